@@ -1,0 +1,1 @@
+"""The use-cases: from settings to keys and a report."""

@@ -1,0 +1,1 @@
+"""`blender --command twobone`: flags and job files to settings, use-cases to exit codes."""

@@ -1,0 +1,1 @@
+"""Keys as arrays: continuity, which frames, error-bounded reduction. NumPy only."""

@@ -1,0 +1,1 @@
+"""What a person meets in Blender: properties, operators, panels, overlay, live."""

@@ -1,0 +1,1 @@
+"""Bones as matrices: rest chain, plane frames, local rotations, channels. NumPy only."""
