@@ -1,0 +1,69 @@
+"""Angles over time: wrapping, shortest turns, blending, holding, sides."""
+
+import numpy as np
+
+
+def wrap(angles: np.ndarray) -> np.ndarray:
+    """Return the angles brought to (-pi, pi] by whole turns; those already there are untouched."""
+    # fmod is exact, so a whole number of float turns leaves nothing behind.
+    turned = np.fmod(angles, 2 * np.pi)
+    turned = np.where(turned > np.pi, turned - 2 * np.pi, turned)
+    return np.where(turned <= -np.pi, turned + 2 * np.pi, turned)
+
+
+def shortest_turn(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return the turn in (-pi, pi] that leads from `start` to `end`, up to whole turns."""
+    return wrap(np.subtract(end, start))
+
+
+def blend_angles(
+    current: np.ndarray, solved: np.ndarray, influence: float | np.ndarray
+) -> np.ndarray:
+    """Move each angle from `current` towards `solved`, each the shortest way.
+
+    current, solved : (..., F, n), radians
+    influence : scalar or (..., F), 0 leaves `current` as it is, 1 is `solved` up to whole turns
+
+    Returns (..., F, n). At exactly half a turn the way is counter-clockwise.
+    """
+    influence = np.asarray(influence, dtype=np.float64)
+    if influence.ndim:
+        influence = influence[..., np.newaxis]
+    return current + influence * shortest_turn(current, solved)
+
+
+def hold(values: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    """Replace values that are not valid by the last valid one before them.
+
+    values : (..., F)
+    valid : (..., F) bool, broadcast against values
+
+    Returns (..., F). Frames before the first valid one take that one; a row without any is 0.
+    """
+    values, valid = np.broadcast_arrays(values, valid)
+    if valid.all():
+        return values.copy()
+    frames = np.arange(values.shape[-1])
+    first_valid = valid.argmax(axis=-1)[..., np.newaxis]
+    last_valid = np.maximum.accumulate(np.where(valid, frames, first_valid), axis=-1)
+    held = np.take_along_axis(values, last_valid, axis=-1)
+    return np.where(valid.any(axis=-1, keepdims=True), held, 0.0)
+
+
+def sides_with_hysteresis(angles: np.ndarray, threshold: float) -> np.ndarray:
+    """Return the bend side of each frame of a motion, without chatter near straight.
+
+    angles : (..., F), the bend (angle 2) of the pose each frame has, radians
+    threshold : radians; while |angle| is not above it, the side of the frame before stays
+
+    Returns (..., F) of +1.0 and -1.0. Frames before the first clear one take its side. A motion
+    that is never clear has one side, that of its strongest bend; a straight one has +1.
+    """
+    angles = np.asarray(angles, dtype=np.float64)
+    if angles.shape[-1] == 0:
+        return np.ones(angles.shape)
+    sides = hold(np.sign(angles), np.abs(angles) > threshold)
+    readable = np.nan_to_num(angles, nan=0.0)
+    strongest = np.abs(readable).argmax(axis=-1)[..., np.newaxis]
+    fallback = np.where(np.take_along_axis(readable, strongest, axis=-1) < 0, -1.0, 1.0)
+    return np.where(sides == 0, fallback, sides)

@@ -1,0 +1,90 @@
+"""The triangle of two links and a target, measured without loss near either limit.
+
+The tip of a two-link chain can reach a ring around the root joint, from `near = |l1 - l2|` to
+`far = l1 + l2`. What the solver needs is how far a distance is from both limits. Written as
+products, (far - d)(far + d) and (d - near)(d + near), this loses nothing to cancellation
+(the same idea as Kahan's "Miscalculating Area and Angles of a Needle-like Triangle").
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+BLOCK_SIZE = 8192
+"""Frames worked on at a time: a dozen float64 temporaries of a block stay in a core's cache."""
+
+
+class Block(NamedTuple):
+    """One stretch of frames of a problem; each field is (B,) or 0-d where it is constant."""
+
+    frames: slice
+    x: np.ndarray
+    y: np.ndarray
+    length_1: np.ndarray
+    length_2: np.ndarray
+    bend: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """The triangle of both links and the target's distance, clamped to the ring."""
+
+    inside: np.ndarray
+    """The distance, clamped."""
+
+    near: np.ndarray
+    far: np.ndarray
+
+    straightness: np.ndarray
+    """sqrt(inside^2 - near^2) / far, 0 when folded."""
+
+    foldedness: np.ndarray
+    """sqrt(far^2 - inside^2) / far, 0 when straight; over straightness it is tan(|angle 2| / 2)."""
+
+
+def ring_limits(length_1: np.ndarray, length_2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the inner and outer radius of the reachable ring, shaped like the lengths."""
+    return np.abs(length_1 - length_2), length_1 + length_2
+
+
+def measure(distance: np.ndarray, length_1: np.ndarray, length_2: np.ndarray) -> Triangle:
+    """Measure the triangle with sides `length_1`, `length_2` and the clamped distance.
+
+    distance : (...), from the root joint to the target, not clamped
+    length_1, length_2 : broadcast against distance
+
+    Where both lengths are 0 the two relative fields are NaN: there is no triangle.
+    """
+    near, far = ring_limits(length_1, length_2)
+    inside = np.clip(distance, near, far)
+    # Each factor gets its own root: the product of two tiny factors would vanish.
+    straightness = np.sqrt(inside - near) * np.sqrt(inside + near) / far
+    foldedness = np.sqrt(far - inside) * np.sqrt(far + inside) / far
+    return Triangle(inside, near, far, straightness, foldedness)
+
+
+def blocks(targets: np.ndarray, lengths: np.ndarray, bend: np.ndarray) -> Iterator[Block]:
+    """Walk over a problem of any shape in stretches that fit the cache.
+
+    targets : (..., F, 2)
+    lengths : (..., F, 2) or (2,)
+    bend : scalar or (..., F)
+    """
+    shape = targets.shape[:-1]
+    columns = (
+        targets[..., 0],
+        targets[..., 1],
+        lengths[..., 0],
+        lengths[..., 1],
+        bend,
+    )
+    flat = [column if column.ndim == 0 else _flatten(column, shape) for column in columns]
+    for start in range(0, int(np.prod(shape)), BLOCK_SIZE):
+        frames = slice(start, start + BLOCK_SIZE)
+        yield Block(frames, *(c if c.ndim == 0 else c[frames] for c in flat))
+
+
+def _flatten(column: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    return np.broadcast_to(column, shape).reshape(-1)

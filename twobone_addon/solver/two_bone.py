@@ -1,0 +1,111 @@
+"""The closed form: two links, one target, both angles."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .angles import hold, wrap
+from .reach import ROUNDING_SLACK, Reach, classify
+from .ring import Block, blocks, measure, ring_limits
+
+
+@dataclass(frozen=True, slots=True)
+class TwoBoneSolution:
+    """Poses that bring the tip to the target, or as near to it as the links allow."""
+
+    angles: np.ndarray
+    """(..., F, 2) radians: direction of link 1 from u, and link 2 relative to link 1."""
+
+    reach: np.ndarray
+    """(..., F) int8 of `Reach`."""
+
+
+def solve_two_bone(
+    targets: np.ndarray,
+    lengths: np.ndarray,
+    bend: float | np.ndarray,
+    *,
+    tolerance: float = ROUNDING_SLACK,
+) -> TwoBoneSolution:
+    """Solve planar two-link chains for targets, in closed form.
+
+    targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
+    lengths : (..., F, 2) or (2,), both >= 0, any scale
+    bend : scalar or (..., F) of +1 and -1; +1 (POSITIVE) means angle 2 >= 0
+    tolerance : how far outside the ring, relative to the chain length, counts as reached
+
+    Outside the ring the pose is the closest one: straight towards the target, or folded.
+
+    Angle 2 is twice the angle of a right triangle whose legs measure the distance to either
+    limit; angle 1 is Juckett's arctangent ("Analytic Two-Bone IK in 2D", 2008), whose sine and
+    cosine of angle 2 are taken from the same two legs. So the tip is exact to rounding at any
+    ratio of lengths, also next to the limits, and nothing is compared with an absolute number.
+
+    Never NaN. What the target leaves free is held along the frames from the last one where it
+    was not (see `hold`): angle 1 where the target is on the root joint or link 1 vanishes,
+    angle 2 where link 2 vanishes, both where a number is not finite. Where link 1 vanishes the
+    sum of the angles still points link 2 at the target.
+    """
+    targets = np.asarray(targets, dtype=np.float64)
+    lengths = np.asarray(lengths, dtype=np.float64)
+    bend = np.asarray(bend, dtype=np.float64)
+    shape = targets.shape[:-1]
+    angles = np.empty((*shape, 2))
+    reach = np.empty(shape, dtype=np.int8)
+    flat_angles, flat_reach = angles.reshape(-1, 2), reach.reshape(-1)
+    all_determined = True
+    # Frames without a triangle divide by zero here and are put right below.
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        for block in blocks(targets, lengths, bend):
+            determined = _solve_block(
+                block, tolerance, flat_angles[block.frames], flat_reach[block.frames]
+            )
+            all_determined = all_determined and determined
+    if not all_determined:
+        _hold_what_is_free(targets, lengths, angles, reach)
+    return TwoBoneSolution(angles, reach)
+
+
+def _solve_block(
+    block: Block, tolerance: float, angles: np.ndarray, reach: np.ndarray
+) -> bool:
+    """Fill angles (B, 2) and reach (B,); return whether every frame fixes both angles."""
+    distance = np.hypot(block.x, block.y)
+    triangle = measure(distance, block.length_1, block.length_2)
+    legs = triangle.straightness, np.copysign(triangle.foldedness, block.bend)
+    np.multiply(2.0, np.arctan2(legs[1], legs[0]), out=angles[:, 1])
+    # The tip seen from link 1, over |legs|^2: (l1 + l2 cos a2, l2 sin a2) without trigonometry.
+    difference = (block.length_1 - block.length_2) / triangle.far
+    along = legs[0] * legs[0] + difference * (legs[1] * legs[1])
+    across = 2.0 * (block.length_2 / triangle.far) * legs[0] * legs[1]
+    u, v = block.x / distance, block.y / distance
+    np.arctan2(v * along - u * across, u * along + v * across, out=angles[:, 0])
+    reach[:] = classify(distance, triangle.near, triangle.far, tolerance)
+    # NaN fails the first comparison; the second one is false where a link vanishes.
+    regular = (distance > 0) & (distance < np.inf) & (triangle.near < triangle.far)
+    return bool(regular.all())
+
+
+def _hold_what_is_free(
+    targets: np.ndarray, lengths: np.ndarray, angles: np.ndarray, reach: np.ndarray
+) -> None:
+    """Replace, in place, every angle that its frame leaves free."""
+    length_1, length_2 = lengths[..., 0], lengths[..., 1]
+    distance = np.hypot(targets[..., 0], targets[..., 1])
+    with np.errstate(invalid="ignore"):
+        near, far = ring_limits(length_1, length_2)
+    finite = np.isfinite(distance) & np.isfinite(far)
+    # A link vanishes where the other one swallows it in floating point: no epsilon needed.
+    vanishing = finite & (near == far)
+    first_vanishes = vanishing & (length_1 <= length_2)
+    second_vanishes = vanishing & (length_2 <= length_1)
+    aimed = finite & (distance > 0)
+    folds_onto_root = (distance == 0) & (near == 0)
+    reach[~finite | vanishing | folds_onto_root] = Reach.DEGENERATE
+
+    heading = np.arctan2(targets[..., 1], targets[..., 0])
+    angles[..., 0] = np.where(second_vanishes, heading, angles[..., 0])
+    angles[..., 0] = hold(angles[..., 0], aimed & ~first_vanishes)
+    angles[..., 1] = np.where(first_vanishes, wrap(heading - angles[..., 0]), angles[..., 1])
+    second_is_fixed = finite & ~second_vanishes & (aimed | ~first_vanishes)
+    angles[..., 1] = hold(angles[..., 1], second_is_fixed)
