@@ -1,0 +1,94 @@
+"""What a chain is at rest: bones as records, without Blender."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..array_types import Array
+
+
+@dataclass(frozen=True, slots=True)
+class RestBone:
+    """One bone of the armature in its rest pose, with what decides how it follows its parent."""
+
+    name: str
+    rest: Array
+    """`(4, 4)` rest matrix, armature space (`Bone.matrix_local`)."""
+    parent_rest: Array | None
+    """`(4, 4)` rest matrix of the parent, armature space; `None` for a bone without parent."""
+    length: float
+    """Distance from head to tail at rest, along the bone's own Y axis."""
+    rotation_mode: str
+    """`QUATERNION`, `AXIS_ANGLE` or an Euler order such as `XYZ`."""
+    inherit_scale: str = "FULL"
+    """`FULL`, `FIX_SHEAR`, `ALIGNED`, `AVERAGE`, `NONE` or `NONE_LEGACY`."""
+    inherit_rotation: bool = True
+    local_location: bool = True
+    connected: bool = False
+
+    @property
+    def offset(self) -> Array:
+        """`(4, 4)` rest matrix relative to the parent's rest matrix."""
+        if self.parent_rest is None:
+            return self.rest
+        return np.linalg.solve(self.parent_rest, self.rest)
+
+
+@dataclass(frozen=True, slots=True)
+class RestChain:
+    """The bones from the upper bone down to the one that carries the tip, and which of them turn.
+
+    Bones between two that turn (twist bones) ride along rigidly: a link runs from one turning bone's
+    head to the next one's, the last link to the tip.
+    """
+
+    bones: tuple[RestBone, ...]
+    """A path: each bone is the parent of the next."""
+    turning: tuple[int, ...]
+    """Which of `bones` are turned, upper bone first; two for a two-bone chain."""
+    tip: Array
+    """`(3,)` the tip in the last bone's own space: the origin for its head, `(0, length, 0)` for its tail."""
+
+    @property
+    def upper(self) -> RestBone:
+        """The first bone that turns."""
+        return self.bones[self.turning[0]]
+
+    @property
+    def lower(self) -> RestBone:
+        """The last bone that turns."""
+        return self.bones[self.turning[-1]]
+
+    def rest_joints(self) -> Array:
+        """Joints `(n + 1, 3)` at rest, armature space: head of each turning bone, then the tip."""
+        heads = [self.bones[index].rest[:3, 3] for index in self.turning]
+        last = self.bones[-1].rest
+        return np.stack([*heads, last[:3, :3] @ self.tip + last[:3, 3]])
+
+
+@dataclass(frozen=True, slots=True)
+class BoneChannels:
+    """A bone's own animated channels over time."""
+
+    location: Array
+    """`(..., F, 3)`"""
+    rotation: Array
+    """`(..., F, 3, 3)` as a matrix, whatever the rotation mode."""
+    scale: Array
+    """`(..., F, 3)`"""
+
+    def at(self, rows: Array) -> BoneChannels:
+        """The channels at some of the frames."""
+        return BoneChannels(self.location[..., rows, :], self.rotation[..., rows, :, :], self.scale[..., rows, :])
+
+
+@dataclass(frozen=True, slots=True)
+class ChainMotion:
+    """Everything above and inside a chain that moves it, before the turning bones are turned."""
+
+    parent_pose: Array | None
+    """`(..., F, 4, 4)` posed matrix of the upper bone's parent, armature space; `None` without parent."""
+    channels: tuple[BoneChannels, ...]
+    """Of each bone in `RestChain.bones`."""

@@ -1,0 +1,165 @@
+"""How a bone follows its parent: Blender's inheritance flags, for whole arrays of frames.
+
+A posed bone is `(turn_and_scale @ R @ S) * post_scale` with its head at `place @ location + origin`. Everything else
+here finds those four from the parent's posed matrix and the flags, as described in Blender's manual under
+Bones > Relations. Checked against `Bone.convert_local_to_pose` for every combination of flags.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..array_types import Array
+from .bones import BoneChannels, RestBone
+from .rotations import unit
+
+SHEAR_THRESHOLD = 1e-4
+"""Blender leaves two axes alone while the cosine between them is below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParentTransform:
+    """What a bone's own channels are applied to, given its parent's pose."""
+
+    turn_and_scale: Array
+    """`(..., 3, 3)` left of the bone's own rotation and scale."""
+    place: Array
+    """`(..., 3, 3)` left of the bone's own location."""
+    origin: Array
+    """`(..., 3)` the head without a location, armature space."""
+    post_scale: Array
+    """`(..., 3)` applied to the posed bone's axes; differs from 1 for `ALIGNED` only."""
+
+
+def parent_transform(bone: RestBone, parent_pose: Array | None) -> ParentTransform:
+    """The transform a bone gets from `parent_pose` `(..., 4, 4)`, armature space; `None` for a bone without parent."""
+    offset = bone.offset
+    offset3 = offset[:3, :3]
+    ones = np.ones(3)
+    if parent_pose is None:
+        place = offset3 if bone.local_location else np.eye(3)
+        return ParentTransform(offset3, place, offset[:3, 3], ones)
+    parent3 = parent_pose[..., :3, :3]
+    origin = parent3 @ offset[:3, 3] + parent_pose[..., :3, 3]
+    place = parent3 @ offset3 if bone.local_location else parent3
+    turn, post_scale = _inherited(bone, parent3)
+    turn_and_scale = turn @ offset3
+    if bone.inherit_scale == "FIX_SHEAR":
+        turn_and_scale = _without_shear(turn_and_scale)
+    return ParentTransform(turn_and_scale, place, origin, ones if post_scale is None else post_scale)
+
+
+def _inherited(bone: RestBone, parent3: Array) -> tuple[Array, Array | None]:
+    """Rotation and scale `(..., 3, 3)` taken over from the parent, and the post-scale where there is one."""
+    if bone.inherit_rotation:
+        turn, post_scale = _with_rotation(bone.inherit_scale, parent3)
+    else:
+        turn, post_scale = _without_rotation(bone, parent3)
+    if bone.inherit_scale == "AVERAGE":
+        turn = turn * np.cbrt(np.abs(np.linalg.det(parent3)))[..., None, None]
+    return turn, post_scale
+
+
+def _with_rotation(inherit_scale: str, parent3: Array) -> tuple[Array, Array | None]:
+    if inherit_scale in {"NONE", "AVERAGE"}:
+        return _normalised(_without_shear(parent3)), None
+    if inherit_scale == "ALIGNED":
+        straight = _without_shear(parent3)
+        return _normalised(straight), _axis_lengths(straight)
+    if inherit_scale == "NONE_LEGACY":
+        return _normalised(parent3), None
+    return parent3, None
+
+
+def _without_rotation(bone: RestBone, parent3: Array) -> tuple[Array, Array | None]:
+    assert bone.parent_rest is not None
+    rest3 = np.broadcast_to(bone.parent_rest[:3, :3], parent3.shape)
+    if bone.inherit_scale == "FULL":
+        return rest3 * _axis_lengths(parent3)[..., None, :], None
+    if bone.inherit_scale == "FIX_SHEAR":
+        return rest3 * _volume_true_lengths(parent3)[..., None, :], None
+    if bone.inherit_scale == "ALIGNED":
+        return rest3, _volume_true_lengths(parent3)
+    return rest3, None
+
+
+def pose_bone(transform: ParentTransform, location: Array, rotation: Array, scale: Array) -> Array:
+    """Posed matrices `(..., 4, 4)`, armature space, of a bone with these channels (see `BoneChannels`)."""
+    axes = transform.turn_and_scale @ (rotation * (scale * transform.post_scale)[..., None, :])
+    head = (transform.place @ location[..., None])[..., 0] + transform.origin
+    shape = np.broadcast_shapes(axes.shape[:-2], head.shape[:-1])
+    posed = np.zeros((*shape, 4, 4))
+    posed[..., :3, :3] = axes
+    posed[..., :3, 3] = head
+    posed[..., 3, 3] = 1.0
+    return posed
+
+
+def pose_with_channels(bone: RestBone, parent_pose: Array | None, channels: BoneChannels) -> Array:
+    """Posed matrices `(..., 4, 4)`, armature space, of a bone under a posed parent."""
+    location = np.zeros(3) if bone.connected and bone.parent_rest is not None else channels.location
+    return pose_bone(parent_transform(bone, parent_pose), location, channels.rotation, channels.scale)
+
+
+def local_basis(bone: RestBone, parent_pose: Array | None, posed: Array) -> tuple[Array, Array]:
+    """The reverse of posing: location `(..., 3)` and rotation-and-scale `(..., 3, 3)` that give `posed` `(..., 4, 4)`."""
+    transform = parent_transform(bone, parent_pose)
+    axes = posed[..., :3, :3] / transform.post_scale[..., None, :]
+    linear = np.linalg.solve(np.broadcast_to(transform.turn_and_scale, axes.shape), axes)
+    head = (posed[..., :3, 3] - transform.origin)[..., None]
+    place = np.broadcast_to(transform.place, (*head.shape[:-2], 3, 3))
+    return np.linalg.solve(place, head)[..., 0], linear
+
+
+def _axis_lengths(matrix3: Array) -> Array:
+    return np.sqrt(np.sum(matrix3 * matrix3, axis=-2))
+
+
+def _normalised(matrix3: Array) -> Array:
+    lengths = _axis_lengths(matrix3)[..., None, :]
+    return np.divide(matrix3, lengths, out=np.zeros_like(matrix3), where=lengths > 0)
+
+
+def _volume_true_lengths(matrix3: Array) -> Array:
+    """Axis lengths `(..., 3)` rescaled so that their product is the true volume, shear included."""
+    lengths = _axis_lengths(matrix3)
+    volume = np.prod(lengths, axis=-1)
+    ratio = np.divide(np.abs(np.linalg.det(matrix3)), volume, out=np.ones_like(volume), where=volume > 0)
+    return lengths * np.cbrt(ratio)[..., None]
+
+
+def _without_shear(matrix3: Array) -> Array:
+    """Axes made orthogonal around Y as Blender does: X and Z leave Y's direction, then share their own correction."""
+    x, y, z = np.moveaxis(matrix3, -1, 0)
+    square = np.sum(y * y, axis=-1, keepdims=True)
+    x, z = (_across(axis, y, square) for axis in (x, z))
+    x, z = _spread_apart(x, z)
+    return np.stack([x, y, z], axis=-1)
+
+
+def _across(axis: Array, around: Array, square: Array) -> Array:
+    along = np.sum(axis * around, axis=-1, keepdims=True)
+    return axis - around * np.divide(along, square, out=np.zeros_like(along), where=square > 0)
+
+
+def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
+    """Both axes turned away from each other by half of what is missing to a right angle, area kept."""
+    length_x, length_z = (np.sqrt(np.sum(axis * axis, axis=-1, keepdims=True)) for axis in (x, z))
+    unit_x, unit_z = (
+        np.divide(axis, length, out=np.zeros_like(axis), where=length > 0)
+        for axis, length in ((x, length_x), (z, length_z))
+    )
+    cosine = np.sum(unit_x * unit_z, axis=-1, keepdims=True)
+    sheared = (np.abs(cosine) > SHEAR_THRESHOLD) & (np.abs(cosine) < 1.0)
+    # The two unit vectors at 45 degrees on either side of the bisector are the mean of the old and the
+    # perpendicular directions: sum and difference of the old pair, normalised.
+    bisector = unit(unit_x + unit_z)
+    difference = unit(unit_x - unit_z)
+    half = np.sqrt(0.5)
+    factor = np.sqrt(np.sqrt(np.clip(1.0 - cosine * cosine, 0.0, 1.0)))
+    apart_x = (bisector + difference) * half * length_x * factor
+    apart_z = (bisector - difference) * half * length_z * factor
+    return np.where(sheared, apart_x, x), np.where(sheared, apart_z, z)
+

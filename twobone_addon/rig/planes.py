@@ -1,0 +1,55 @@
+"""Plane frames: which way u, v and the normal point, in armature space, per frame.
+
+A frame is `(..., F, 3, 3)` with the columns u, v, n: orthonormal, right-handed (n = u x v). Angles in the plane run
+counter-clockwise from u to v. A frame is carried from its own space by the linear map that carries points, so the
+plane stays the plane under any affine map (its normal moves as a covector) and a mirroring map does not swap the side
+that is seen in the plane's own space.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..array_types import Array
+from .rotations import unit
+
+LETTERS = {"XY": (0, 1), "XZ": (0, 2), "YZ": (1, 2)}
+"""Axes of u and v, so that the planes are seen as in Blender's Top, Front and Right view."""
+
+
+def letter_axes(plane: str) -> Array:
+    """In-plane axes u, v as columns `(3, 2)`, in the plane's own space."""
+    return np.eye(3)[:, LETTERS[plane]]
+
+
+def carried_frames(axes: Array, armature_from_space: Array) -> Array:
+    """Frames `(..., F, 3, 3)` of the plane spanned by the columns of `axes` `(..., 3, 2)` in another space.
+
+    `armature_from_space` `(..., F, 3, 3)` is the linear part of the map to armature space. A map that flattens the
+    plane to a line leaves zero columns; see `has_plane`.
+    """
+    carried = armature_from_space @ axes
+    u = unit(carried[..., 0])
+    v = carried[..., 1]
+    v = unit(v - u * np.sum(u * v, axis=-1, keepdims=True))
+    return np.stack([u, v, np.cross(u, v)], axis=-1)
+
+
+def has_plane(frames: Array) -> Array:
+    """Where the frames really span a plane, `(..., F)`."""
+    return np.all(np.any(frames != 0.0, axis=-2), axis=-1)
+
+
+def in_plane(frames: Array, vectors: Array) -> Array:
+    """Coordinates `(..., F, 2)` along u and v of vectors `(..., F, 3)` in armature space."""
+    return np.einsum("...ij,...i->...j", frames[..., :2], vectors)
+
+
+def out_of_plane(frames: Array, vectors: Array) -> Array:
+    """Coordinate `(..., F)` along the normal of vectors `(..., F, 3)` in armature space."""
+    return np.einsum("...i,...i->...", frames[..., 2], vectors)
+
+
+def from_plane(frames: Array, coordinates: Array) -> Array:
+    """Vectors `(..., F, 3)` in armature space of in-plane coordinates `(..., F, 2)`."""
+    return np.einsum("...ij,...j->...i", frames[..., :2], coordinates)

@@ -1,0 +1,28 @@
+"""Names for Blender's types in annotations.
+
+Blender's Python types grow with each version and its stubs follow one of them, so these names say what is meant
+without tying the code to one version's stubs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+Object: TypeAlias = Any
+"""`bpy.types.Object`"""
+Scene: TypeAlias = Any
+"""`bpy.types.Scene`"""
+Context: TypeAlias = Any
+"""`bpy.types.Context`"""
+PoseBone: TypeAlias = Any
+"""`bpy.types.PoseBone`"""
+Constraint: TypeAlias = Any
+"""`bpy.types.Constraint`"""
+Action: TypeAlias = Any
+"""`bpy.types.Action`"""
+AnimData: TypeAlias = Any
+"""`bpy.types.AnimData`"""
+FCurve: TypeAlias = Any
+"""`bpy.types.FCurve`"""
+CurveBag: TypeAlias = Any
+"""What holds `fcurves` and `groups`: an `Action` before 4.4, an `ActionChannelbag` since."""

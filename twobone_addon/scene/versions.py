@@ -1,0 +1,82 @@
+"""All that differs between Blender 4.2 and 5.2, in one place.
+
+Actions got layers and slots in 4.4 and lost their own F-curves in 5.0; the selection of bones moved from the
+armature's data to the pose in 5.0. Nothing outside this file asks for Blender's version.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from .blender_types import Action, AnimData, CurveBag, FCurve, Object, PoseBone
+
+
+def is_selected(bone: PoseBone) -> bool:
+    """Whether the bone is selected in Pose Mode."""
+    return bone.select if hasattr(bone, "select") else bone.bone.select
+
+
+def curve_bag(datablock: Object) -> CurveBag | None:
+    """Where the datablock's F-curves live now: its action before 4.4, its slot's channelbag since; `None` without any."""
+    data: AnimData | None = datablock.animation_data
+    if data is None or data.action is None:
+        return None
+    if not hasattr(data.action, "layers"):
+        return data.action
+    return action_bag(data.action, data.action_slot)
+
+
+def action_bag(action: Action, slot: Any) -> CurveBag | None:
+    """The F-curves of one slot of an action; `slot` means nothing before 4.4."""
+    if not hasattr(action, "layers"):
+        return action
+    if slot is None:
+        return None
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot)
+            if bag is not None:
+                return bag
+    return None
+
+
+def ensure_curve_bag(datablock: Object) -> CurveBag:
+    """The same, made where it is missing, as `keyframe_insert` would: a new action, a slot of the datablock's own."""
+    data: AnimData = datablock.animation_data or datablock.animation_data_create()
+    if data.action is None:
+        data.action = bpy.data.actions.new(f"{datablock.name}Action")
+    action = data.action
+    if not hasattr(action, "layers"):
+        return action
+    if data.action_slot is None:
+        data.action_slot = action.slots.new(id_type=datablock.id_type, name=datablock.name)
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(data.action_slot, ensure=True)
+
+
+def new_fcurve(bag: CurveBag, path: str, index: int, group: str) -> FCurve:
+    """A new F-curve in the bag, in the group of that name."""
+    if isinstance(bag, bpy.types.Action):
+        return bag.fcurves.new(path, index=index, action_group=group)
+    fcurve = bag.fcurves.new(path, index=index)
+    fcurve.group = bag.groups.get(group) or bag.groups.new(group)
+    return fcurve
+
+
+def slot_users(data: AnimData) -> int:
+    """How many datablocks are animated by the same curves as this one, itself included."""
+    if data.action is None:
+        return 0
+    if hasattr(data, "action_slot"):
+        return len(data.action_slot.users()) if data.action_slot else 0
+    return data.action.users - int(data.action.use_fake_user)
+
+
+def strip_bag(strip: Any) -> CurveBag | None:
+    """The F-curves of the action in an NLA strip."""
+    if strip.action is None:
+        return None
+    return action_bag(strip.action, getattr(strip, "action_slot", None))
