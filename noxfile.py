@@ -1,0 +1,180 @@
+"""The project's commands. With nothing but Python and pip, from the top of the checkout:
+
+    python -m pip install -qq --target build/nox nox uv && python noxfile.py -s demo
+
+`--target` keeps nox and uv inside the checkout, so that a system's own Python, which often refuses to be
+installed into, is left alone. Where nox is at hand already, `nox -s demo` does the same.
+"""
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "build" / "nox"))
+
+import nox
+from nox.command import CommandFailed
+
+nox.needs_version = ">=2024.10.9"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.error_on_missing_interpreters = False
+nox.options.sessions = ["lint", "pure_tests", "tests"]
+
+# Blender's modules, oldest first, and the only Python that each of them runs in.
+PYTHON_OF_BLENDER = {"4.2": "3.11", "4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13"}
+# The ends of what must work without Blender: the oldest and the newest Python and NumPy.
+NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
+PURE_FOLDERS = ["house", "solver", "rig", "curves", "settings"]
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+TEST_PACKAGES = nox.project.dependency_groups(PYPROJECT, "test")
+LINT_PACKAGES = nox.project.dependency_groups(PYPROJECT, "lint")
+
+results_on_blender: dict[str, str] = {}
+
+
+@functools.cache
+def find_python(version: str) -> str | None:
+    """Path of a Python of this version: the running one, one on PATH, or pyenv's newest. None if none of these is.
+
+    Pyenv's own commands on PATH answer only for the versions that are switched on, so each find is asked what it is.
+    """
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    patterns = (f"versions/{version}.*/bin/python", f"pyenv-win/versions/{version}.*/python.exe")
+    in_pyenv = sorted((path for pattern in patterns for path in pyenv.glob(pattern)), key=os.path.getmtime, reverse=True)
+    candidates = [sys.executable, shutil.which(f"python{version}"), *map(str, in_pyenv)]
+    return next((path for path in candidates if path and _version_of(path) == version), None)
+
+
+def _version_of(python: str) -> str:
+    question = "import sys; print('%d.%d' % sys.version_info[:2])"
+    return subprocess.run([python, "-c", question], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def on_python(version: str) -> str:
+    """What nox is told: the path, or the version alone, which leaves it to nox and uv to look further or to fetch one."""
+    return find_python(version) or version
+
+
+def on_blender(*releases: str):
+    """Parametrise a session over releases of Blender, each with the Python that it needs."""
+    cases = [nox.param(on_python(PYTHON_OF_BLENDER[release]), release, id=release) for release in releases]
+    return nox.parametrize("python,blender", cases)
+
+
+def best_blender() -> str:
+    """The newest release that a Python found here can run; the newest of all where none can."""
+    runnable = [release for release, version in PYTHON_OF_BLENDER.items() if find_python(version)]
+    return (runnable or list(PYTHON_OF_BLENDER))[-1]
+
+
+def install_bpy(session: nox.Session, blender: str) -> None:
+    session.install(f"bpy=={blender}.*", *TEST_PACKAGES)
+
+
+@nox.session
+@on_blender(best_blender())
+def demo(session: nox.Session, blender: str) -> None:
+    """Show the main job: Rigify's human walks, baked by this add-on, with a .blend, a report and pictures."""
+    install_bpy(session, blender)
+    session.run("python", "examples/demo.py", *session.posargs)
+
+
+@nox.session(python=False)
+def tests(session: nox.Session) -> None:
+    """Run everything that needs no window, on every Blender that can be had here."""
+    for release in PYTHON_OF_BLENDER:
+        session.notify(f"tests_on({release})", session.posargs)
+    session.notify("tests_outcome")
+
+
+@nox.session(default=False)
+@on_blender(*PYTHON_OF_BLENDER)
+def tests_on(session: nox.Session, blender: str) -> None:
+    """Run everything that needs no window, on one Blender."""
+    try:
+        install_bpy(session, blender)
+    except CommandFailed:
+        results_on_blender[blender] = "skipped, its bpy module could not be installed here (the reason stands above)"
+        session.skip(f"Blender {blender}: {results_on_blender[blender]}")
+    results_on_blender[blender] = "failed"
+    session.run("python", "-m", "pytest", "--ignore=tests/gui", *session.posargs)
+    results_on_blender[blender] = "passed"
+
+
+@nox.session(python=False, default=False)
+def tests_outcome(session: nox.Session) -> None:
+    """Say which Blenders were tested and which were not; fail if none was."""
+    for release, version in PYTHON_OF_BLENDER.items():
+        session.log(f"Blender {release}: {results_on_blender.get(release, f'skipped, no Python {version} here')}")
+    if not {"passed", "failed"} & set(results_on_blender.values()):
+        session.error(f"Nothing was tested: install Python {' or '.join(sorted(set(PYTHON_OF_BLENDER.values())))}.")
+
+
+@nox.session
+@nox.parametrize("python,numpy", [nox.param(on_python(version), numpy, id=version) for version, numpy in NUMPY_OF_PYTHON.items()])
+def pure_tests(session: nox.Session, numpy: str) -> None:
+    """Test the rooms that need no Blender, in a Python that has none."""
+    session.install(numpy, *TEST_PACKAGES)
+    folders = [path for name in PURE_FOLDERS if (path := f"tests/{name}") and Path(path).is_dir()]
+    session.run("python", "-m", "pytest", *folders, *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check rules, layout and types."""
+    session.install(*LINT_PACKAGES)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("pyright")
+
+
+@nox.session(python=False)
+def package(session: nox.Session) -> None:
+    """Build the extension's zip in build/, and let Blender's own program check it if there is one."""
+    session.run(sys.executable, "tools/build_zip.py", "build")
+    blender = find_blender()
+    if blender is None:
+        session.log("No Blender program on PATH or in BLENDER: not validated here (`tests` does it with Blender's own code).")
+        return
+    for archive in sorted(Path("build").glob("twobone-*.zip")):
+        session.run(blender, "--command", "extension", "validate", str(archive), external=True)
+
+
+@nox.session
+def window_tests(session: nox.Session) -> None:
+    """Drive a real Blender with a window: the program in BLENDER or on PATH, the zip installed in it."""
+    if find_blender() is None:
+        session.error("Put Blender on PATH or its path into BLENDER.")
+    session.install(*TEST_PACKAGES)
+    session.run("python", "-m", "pytest", "tests/gui", *session.posargs)
+
+
+@nox.session
+@on_blender("4.2", "5.2")
+def bench(session: nox.Session, blender: str) -> None:
+    """Measure: every script in tests/benchmark, one after the other."""
+    install_bpy(session, blender)
+    for script in sorted(Path("tests/benchmark").glob("bench_*.py")):
+        session.run("python", str(script), *session.posargs)
+
+
+@nox.session
+@on_blender(best_blender())
+def coverage(session: nox.Session, blender: str) -> None:
+    """Which lines and branches of the add-on the tests pass through, on one Blender."""
+    install_bpy(session, blender)
+    session.run("python", "-m", "pytest", "--ignore=tests/gui", "--cov", "--cov-report=term", *session.posargs)
+
+
+def find_blender() -> str | None:
+    return os.environ.get("BLENDER") or shutil.which("blender")
+
+
+if __name__ == "__main__":
+    nox.main()

@@ -1,0 +1,66 @@
+"""What every test may ask for: Blender, an empty scene with the add-on registered, and real rigs."""
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+HAS_BLENDER = importlib.util.find_spec("bpy") is not None
+NEEDS_BLENDER = ("scene", "baking", "interface", "command_line", "real", "package")
+DATA_VARIABLE = "TWOBONE_TEST_DATA"
+
+# Blender keeps preferences and installed extensions in the user's folder. The tests get one of their own,
+# named before anything imports bpy, because that is when Blender looks.
+USER_FOLDER = tempfile.mkdtemp(prefix="twobone-tests-")
+os.environ["BLENDER_USER_RESOURCES"] = USER_FOLDER
+
+# No deadline: tests say what is right, not how fast. The same examples on every run where nobody is there to look.
+hypothesis.settings.register_profile("house", deadline=None, print_blob=True, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("house")
+
+collect_ignore = [] if HAS_BLENDER else list(NEEDS_BLENDER)
+
+
+def pytest_report_header():
+    if HAS_BLENDER:
+        import bpy
+
+        return f"Blender {bpy.app.version_string}"
+    return f"no bpy module in this Python: left out are {', '.join(f'tests/{name}' for name in NEEDS_BLENDER)}"
+
+
+def pytest_unconfigure():
+    shutil.rmtree(USER_FOLDER, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Folder of real rigs: beside the checkout as ``shared/data``, or where TWOBONE_TEST_DATA says."""
+    folder = Path(os.environ.get(DATA_VARIABLE, ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real rigs: set {DATA_VARIABLE} to a folder that has them")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def registered_addon():
+    """The add-on, registered once from the source tree."""
+    from twobone_addon import registration
+
+    registration.register()
+    yield registration
+    registration.unregister()
+
+
+@pytest.fixture
+def empty_file(registered_addon):
+    """A new file with factory settings, nothing in it, and the add-on registered. Returns ``bpy.context``."""
+    import bpy
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    return bpy.context

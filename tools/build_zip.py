@@ -1,0 +1,55 @@
+"""Build the extension's zip: the same bytes from the same files, whenever and wherever it is built.
+
+    python tools/build_zip.py [FOLDER]
+
+`blender --command extension build` packs the same files, but with their dates, so that two checkouts of one
+version differ. What goes in is what the manifest keeps (its patterns that begin with "!").
+"""
+
+import argparse
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MANIFEST = "blender_manifest.toml"
+EARLIEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+READABLE_FILE = 0o100644 << 16
+UNIX = 3
+
+
+def packed_files() -> Iterator[Path]:
+    """Every file of the extension, the manifest first, then in the order of their names."""
+    manifest = tomllib.loads((ROOT / MANIFEST).read_text(encoding="utf-8"))
+    yield ROOT / MANIFEST
+    for pattern in manifest["build"]["paths_exclude_pattern"]:
+        if pattern.startswith("!/"):
+            kept = ROOT / pattern.removeprefix("!/")
+            yield from sorted(kept.rglob("*.py")) if kept.is_dir() else [kept]
+
+
+def build(folder: Path) -> Path:
+    """Write ``<id>-<version>.zip`` into the folder, which is made if need be, and return its path."""
+    manifest = tomllib.loads((ROOT / MANIFEST).read_text(encoding="utf-8"))
+    folder.mkdir(parents=True, exist_ok=True)
+    archive_path = folder / f"{manifest['id']}-{manifest['version']}.zip"
+    with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path in packed_files():
+            entry = zipfile.ZipInfo(path.relative_to(ROOT).as_posix(), EARLIEST_ZIP_DATE)
+            entry.external_attr = READABLE_FILE
+            entry.create_system = UNIX
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, path.read_bytes())
+    return archive_path
+
+
+def main() -> None:
+    """Build into the folder named on the command line."""
+    parser = argparse.ArgumentParser(description="Build the extension's zip.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build", help="where it goes (default: build)")
+    print(build(parser.parse_args().folder))
+
+
+if __name__ == "__main__":
+    main()
