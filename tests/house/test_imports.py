@@ -1,0 +1,100 @@
+"""Who may import whom: the table of rooms, checked on every import statement, also those inside functions."""
+
+import ast
+import sys
+
+import pytest
+
+from tests.house.source import PACKAGE, addon_files, imports_of, name_of, package_of, room_of, tree_of
+
+BLENDER_INTERFACE = {"bpy", "mathutils", "bpy_extras", "bl_ui", "bl_operators", "rna_prop_ui"}
+DRAWING = {"gpu", "gpu_extras", "blf"}
+
+# Beside the standard library and its own files, a room may import these. `array_types` only names NumPy's arrays.
+MAY_IMPORT = {
+    "__init__": set(),
+    "array_types": {"numpy"},
+    "errors": set(),
+    "settings": {"errors"},
+    "solver": {"numpy", "array_types", "errors"},
+    "curves": {"numpy", "array_types", "errors"},
+    "rig": {"numpy", "array_types", "errors", "solver"},
+    "scene": {"bpy", "mathutils", "numpy", "array_types", "errors", "settings", "rig", "curves"},
+    "baking": {"numpy", "array_types", "settings", "errors", "solver", "rig", "curves", "scene"},
+    "interface": BLENDER_INTERFACE | DRAWING | {"numpy", "array_types", "baking", "settings", "errors", "scene"},
+    "command_line": {"bpy", "baking", "settings", "errors"},
+    "registration": {"bpy", "interface", "command_line"},
+}
+# The interface reads the scene; what writes to it goes through a use-case.
+WRITES_TO_THE_SCENE = f"{PACKAGE}.scene.writing"
+
+each_file = pytest.mark.parametrize("path", addon_files(), ids=name_of)
+
+
+def imports_in(path):
+    return list(imports_of(tree_of(path), package_of(path)))
+
+
+def supplier(name):
+    """The room, or the package outside, that an import reaches."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == PACKAGE and len(parts) > 1 else parts[0]
+
+
+@each_file
+def test_a_room_imports_only_what_its_row_allows(path):
+    room = room_of(path)
+    allowed = MAY_IMPORT[room] | {room}
+    strangers = [
+        f"line {line}: {name}"
+        for line, name in imports_in(path)
+        if supplier(name) not in allowed and supplier(name) not in sys.stdlib_module_names
+    ]
+    assert not strangers, f"{name_of(path)} imports {strangers}; {room} may import {sorted(allowed)}"
+
+
+@each_file
+def test_the_addon_reaches_its_own_files_relatively(path):
+    """Blender gives an extension a name of its own, so `import twobone_addon` would find nothing, or another copy."""
+    absolute = [line for line, name in imports_of(tree_of(path), ()) if name.split(".")[0] == PACKAGE]
+    assert not absolute, f"{name_of(path)}, lines {absolute}"
+
+
+@pytest.mark.parametrize("path", [path for path in addon_files() if room_of(path) == "scene"], ids=name_of)
+def test_the_scene_takes_records_and_constants_from_rig_and_curves_not_their_computations(path):
+    computations = [
+        f"line {line}: {name}"
+        for line, name in imports_in(path)
+        if supplier(name) in {"rig", "curves"} and not name.rsplit(".", 1)[-1][0].isupper()
+    ]
+    assert not computations
+
+
+@pytest.mark.parametrize("path", [path for path in addon_files() if room_of(path) == "interface"], ids=name_of)
+def test_the_interface_draws_only_where_its_file_says_so_and_never_writes_to_the_scene(path):
+    names = [name for _, name in imports_in(path)]
+    assert "draw" in path.stem or not [name for name in names if supplier(name) in DRAWING]
+    assert not [name for name in names if name.startswith(WRITES_TO_THE_SCENE)]
+
+
+@each_file
+def test_nothing_is_imported_by_a_computed_name(path):
+    called = {node.func.id for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    assert "__import__" not in called
+    assert "importlib" not in {supplier(name) for _, name in imports_in(path)}
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("import bpy.types", "bpy.types"),
+        ("from bpy import types", "bpy.types"),
+        ("from ..errors import TwoBoneError", "twobone_addon.errors.TwoBoneError"),
+        ("from .. import scene", "twobone_addon.scene"),
+        ("from . import bones", "twobone_addon.rig.bones"),
+        ("def later():\n    from ..scene import sampling", "twobone_addon.scene.sampling"),
+    ],
+)
+def test_every_form_of_import_is_seen(statement, found):
+    tree = ast.parse(statement)
+    assert [name for _, name in imports_of(tree, ("twobone_addon", "rig"))] == [found]
