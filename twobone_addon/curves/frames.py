@@ -1,0 +1,76 @@
+"""Which frames are keyed and sampled, and frames as a person reads them: [first, last] ranges.
+
+Frames are float64 arrays of scene frames, sorted, and may be fractional or negative.
+"""
+
+import numpy as np
+
+from ..errors import SettingError
+
+# Blender takes two keys nearer than this (in frames) for one, and keeps the later of the two.
+MERGE_DISTANCE = 0.01
+
+# Decimals kept of a frame: start + i * step is off by 1e-13, single-precision keys by 1e-5, neither of which is meant.
+FRAME_DECIMALS = 6
+
+
+def frame_grid(start, end, step=1.0):
+    """Frames `(F,)`: `start`, `start + step`, ... and always `end`, so that the last pose of the range is keyed.
+
+    Each frame is computed from `start`, so that errors do not add up, and rounded to `FRAME_DECIMALS`: steps like
+    0.1 meet whole frames exactly. Where the grid does not fall on `end` the last interval is the shorter one; a grid
+    frame so near to `end` that Blender would merge the two gives way to it. A range within one such distance is `start`.
+
+    Raises `SettingError` for numbers that are not finite, `end` before `start`, or a step too small for Blender.
+    """
+    for name, value in (("Start", start), ("End", end), ("Step", step)):
+        if not np.isfinite(value):
+            raise SettingError(f"{name} of the frame range must be a finite number, got {value}.")
+    if end < start:
+        raise SettingError(f"The frame range ends before it starts: {start:g} to {end:g}. Swap start and end.")
+    if step <= MERGE_DISTANCE:
+        raise SettingError(f"Step must be above {MERGE_DISTANCE} frames, got {step:g}: Blender merges nearer keys.")
+    frames = start + step * np.arange(np.floor((end - start) / step + 1.0))
+    frames = np.append(frames[frames < end - MERGE_DISTANCE], end if end - start > MERGE_DISTANCE else start)
+    return np.round(frames, FRAME_DECIMALS)
+
+
+def merge_frames(*lists, distance=MERGE_DISTANCE):
+    """The sorted union `(F,)` of frame lists; of frames within `distance` the one of the earlier list stays.
+
+    So `merge_frames(own_keys, grid)` never moves an own key by a rounding error, and never gives Blender two keys
+    that it would merge. Frames of one list are merged only where they are equal.
+    """
+    merged = np.empty(0)
+    for frames in lists:
+        frames = np.unique(np.round(np.asarray(frames, dtype=float), FRAME_DECIMALS))
+        merged = np.sort(np.concatenate([merged, frames[_distance_to(merged, frames) > distance]]))
+    return merged
+
+
+def _distance_to(sorted_frames, frames):
+    """Distance `(F,)` of each of `frames` to the nearest of `sorted_frames`; infinite where there are none."""
+    around = np.concatenate([[-np.inf], sorted_frames, [np.inf]])
+    place = np.searchsorted(around, frames)
+    return np.minimum(around[place] - frames, frames - around[place - 1])
+
+
+def ranges(frames, mask):
+    """[[first, last], ...] of the runs of neighbouring `frames : (F,)` at which `mask : (F,)` is true."""
+    frames = np.asarray(frames, dtype=float)
+    edges = np.diff(np.concatenate([[False], np.asarray(mask, dtype=bool), [False]]).astype(np.int8))
+    first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    return np.stack([frames[first], frames[last]], axis=-1).tolist()
+
+
+def subframe_grid(frames, count):
+    """Frames `((F - 1) * count + 1,)`: every interval of `frames : (F,)` in `count` equal parts.
+
+    `subframe_grid(frames, n)[::n]` are the frames themselves, exactly. One frame or none comes back as it is.
+    """
+    frames = np.asarray(frames, dtype=float)
+    if len(frames) < 2:
+        return frames.copy()
+    parts = np.arange(count) / count
+    inside = frames[:-1, None] + np.diff(frames)[:, None] * parts
+    return np.append(inside.ravel(), frames[-1])
