@@ -2,8 +2,11 @@
 
 Arrays are (..., F, k): any leading dimensions (chains), then frames, then components.
 
-    solve_planar          what a bake calls: targets and options to poses
+    solve_planar          what a bake calls: targets and ReachOptions to poses
     solve_two_bone        the closed form for two links
+    solve_two_bone_limited    the same within joint limits
+    soften, far_zone, near_zone    soft reach, and where it begins and ends
+    stretch_ratio         how much to scale the links
     mid_joint             where their mid joint is, without angles
     forward               angles to joints
     Reach                 what became of a frame
@@ -12,24 +15,35 @@ Arrays are (..., F, k): any leading dimensions (chains), then frames, then compo
 
 from .angles import blend_angles, hold, shortest_turn, sides_with_hysteresis, wrap
 from .forward import forward
+from .limits import LimitedSolution, solve_two_bone_limited
 from .mid_joint import mid_joint
-from .planar import PlanarSolution, ReachMode, ReachOptions, solve_planar
+from .planar import PlanarSolution, solve_planar
 from .reach import Reach
+from .reach_options import ReachMode, ReachOptions
+from .softness import SoftZone, far_zone, near_zone, soften
+from .stretching import stretch_ratio
 from .two_bone import TwoBoneSolution, solve_two_bone
 
 __all__ = [
+    "LimitedSolution",
     "PlanarSolution",
     "Reach",
     "ReachMode",
     "ReachOptions",
+    "SoftZone",
     "TwoBoneSolution",
     "blend_angles",
+    "far_zone",
     "forward",
     "hold",
     "mid_joint",
+    "near_zone",
     "shortest_turn",
     "sides_with_hysteresis",
+    "soften",
     "solve_planar",
     "solve_two_bone",
+    "solve_two_bone_limited",
+    "stretch_ratio",
     "wrap",
 ]

@@ -1,38 +1,19 @@
 """The one call a bake makes: reach the targets in the chosen way."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
-from ..errors import SettingError
+from .angles import hold
 from .forward import forward
-from .reach import ROUNDING_SLACK
+from .limit_candidates import TIE_SLACK
+from .limits import solve_two_bone_limited
+from .reach import Reach, classify
+from .reach_options import ReachMode, ReachOptions
 from .ring import ring_limits
+from .softness import soften
+from .stretching import stretch_ratio
 from .two_bone import solve_two_bone
-
-
-class ReachMode(StrEnum):
-    """What a chain does about targets near or outside what it can reach."""
-
-    CLAMP = "CLAMP"
-
-
-@dataclass(frozen=True, slots=True)
-class ReachOptions:
-    """How a chain reaches for its targets."""
-
-    mode: ReachMode | str = ReachMode.CLAMP
-    """A `ReachMode` or its name."""
-
-    tolerance: float = ROUNDING_SLACK
-    """How far outside the ring, relative to the chain length, still counts as reached."""
-
-    def __post_init__(self) -> None:
-        """Raise SettingError for values that have no meaning."""
-        if self.mode not in list(ReachMode):
-            names = ", ".join(mode.value for mode in ReachMode)
-            raise SettingError(f'Reach "{self.mode}" is unknown. Choose one of {names}.')
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,48 +21,139 @@ class PlanarSolution:
     """Poses for every frame, and what became of each."""
 
     angles: np.ndarray
-    """(..., F, 2) radians, as in `TwoBoneSolution`."""
+    """(..., F, 2) radians, as in `TwoBoneSolution`; within limits, if there are any."""
 
     ratio: np.ndarray
     """(..., F), scale of both links; 1 unless stretched."""
 
     reach: np.ndarray
-    """(..., F) int8 of `Reach`, of the raw target and the unscaled links."""
+    """(..., F) int8 of `Reach`: whether the raw target can be reached at all.
+
+    Softness does not count. Stretch, the distance bounds and the joint limits do.
+    """
 
     goals: np.ndarray
-    """(..., F, 2), where the tip is to be after clamping, softening or stretching."""
+    """(..., F, 2), where the tip is to be; the target itself where nothing keeps it away."""
 
 
 def solve_planar(
     targets: np.ndarray,
     lengths: np.ndarray,
     bend: float | np.ndarray,
-    options: ReachOptions = ReachOptions(),
+    options: ReachOptions = ReachOptions(),  # noqa: B008 - frozen, so it can be shared
+    *,
+    rest_direction: float | np.ndarray = 0.0,
 ) -> PlanarSolution:
     """Solve planar two-link chains for targets in the way `options` say.
 
     targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
     lengths : (..., F, 2) or (2,), both >= 0
     bend : scalar or (..., F) of +1 and -1; +1 (POSITIVE) means angle 2 >= 0
+    rest_direction : scalar or (..., F), direction of link 1 at rest; matters for limits only
 
-    Frames that leave the pose free hold it as `solve_two_bone` does; nothing returned is NaN.
+    First the distance bounds move the target along its line from the root joint, then softness
+    does, then the joint limits find the pose that is closest to the moved target. Frames that
+    leave the pose free hold it, as in `solve_two_bone`. Nothing returned is NaN.
     """
     targets = np.asarray(targets, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)
-    solution = solve_two_bone(targets, lengths, bend, tolerance=options.tolerance)
-    ratio = np.ones(targets.shape[:-1])
-    goals = _goals(targets, lengths, solution.angles)
-    return PlanarSolution(solution.angles, ratio, solution.reach, goals)
+    ratio, distances = _plan_distances(targets, lengths, options)
+    if options.limits is not None:
+        return _solve_limited(targets, lengths, bend, options, rest_direction, ratio, distances)
+    solution = solve_two_bone(
+        targets, lengths, bend, tolerance=options.tolerance, distances=distances
+    )
+    reach = solution.reach
+    if distances is not None:
+        reach = np.where(reach == Reach.DEGENERATE, reach, _ring_reach(targets, lengths, options))
+    goals = _goals(targets, lengths, solution.angles, ratio, distances)
+    return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
 
 
-def _goals(targets: np.ndarray, lengths: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return the point of the ring nearest to each target; the pose's own tip if there is none."""
+def _plan_distances(
+    targets: np.ndarray, lengths: np.ndarray, options: ReachOptions
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the ratio (..., F), and where unscaled tips are to be, None if at the targets."""
+    one = np.ones(targets.shape[:-1])
+    bounded = options.min_distance > 0 or options.max_distance > 0
+    if options.mode == ReachMode.CLAMP and not bounded:
+        return one, None
     distances = np.hypot(targets[..., 0], targets[..., 1])
+    readable = np.isfinite(distances)
+    distances = np.clip(distances, options.min_distance, options.max_distance or np.inf)
+    if options.mode == ReachMode.SOFTEN:
+        distances = soften(distances, lengths, options.softness, options.softness_near)
+    elif options.mode == ReachMode.STRETCH:
+        ratio, distances = stretch_ratio(
+            distances,
+            lengths,
+            start=options.stretch_start,
+            maximum=options.stretch_max,
+            compress_min=options.compress_min,
+            softness=options.softness,
+            softness_near=options.softness_near,
+        )
+        # Held like the angles where the target is no point; 1 if there is nothing to hold.
+        return one + hold(ratio - one, readable), distances
+    return one, distances
+
+
+def _ring_reach(targets: np.ndarray, lengths: np.ndarray, options: ReachOptions) -> np.ndarray:
+    """Return `Reach` of the raw targets, in the ring that stretch widens and bounds narrow."""
+    near, far = ring_limits(lengths[..., 0], lengths[..., 1])
+    if options.mode == ReachMode.STRETCH:
+        near, far = near * options.compress_min, far * options.stretch_max
+    near = np.maximum(near, options.min_distance)
+    far = np.minimum(far, options.max_distance or np.inf)
+    distances = np.hypot(targets[..., 0], targets[..., 1])
+    return classify(distances, near, far, options.tolerance * lengths.sum(axis=-1))
+
+
+def _goals(
+    targets: np.ndarray,
+    lengths: np.ndarray,
+    angles: np.ndarray,
+    ratio: np.ndarray,
+    distances: np.ndarray | None,
+) -> np.ndarray:
+    """Return the targets moved to where tips can be; the pose's own tip if they are undirected."""
+    spans = np.hypot(targets[..., 0], targets[..., 1])
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        scale = np.clip(distances, near, far) / distances
-        goals = targets * scale[..., np.newaxis]
-    undirected = ~np.isfinite(goals).all(axis=-1) | ~np.isfinite(distances)
+        reduced = np.clip(spans if distances is None else distances, near, far)
+        goals = targets * (ratio * reduced / spans)[..., np.newaxis]
+    undirected = ~np.isfinite(goals).all(axis=-1) | ~np.isfinite(spans)
     if undirected.any():
-        goals[undirected] = forward(angles, lengths)[..., 2, :][undirected]
+        goals[undirected] = _tips(angles, lengths, ratio)[undirected]
     return goals
+
+
+def _solve_limited(
+    targets: np.ndarray,
+    lengths: np.ndarray,
+    bend: float | np.ndarray,
+    options: ReachOptions,
+    rest_direction: float | np.ndarray,
+    ratio: np.ndarray,
+    distances: np.ndarray | None,
+) -> PlanarSolution:
+    """Solve within joint limits; a target counts as reached if the tip is, or could be, on it."""
+    problem = (targets, lengths, bend, options.limits, rest_direction)
+    solution = solve_two_bone_limited(
+        *problem, tolerance=options.tolerance, distances=distances
+    )
+    goals = _tips(solution.angles, lengths, ratio)
+    reach = solution.reach
+    if distances is not None:
+        unmoved = solve_two_bone_limited(*problem, tolerance=options.tolerance).reach
+        gaps = np.hypot(goals[..., 0] - targets[..., 0], goals[..., 1] - targets[..., 1])
+        on_target = gaps <= max(options.tolerance, TIE_SLACK) * lengths.sum(axis=-1)
+        ring = _ring_reach(targets, lengths, options)
+        reach = np.where(ring == Reach.REACHED, unmoved, ring)
+        reach = np.where(on_target, Reach.REACHED, reach)
+        reach = np.where(unmoved == Reach.DEGENERATE, unmoved, reach)
+    return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
+
+
+def _tips(angles: np.ndarray, lengths: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    return ratio[..., np.newaxis] * forward(angles, lengths)[..., 2, :]

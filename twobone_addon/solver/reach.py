@@ -26,18 +26,18 @@ class Reach(IntEnum):
 
 
 def classify(
-    distances: np.ndarray, near: np.ndarray, far: np.ndarray, tolerance: float = ROUNDING_SLACK
+    distances: np.ndarray, near: np.ndarray, far: np.ndarray, slack: np.ndarray
 ) -> np.ndarray:
     """Compare target distances with the ring between `near` and `far`.
 
     distances : (..., F), from the root joint
     near, far : broadcast against distances, radii of the ring
-    tolerance : slack outside the ring that still counts as reached, relative to `far`
+    slack : broadcast against distances, how far outside the ring still counts as reached
 
-    Returns (..., F) int8 of `Reach`, never DEGENERATE; NaN compares as reached.
+    Returns (..., F) int8 of `Reach`, never DEGENERATE; NaN compares as reached. Should the ring
+    be empty, TOO_FAR goes before TOO_NEAR.
     """
-    slack = tolerance * far
-    # The members are 0, 1 and 2 by design, so two comparisons are the answer.
-    too_far = (distances > far + slack).astype(np.int8)
-    too_near = (distances < near - slack).astype(np.int8)
-    return Reach.TOO_FAR * too_far + Reach.TOO_NEAR * too_near
+    too_far = distances > far + slack
+    too_near = distances < near - slack
+    # By design these members are 1 and 2, which makes the choice among three two sums.
+    return too_far.view(np.int8) + 2 * (too_near & ~too_far).view(np.int8)

@@ -8,7 +8,6 @@ products, (far - d)(far + d) and (d - near)(d + near), this loses nothing to can
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +15,9 @@ BLOCK_SIZE = 8192
 """Frames worked on at a time: a dozen float64 temporaries of a block stay in a core's cache."""
 
 
-class Block(NamedTuple):
-    """One stretch of frames of a problem; each field is (B,) or 0-d where it is constant."""
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One stretch of frames of a problem; each array is (B,) or 0-d where it is constant."""
 
     frames: slice
     x: np.ndarray
@@ -25,6 +25,9 @@ class Block(NamedTuple):
     length_1: np.ndarray
     length_2: np.ndarray
     bend: np.ndarray
+
+    distance: np.ndarray | None
+    """What to solve for instead of the target's own distance, if anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +63,38 @@ def measure(distance: np.ndarray, length_1: np.ndarray, length_2: np.ndarray) ->
     near, far = ring_limits(length_1, length_2)
     inside = np.clip(distance, near, far)
     # Each factor gets its own root: the product of two tiny factors would vanish.
-    straightness = np.sqrt(inside - near) * np.sqrt(inside + near) / far
-    foldedness = np.sqrt(far - inside) * np.sqrt(far + inside) / far
+    with np.errstate(invalid="ignore"):
+        straightness = np.sqrt(inside - near) * np.sqrt(inside + near) / far
+        foldedness = np.sqrt(far - inside) * np.sqrt(far + inside) / far
     return Triangle(inside, near, far, straightness, foldedness)
 
 
-def blocks(targets: np.ndarray, lengths: np.ndarray, bend: np.ndarray) -> Iterator[Block]:
+def blocks(
+    targets: np.ndarray,
+    lengths: np.ndarray,
+    bend: np.ndarray,
+    distances: np.ndarray | None = None,
+) -> Iterator[Block]:
     """Walk over a problem of any shape in stretches that fit the cache.
 
     targets : (..., F, 2)
     lengths : (..., F, 2) or (2,)
     bend : scalar or (..., F)
+    distances : (..., F) or None
     """
     shape = targets.shape[:-1]
-    columns = (
-        targets[..., 0],
-        targets[..., 1],
-        lengths[..., 0],
-        lengths[..., 1],
-        bend,
-    )
-    flat = [column if column.ndim == 0 else _flatten(column, shape) for column in columns]
+    columns = [targets[..., 0], targets[..., 1], lengths[..., 0], lengths[..., 1], bend, distances]
+    flat = [_flatten(column, shape) for column in columns]
     for start in range(0, int(np.prod(shape)), BLOCK_SIZE):
         frames = slice(start, start + BLOCK_SIZE)
-        yield Block(frames, *(c if c.ndim == 0 else c[frames] for c in flat))
+        yield Block(frames, *(_stretch_of(column, frames) for column in flat))
 
 
-def _flatten(column: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _flatten(column: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray | None:
+    if column is None or column.ndim == 0:
+        return column
     return np.broadcast_to(column, shape).reshape(-1)
+
+
+def _stretch_of(column: np.ndarray | None, frames: slice) -> np.ndarray | None:
+    return column if column is None or column.ndim == 0 else column[frames]

@@ -26,6 +26,7 @@ def solve_two_bone(
     bend: float | np.ndarray,
     *,
     tolerance: float = ROUNDING_SLACK,
+    distances: np.ndarray | None = None,
 ) -> TwoBoneSolution:
     """Solve planar two-link chains for targets, in closed form.
 
@@ -33,6 +34,8 @@ def solve_two_bone(
     lengths : (..., F, 2) or (2,), both >= 0, any scale
     bend : scalar or (..., F) of +1 and -1; +1 (POSITIVE) means angle 2 >= 0
     tolerance : how far outside the ring, relative to the chain length, counts as reached
+    distances : (..., F) or None; if given, the tip is brought to this distance from the root
+        joint in the direction of the target, and reach is about this distance
 
     Outside the ring the pose is the closest one: straight towards the target, or folded.
 
@@ -49,6 +52,8 @@ def solve_two_bone(
     targets = np.asarray(targets, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)
     bend = np.asarray(bend, dtype=np.float64)
+    if distances is not None:
+        distances = np.asarray(distances, dtype=np.float64)
     shape = targets.shape[:-1]
     angles = np.empty((*shape, 2))
     reach = np.empty(shape, dtype=np.int8)
@@ -56,13 +61,13 @@ def solve_two_bone(
     all_determined = True
     # Frames without a triangle divide by zero here and are put right below.
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        for block in blocks(targets, lengths, bend):
+        for block in blocks(targets, lengths, bend, distances):
             determined = _solve_block(
                 block, tolerance, flat_angles[block.frames], flat_reach[block.frames]
             )
             all_determined = all_determined and determined
     if not all_determined:
-        _hold_what_is_free(targets, lengths, angles, reach)
+        _hold_what_is_free(targets, lengths, distances, angles, reach)
     return TwoBoneSolution(angles, reach)
 
 
@@ -70,7 +75,8 @@ def _solve_block(
     block: Block, tolerance: float, angles: np.ndarray, reach: np.ndarray
 ) -> bool:
     """Fill angles (B, 2) and reach (B,); return whether every frame fixes both angles."""
-    distance = np.hypot(block.x, block.y)
+    span = np.hypot(block.x, block.y)
+    distance = span if block.distance is None else block.distance
     triangle = measure(distance, block.length_1, block.length_2)
     legs = triangle.straightness, np.copysign(triangle.foldedness, block.bend)
     np.multiply(2.0, np.arctan2(legs[1], legs[0]), out=angles[:, 1])
@@ -78,34 +84,41 @@ def _solve_block(
     difference = (block.length_1 - block.length_2) / triangle.far
     along = legs[0] * legs[0] + difference * (legs[1] * legs[1])
     across = 2.0 * (block.length_2 / triangle.far) * legs[0] * legs[1]
-    u, v = block.x / distance, block.y / distance
+    u, v = block.x / span, block.y / span
     np.arctan2(v * along - u * across, u * along + v * across, out=angles[:, 0])
-    reach[:] = classify(distance, triangle.near, triangle.far, tolerance)
-    # NaN fails the first comparison; the second one is false where a link vanishes.
-    regular = (distance > 0) & (distance < np.inf) & (triangle.near < triangle.far)
+    reach[:] = classify(distance, triangle.near, triangle.far, tolerance * triangle.far)
+    # NaN compares false, and so does the ring of a chain with a vanishing link.
+    regular = (span > 0) & (span < np.inf) & (triangle.near < triangle.far)
+    if block.distance is not None:
+        regular &= np.isfinite(distance)
     return bool(regular.all())
 
 
 def _hold_what_is_free(
-    targets: np.ndarray, lengths: np.ndarray, angles: np.ndarray, reach: np.ndarray
+    targets: np.ndarray,
+    lengths: np.ndarray,
+    distances: np.ndarray | None,
+    angles: np.ndarray,
+    reach: np.ndarray,
 ) -> None:
     """Replace, in place, every angle that its frame leaves free."""
     length_1, length_2 = lengths[..., 0], lengths[..., 1]
-    distance = np.hypot(targets[..., 0], targets[..., 1])
+    span = np.hypot(targets[..., 0], targets[..., 1])
+    distance = span if distances is None else distances
     with np.errstate(invalid="ignore"):
         near, far = ring_limits(length_1, length_2)
-    finite = np.isfinite(distance) & np.isfinite(far)
+    finite = np.isfinite(span) & np.isfinite(distance) & np.isfinite(far)
     # A link vanishes where the other one swallows it in floating point: no epsilon needed.
     vanishing = finite & (near == far)
     first_vanishes = vanishing & (length_1 <= length_2)
     second_vanishes = vanishing & (length_2 <= length_1)
-    aimed = finite & (distance > 0)
+    aimed = finite & (span > 0)
     folds_onto_root = (distance == 0) & (near == 0)
     reach[~finite | vanishing | folds_onto_root] = Reach.DEGENERATE
 
     heading = np.arctan2(targets[..., 1], targets[..., 0])
     angles[..., 0] = np.where(second_vanishes, heading, angles[..., 0])
     angles[..., 0] = hold(angles[..., 0], aimed & ~first_vanishes)
-    angles[..., 1] = np.where(first_vanishes, wrap(heading - angles[..., 0]), angles[..., 1])
-    second_is_fixed = finite & ~second_vanishes & (aimed | ~first_vanishes)
-    angles[..., 1] = hold(angles[..., 1], second_is_fixed)
+    sum_is_fixed = first_vanishes & aimed & ~second_vanishes
+    angles[..., 1] = np.where(sum_is_fixed, wrap(heading - angles[..., 0]), angles[..., 1])
+    angles[..., 1] = hold(angles[..., 1], finite & ~vanishing | sum_is_fixed)

@@ -1,0 +1,169 @@
+"""The ten places where the closest tip within joint limits can be, and the choice among them.
+
+Over a box of (turn of link 1, angle 2) the distance of the tip from the target is smallest
+
+- inside the box: at an unlimited solution, one for either bend;
+- on an edge with angle 2 fixed: the chain turns as one rigid piece, best aimed at the target;
+- on an edge with link 1 fixed: link 2 turns alone, best aimed at the target;
+- in a corner. Along an arc the distance has one minimum and rises to both sides of it, so if
+  an edge does not contain that minimum, one of its corners is best.
+
+Inside the box nothing else can be a minimum: where the gradient of the distance vanishes and
+the tip is not on the target, the chain is straight or folded along the line to the target, and
+unless that is the unlimited closest pose, bending brings the tip nearer.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from .angles import hold, wrap
+from .ring import BLOCK_SIZE
+
+TIE_SLACK = 1e-12
+"""Distances closer than this, relative to the chain length, are equally good.
+
+Well above what rounding does to a measured tip (some 1e-15), far below what can be seen.
+"""
+
+SAME_POSE = 1e-5
+"""Radians below which two equally good candidates are the same pose.
+
+Next to straight, TIE_SLACK in distance is about its square root, 1e-6, in angle.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is to be reached, seen from the rest direction of link 1."""
+
+    goals: np.ndarray
+    """(..., F, 2)"""
+
+    heading: np.ndarray
+    """(..., F), direction of the goals, held where a goal is on the root joint."""
+
+    lengths: np.ndarray
+    """(..., F, 2)"""
+
+    bend: np.ndarray
+    """(..., F)"""
+
+    limits: np.ndarray
+    """(..., F, 4)"""
+
+    unlimited: np.ndarray
+    """(..., F, 2, 2): the angles of either bend without limits."""
+
+    def flat(self) -> "Problem":
+        """Return the problem with all its frames in one row."""
+        frames = self.heading.ndim
+        values = (getattr(self, field.name) for field in fields(self))
+        return Problem(*(value.reshape(-1, *value.shape[frames:]) for value in values))
+
+    def take(self, frames: slice | np.ndarray) -> "Problem":
+        """Return some of the frames of a flat problem."""
+        return Problem(*(getattr(self, field.name)[frames] for field in fields(self)))
+
+
+def choose(problem: Problem, readable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the best turns within the limits, and how far the tip is from the goal.
+
+    readable : (..., F) bool; the pose of the other frames is held
+
+    Returns (..., F, 2) and (..., F).
+    """
+    flat = problem.flat()
+    turns = np.empty((flat.heading.size, 2))
+    missing = np.empty(flat.heading.size)
+    tied = np.empty(flat.heading.size, dtype=bool)
+    for start in range(0, flat.heading.size, BLOCK_SIZE):
+        block = slice(start, start + BLOCK_SIZE)
+        candidates, gaps, allowed = _rank(flat.take(block))
+        turns[block], missing[block] = _pick(candidates, gaps, allowed, gaps)
+        tied[block] = (allowed & ~_same_pose(candidates, turns[block])).any(axis=-1)
+
+    turns = turns.reshape(*readable.shape, 2)
+    missing = missing.reshape(readable.shape)
+    tied = tied.reshape(readable.shape) & readable
+    if tied.any():
+        reference = _hold_poses(turns, readable & ~tied)[tied]
+        candidates, gaps, allowed = _rank(problem.take(tied))
+        way = np.abs(wrap(candidates - reference[:, np.newaxis])).sum(axis=-1)
+        turns[tied], missing[tied] = _pick(candidates, gaps, allowed, way)
+    held = _hold_poses(turns, readable)
+    return np.clip(held, problem.limits[..., 0::2], problem.limits[..., 1::2]), missing
+
+
+def _rank(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the candidates (N, K, 2), their gaps to the goal, and which are best (N, K).
+
+    Best are those that no other is better than by more than TIE_SLACK; among these, if any is
+    on the side of the bend asked for, only such.
+    """
+    length_1, length_2 = problem.lengths[:, 0, np.newaxis], problem.lengths[:, 1, np.newaxis]
+    with np.errstate(invalid="ignore"):
+        candidates = _candidates(problem)
+        direction = candidates.sum(axis=-1)
+        tip_u = length_1 * np.cos(candidates[..., 0]) + length_2 * np.cos(direction)
+        tip_v = length_1 * np.sin(candidates[..., 0]) + length_2 * np.sin(direction)
+        gaps = np.hypot(tip_u - problem.goals[:, :1], tip_v - problem.goals[:, 1:])
+        gaps = np.where(np.isnan(gaps), np.inf, gaps)
+        slack = TIE_SLACK * (length_1 + length_2)
+        best = gaps <= gaps.min(axis=-1, keepdims=True) + slack
+        # Straight and folded poses belong to both sides.
+        on_side = np.sin(candidates[..., 1]) * problem.bend[:, np.newaxis] >= -SAME_POSE
+    best_on_side = best & on_side
+    return candidates, gaps, np.where(best_on_side.any(axis=-1)[:, np.newaxis], best_on_side, best)
+
+
+def _candidates(problem: Problem) -> np.ndarray:
+    """Return (N, 10, 2) turns; NaN where a place is outside the box or at infinity."""
+    upper = problem.limits[:, 0:2]
+    lower = problem.limits[:, 2:4]
+    length_1, length_2 = problem.lengths[:, 0, np.newaxis], problem.lengths[:, 1, np.newaxis]
+    inside = (
+        _into(problem.unlimited[..., 0], upper),
+        _into(problem.unlimited[..., 1], lower),
+    )
+    chain = np.arctan2(length_2 * np.sin(lower), length_1 + length_2 * np.cos(lower))
+    lower_edges = _into(problem.heading[:, np.newaxis] - chain, upper), lower
+    aim_u = problem.goals[:, :1] - length_1 * np.cos(upper)
+    aim_v = problem.goals[:, 1:] - length_1 * np.sin(upper)
+    upper_edges = upper, _into(np.arctan2(aim_v, aim_u) - upper, lower)
+    corners = np.repeat(upper, 2, axis=1), np.tile(lower, 2)
+    places = (inside, lower_edges, upper_edges, corners)
+    return np.stack([np.concatenate(turns, axis=1) for turns in zip(*places, strict=True)], axis=-1)
+
+
+def _into(turns: np.ndarray, interval: np.ndarray) -> np.ndarray:
+    """Return each turn moved by whole turns into the interval, as near to 0 as can be, else NaN.
+
+    turns : (N, K)
+    interval : (N, 2), lowest and highest
+    """
+    wrapped = wrap(turns)
+    low, high = interval[:, :1], interval[:, 1:]
+    fewest = np.ceil((low - wrapped) / (2 * np.pi))
+    most = np.floor((high - wrapped) / (2 * np.pi))
+    moved = wrapped + 2 * np.pi * np.clip(0.0, fewest, most)
+    return np.where(fewest <= most, np.clip(moved, low, high), np.nan)
+
+
+def _pick(
+    candidates: np.ndarray, gaps: np.ndarray, allowed: np.ndarray, cost: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cheapest allowed candidate (N, 2) and its gap (N,)."""
+    rows = np.arange(len(candidates))
+    index = np.where(allowed, cost, np.inf).argmin(axis=-1)
+    return candidates[rows, index], gaps[rows, index]
+
+
+def _same_pose(candidates: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Return (N, K) whether a candidate is the pose `turns` (N, 2), up to whole turns."""
+    return (np.abs(wrap(candidates - turns[:, np.newaxis])) <= SAME_POSE).all(axis=-1)
+
+
+def _hold_poses(turns: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    """Return `hold` of both turns (..., F, 2)."""
+    return np.stack([hold(turns[..., joint], valid) for joint in (0, 1)], axis=-1)

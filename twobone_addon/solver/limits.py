@@ -1,0 +1,128 @@
+"""Joint limits: the closest tip that a box of angles allows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import SettingError
+from .angles import hold
+from .limit_candidates import TIE_SLACK, Problem, choose
+from .reach import Reach
+from .two_bone import solve_two_bone
+
+@dataclass(frozen=True, slots=True)
+class LimitedSolution:
+    """Poses within limits, their reach, and what is missing."""
+
+    angles: np.ndarray
+    """(..., F, 2) radians, as in `TwoBoneSolution` but not wrapped: within the limits as given."""
+
+    reach: np.ndarray
+    """(..., F) int8 of `Reach`; out of reach is TOO_NEAR where the tip stays farther out than
+    the target, else TOO_FAR."""
+
+    tip_distances: np.ndarray
+    """(..., F), from the tip to the target; 0 where the target is no finite point."""
+
+
+def check_limits(limits: np.ndarray) -> np.ndarray:
+    """Return limits (..., 4) as floats; raise SettingError if they leave no pose."""
+    limits = np.asarray(limits, dtype=np.float64)
+    for name, low, high in (("Upper", 0, 1), ("Lower", 2, 3)):
+        wrong = ~(limits[..., low] <= limits[..., high])
+        if wrong.any():
+            found_low, found_high = np.degrees(limits[wrong][0, [low, high]])
+            raise SettingError(
+                f"{name} limits from {found_low:g} to {found_high:g} degrees leave no pose. "
+                "Make the minimum at most as large as the maximum."
+            )
+    return limits
+
+
+def solve_two_bone_limited(
+    targets: np.ndarray,
+    lengths: np.ndarray,
+    bend: float | np.ndarray,
+    limits: np.ndarray,
+    rest_direction: float | np.ndarray,
+    *,
+    tolerance: float = TIE_SLACK,
+    distances: np.ndarray | None = None,
+) -> LimitedSolution:
+    """Bring the tips as near to the targets as joint limits allow, globally.
+
+    The answer is the global minimum of the tip's distance from the target over the whole box,
+    found among ten closed forms (see `limit_candidates`), so there is nothing to get stuck in.
+    Cyclic coordinate descent with clamped angles (Juckett, "Cyclic Coordinate Descent in 2D")
+    stops where no single joint can improve, also where both together reach the target.
+
+    targets, lengths, bend, distances : as in `solve_two_bone`
+    limits : (4,) or broadcast against (..., F, 4): upper_min, upper_max (turn of link 1 from
+        its rest direction), lower_min, lower_max (angle 2); radians, may be infinite, wider
+        than a turn, or off by whole turns
+    rest_direction : scalar or (..., F), direction of link 1 at rest
+    tolerance : distance of the tip, relative to the chain length, that counts as reached
+
+    Among poses that are equally good (TIE_SLACK) those on the side of `bend` come first. What
+    then still differs is one pose in two places, such as an unreachable target on the line of
+    symmetry: there the pose nearest to that of the last frame without such a choice is taken,
+    so that the choice needs no walk over the frames. Of angles that are whole turns apart, the
+    one nearest to rest is taken. What a frame leaves free is held as in `solve_two_bone`,
+    within the limits. Never NaN, never outside the limits.
+
+    Raises SettingError if a minimum is above its maximum.
+    """
+    limits = check_limits(limits)
+    targets, lengths, bend, rest, limits = _broadcast(targets, lengths, bend, rest_direction, limits)
+    if distances is None:
+        distances = np.hypot(targets[..., 0], targets[..., 1])
+    asked, other = (
+        solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0)
+    )
+    readable = np.isfinite(distances) & np.isfinite(targets).all(-1) & np.isfinite(lengths).all(-1)
+    aimed = readable & (targets != 0).any(axis=-1)
+    heading = hold(np.arctan2(targets[..., 1], targets[..., 0]), aimed) - rest
+    goals = np.where(readable, distances, 0.0) * np.stack([np.cos(heading), np.sin(heading)])
+    unlimited = np.stack([asked.angles, other.angles], axis=-2)
+    unlimited[..., 0] -= rest[..., np.newaxis]
+
+    problem = Problem(np.moveaxis(goals, 0, -1), heading, lengths, bend, limits, unlimited)
+    angles, missing = choose(problem, readable)
+    reach = _judge(angles, missing, distances, lengths, max(tolerance, TIE_SLACK))
+    reach = np.where(asked.reach == Reach.DEGENERATE, asked.reach, reach)
+    angles[..., 0] += rest
+    return LimitedSolution(angles, reach, np.where(readable, missing, 0.0))
+
+
+def _broadcast(
+    targets: np.ndarray,
+    lengths: np.ndarray,
+    bend: float | np.ndarray,
+    rest: float | np.ndarray,
+    limits: np.ndarray,
+) -> tuple[np.ndarray, ...]:
+    """Return every input as an array that has all the frames."""
+    targets = np.asarray(targets, dtype=np.float64)
+    shape = targets.shape[:-1]
+    return (
+        targets,
+        np.broadcast_to(np.asarray(lengths, dtype=np.float64), targets.shape),
+        np.broadcast_to(np.asarray(bend, dtype=np.float64), shape),
+        np.broadcast_to(np.asarray(rest, dtype=np.float64), shape),
+        np.broadcast_to(limits, (*shape, 4)),
+    )
+
+
+def _judge(
+    angles: np.ndarray,
+    missing: np.ndarray,
+    distances: np.ndarray,
+    lengths: np.ndarray,
+    tolerance: float,
+) -> np.ndarray:
+    """Return (..., F) int8 of `Reach`, never DEGENERATE."""
+    tip_x = lengths[..., 0] + lengths[..., 1] * np.cos(angles[..., 1])
+    tip_y = lengths[..., 1] * np.sin(angles[..., 1])
+    outside = np.where(np.hypot(tip_x, tip_y) > distances, Reach.TOO_NEAR, Reach.TOO_FAR)
+    reached = missing <= tolerance * lengths.sum(axis=-1)
+    return np.where(reached, Reach.REACHED, outside).astype(np.int8)

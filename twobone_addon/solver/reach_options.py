@@ -1,0 +1,94 @@
+"""How a chain is to reach for its targets."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from ..errors import SettingError
+from .limits import check_limits
+from .reach import ROUNDING_SLACK
+
+
+class ReachMode(StrEnum):
+    """What a chain does about targets near or outside what it can reach."""
+
+    CLAMP = "CLAMP"
+    """Point straight at them, or fold."""
+
+    SOFTEN = "SOFTEN"
+    """Ease into straight and folded, see `softness`."""
+
+    STRETCH = "STRETCH"
+    """Scale the links so that the tip stays on the target, see `stretching`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachOptions:
+    """How a chain is to reach for its targets.
+
+    Raises SettingError when built with values that have no meaning.
+    """
+
+    mode: ReachMode | str = ReachMode.CLAMP
+    """A `ReachMode` or its name."""
+
+    softness: float = 0.0
+    """SOFTEN, STRETCH: fraction of the chain length that is softened at the far limit, 0 to 1."""
+
+    softness_near: float = 0.0
+    """SOFTEN, STRETCH: the same at the folded limit."""
+
+    stretch_start: float = 1.0
+    """STRETCH: fraction of the chain length at which stretching begins, 0 to 1."""
+
+    stretch_max: float = np.inf
+    """STRETCH: largest scale of the links, at least 1."""
+
+    compress_min: float = 1.0
+    """STRETCH: smallest scale of the links, above 0 and at most 1; 1 does not shrink them."""
+
+    min_distance: float = 0.0
+    """Targets nearer to the root joint count as this far from it; 0 is off."""
+
+    max_distance: float = 0.0
+    """Targets farther from the root joint count as this near to it; 0 is off."""
+
+    limits: np.ndarray | None = None
+    """(4,) or broadcast against (..., F, 4): joint limits as in `solve_two_bone_limited`."""
+
+    tolerance: float = ROUNDING_SLACK
+    """How far off, relative to the chain length, still counts as reached."""
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        if self.mode not in list(ReachMode):
+            names = ", ".join(mode.value for mode in ReachMode)
+            raise SettingError(f'Reach "{self.mode}" is unknown. Choose one of {names}.')
+        for name, low, high in _RANGES:
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise SettingError(
+                    f"{name} is {value:g}. Choose a number from {low:g} to {high:g}."
+                )
+        if self.compress_min == 0:
+            raise SettingError("compress_min is 0. Choose a number above 0, links cannot vanish.")
+        if 0 < self.max_distance < self.min_distance:
+            raise SettingError(
+                f"min_distance {self.min_distance:g} is above max_distance {self.max_distance:g}. "
+                "Make it smaller, or set one of them to 0 to turn it off."
+            )
+        if self.limits is not None:
+            check_limits(self.limits)
+
+
+_RANGES = (
+    ("softness", 0.0, 1.0),
+    ("softness_near", 0.0, 1.0),
+    ("stretch_start", 0.0, 1.0),
+    ("stretch_max", 1.0, np.inf),
+    ("compress_min", 0.0, 1.0),
+    ("min_distance", 0.0, np.inf),
+    ("max_distance", 0.0, np.inf),
+    ("tolerance", 0.0, 1.0),
+)
