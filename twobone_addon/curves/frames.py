@@ -30,9 +30,11 @@ def frame_grid(start, end, step=1.0):
         raise SettingError(f"The frame range ends before it starts: {start:g} to {end:g}. Swap start and end.")
     if step <= MERGE_DISTANCE:
         raise SettingError(f"Step must be above {MERGE_DISTANCE} frames, got {step:g}: Blender merges nearer keys.")
-    frames = start + step * np.arange(np.floor((end - start) / step + 1.0))
-    frames = np.append(frames[frames < end - MERGE_DISTANCE], end if end - start > MERGE_DISTANCE else start)
-    return np.round(frames, FRAME_DECIMALS)
+    if end - start <= MERGE_DISTANCE:
+        return np.round([float(start)], FRAME_DECIMALS)
+    inside = start + step * np.arange(1.0, np.ceil((end - start) / step))
+    inside = inside[end - inside > MERGE_DISTANCE]
+    return np.round(np.concatenate([[start], inside, [end]]), FRAME_DECIMALS)
 
 
 def merge_frames(*lists, distance=MERGE_DISTANCE):
