@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ..array_types import Array, Mask
 
-def wrap(angles: np.ndarray) -> np.ndarray:
+
+def wrap(angles: Array) -> Array:
     """Return the angles brought to (-pi, pi] by whole turns; those already there are untouched."""
     # fmod is exact, so a whole number of float turns leaves nothing behind.
     turned = np.fmod(angles, 2 * np.pi)
@@ -11,14 +13,12 @@ def wrap(angles: np.ndarray) -> np.ndarray:
     return np.where(turned <= -np.pi, turned + 2 * np.pi, turned)
 
 
-def shortest_turn(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+def shortest_turn(start: Array, end: Array) -> Array:
     """Return the turn in (-pi, pi] that leads from `start` to `end`, up to whole turns."""
     return wrap(np.subtract(end, start))
 
 
-def blend_angles(
-    current: np.ndarray, solved: np.ndarray, influence: float | np.ndarray
-) -> np.ndarray:
+def blend_angles(current: Array, solved: Array, influence: float | Array) -> Array:
     """Move each angle from `current` towards `solved`, each the shortest way.
 
     current, solved : (..., F, n), radians
@@ -32,7 +32,7 @@ def blend_angles(
     return current + influence * shortest_turn(current, solved)
 
 
-def hold(values: np.ndarray, valid: np.ndarray) -> np.ndarray:
+def hold(values: Array, valid: Mask) -> Array:
     """Replace values that are not valid by the last valid one before them.
 
     values : (..., F)
@@ -50,7 +50,7 @@ def hold(values: np.ndarray, valid: np.ndarray) -> np.ndarray:
     return np.where(valid.any(axis=-1, keepdims=True), held, 0.0)
 
 
-def sides_with_hysteresis(angles: np.ndarray, threshold: float) -> np.ndarray:
+def sides_with_hysteresis(angles: Array, threshold: float) -> Array:
     """Return the bend side of each frame of a motion, without chatter near straight.
 
     angles : (..., F), the bend (angle 2) of the pose each frame has, radians

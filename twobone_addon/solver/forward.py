@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ..array_types import Array
 
-def forward(angles: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+
+def forward(angles: Array, lengths: Array) -> Array:
     """Return where the joints of planar chains are.
 
     angles : (..., F, n), radians; the first is the direction of link 1 counter-clockwise from u,

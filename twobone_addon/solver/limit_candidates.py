@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from ..array_types import Array, Mask
 from .angles import hold, wrap
 from .ring import BLOCK_SIZE
 
@@ -37,22 +38,22 @@ Next to straight, TIE_SLACK in distance is about its square root, 1e-6, in angle
 class Problem:
     """What is to be reached, seen from the rest direction of link 1."""
 
-    goals: np.ndarray
+    goals: Array
     """(..., F, 2)"""
 
-    heading: np.ndarray
+    heading: Array
     """(..., F), direction of the goals, held where a goal is on the root joint."""
 
-    lengths: np.ndarray
+    lengths: Array
     """(..., F, 2)"""
 
-    bend: np.ndarray
+    bend: Array
     """(..., F)"""
 
-    limits: np.ndarray
+    limits: Array
     """(..., F, 4)"""
 
-    unlimited: np.ndarray
+    unlimited: Array
     """(..., F, 2, 2): the angles of either bend without limits."""
 
     def flat(self) -> "Problem":
@@ -61,12 +62,12 @@ class Problem:
         values = (getattr(self, field.name) for field in fields(self))
         return Problem(*(value.reshape(-1, *value.shape[frames:]) for value in values))
 
-    def take(self, frames: slice | np.ndarray) -> "Problem":
+    def take(self, frames: slice | Mask) -> "Problem":
         """Return some of the frames of a flat problem."""
         return Problem(*(getattr(self, field.name)[frames] for field in fields(self)))
 
 
-def choose(problem: Problem, readable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def choose(problem: Problem, readable: Mask) -> tuple[Array, Array]:
     """Return the best turns within the limits, and how far the tip is from the goal.
 
     readable : (..., F) bool; the pose of the other frames is held
@@ -95,7 +96,7 @@ def choose(problem: Problem, readable: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.clip(held, problem.limits[..., 0::2], problem.limits[..., 1::2]), missing
 
 
-def _rank(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _rank(problem: Problem) -> tuple[Array, Array, Mask]:
     """Return the candidates (N, K, 2), their gaps to the goal, and which are best (N, K).
 
     Best are those that no other is better than by more than TIE_SLACK; among these, if any is
@@ -117,7 +118,7 @@ def _rank(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return candidates, gaps, np.where(best_on_side.any(axis=-1)[:, np.newaxis], best_on_side, best)
 
 
-def _candidates(problem: Problem) -> np.ndarray:
+def _candidates(problem: Problem) -> Array:
     """Return (N, 10, 2) turns; NaN where a place is outside the box or at infinity."""
     upper = problem.limits[:, 0:2]
     lower = problem.limits[:, 2:4]
@@ -136,7 +137,7 @@ def _candidates(problem: Problem) -> np.ndarray:
     return np.stack([np.concatenate(turns, axis=1) for turns in zip(*places, strict=True)], axis=-1)
 
 
-def _into(turns: np.ndarray, interval: np.ndarray) -> np.ndarray:
+def _into(turns: Array, interval: Array) -> Array:
     """Return each turn moved by whole turns into the interval, as near to 0 as can be, else NaN.
 
     turns : (N, K)
@@ -150,20 +151,18 @@ def _into(turns: np.ndarray, interval: np.ndarray) -> np.ndarray:
     return np.where(fewest <= most, np.clip(moved, low, high), np.nan)
 
 
-def _pick(
-    candidates: np.ndarray, gaps: np.ndarray, allowed: np.ndarray, cost: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _pick(candidates: Array, gaps: Array, allowed: Mask, cost: Array) -> tuple[Array, Array]:
     """Return the cheapest allowed candidate (N, 2) and its gap (N,)."""
     rows = np.arange(len(candidates))
     index = np.where(allowed, cost, np.inf).argmin(axis=-1)
     return candidates[rows, index], gaps[rows, index]
 
 
-def _same_pose(candidates: np.ndarray, turns: np.ndarray) -> np.ndarray:
+def _same_pose(candidates: Array, turns: Array) -> Mask:
     """Return (N, K) whether a candidate is the pose `turns` (N, 2), up to whole turns."""
     return (np.abs(wrap(candidates - turns[:, np.newaxis])) <= SAME_POSE).all(axis=-1)
 
 
-def _hold_poses(turns: np.ndarray, valid: np.ndarray) -> np.ndarray:
+def _hold_poses(turns: Array, valid: Mask) -> Array:
     """Return `hold` of both turns (..., F, 2)."""
     return np.stack([hold(turns[..., joint], valid) for joint in (0, 1)], axis=-1)

@@ -4,28 +4,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..array_types import Array, Codes
 from ..errors import SettingError
 from .angles import hold
 from .limit_candidates import TIE_SLACK, Problem, choose
 from .reach import Reach
 from .two_bone import solve_two_bone
 
+
 @dataclass(frozen=True, slots=True)
 class LimitedSolution:
     """Poses within limits, their reach, and what is missing."""
 
-    angles: np.ndarray
+    angles: Array
     """(..., F, 2) radians, as in `TwoBoneSolution` but not wrapped: within the limits as given."""
 
-    reach: np.ndarray
+    reach: Codes
     """(..., F) int8 of `Reach`; out of reach is TOO_NEAR where the tip stays farther out than
     the target, else TOO_FAR."""
 
-    tip_distances: np.ndarray
+    tip_distances: Array
     """(..., F), from the tip to the target; 0 where the target is no finite point."""
 
 
-def check_limits(limits: np.ndarray) -> np.ndarray:
+def check_limits(limits: Array) -> Array:
     """Return limits (..., 4) as floats; raise SettingError if they leave no pose."""
     limits = np.asarray(limits, dtype=np.float64)
     for name, low, high in (("Upper", 0, 1), ("Lower", 2, 3)):
@@ -40,14 +42,14 @@ def check_limits(limits: np.ndarray) -> np.ndarray:
 
 
 def solve_two_bone_limited(
-    targets: np.ndarray,
-    lengths: np.ndarray,
-    bend: float | np.ndarray,
-    limits: np.ndarray,
-    rest_direction: float | np.ndarray,
+    targets: Array,
+    lengths: Array,
+    bend: float | Array,
+    limits: Array,
+    rest_direction: float | Array,
     *,
     tolerance: float = TIE_SLACK,
-    distances: np.ndarray | None = None,
+    distances: Array | None = None,
 ) -> LimitedSolution:
     """Bring the tips as near to the targets as joint limits allow, globally.
 
@@ -76,9 +78,7 @@ def solve_two_bone_limited(
     targets, lengths, bend, rest, limits = _broadcast(targets, lengths, bend, rest_direction, limits)
     if distances is None:
         distances = np.hypot(targets[..., 0], targets[..., 1])
-    asked, other = (
-        solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0)
-    )
+    asked, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))
     readable = np.isfinite(distances) & np.isfinite(targets).all(-1) & np.isfinite(lengths).all(-1)
     aimed = readable & (targets != 0).any(axis=-1)
     heading = hold(np.arctan2(targets[..., 1], targets[..., 0]), aimed) - rest
@@ -95,12 +95,12 @@ def solve_two_bone_limited(
 
 
 def _broadcast(
-    targets: np.ndarray,
-    lengths: np.ndarray,
-    bend: float | np.ndarray,
-    rest: float | np.ndarray,
-    limits: np.ndarray,
-) -> tuple[np.ndarray, ...]:
+    targets: Array,
+    lengths: Array,
+    bend: float | Array,
+    rest: float | Array,
+    limits: Array,
+) -> tuple[Array, ...]:
     """Return every input as an array that has all the frames."""
     targets = np.asarray(targets, dtype=np.float64)
     shape = targets.shape[:-1]
@@ -114,12 +114,12 @@ def _broadcast(
 
 
 def _judge(
-    angles: np.ndarray,
-    missing: np.ndarray,
-    distances: np.ndarray,
-    lengths: np.ndarray,
+    angles: Array,
+    missing: Array,
+    distances: Array,
+    lengths: Array,
     tolerance: float,
-) -> np.ndarray:
+) -> Codes:
     """Return (..., F) int8 of `Reach`, never DEGENERATE."""
     tip_x = lengths[..., 0] + lengths[..., 1] * np.cos(angles[..., 1])
     tip_y = lengths[..., 1] * np.sin(angles[..., 1])

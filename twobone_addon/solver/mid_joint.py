@@ -2,14 +2,13 @@
 
 import numpy as np
 
+from ..array_types import Array
 from .forward import forward
 from .ring import Block, blocks, ring_limits
 from .two_bone import solve_two_bone
 
 
-def mid_joint(
-    targets: np.ndarray, lengths: np.ndarray, bend: float | np.ndarray
-) -> np.ndarray:
+def mid_joint(targets: Array, lengths: Array, bend: float | Array) -> Array:
     """Return the joint between two links whose tip is on the target, or as near as can be.
 
     targets : (..., F, 2), relative to the root joint
@@ -35,7 +34,7 @@ def mid_joint(
     return joints
 
 
-def _intersect_block(block: Block, joints: np.ndarray) -> bool:
+def _intersect_block(block: Block, joints: Array) -> bool:
     """Fill joints (B, 2); return whether every frame fixes its joint."""
     distance = np.hypot(block.x, block.y)
     near, far = ring_limits(block.length_1, block.length_2)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..array_types import Array, Codes
 from .angles import hold
 from .forward import forward
 from .limit_candidates import TIE_SLACK
@@ -20,29 +21,29 @@ from .two_bone import solve_two_bone
 class PlanarSolution:
     """Poses for every frame, and what became of each."""
 
-    angles: np.ndarray
+    angles: Array
     """(..., F, 2) radians, as in `TwoBoneSolution`; within limits, if there are any."""
 
-    ratio: np.ndarray
+    ratio: Array
     """(..., F), scale of both links; 1 unless stretched."""
 
-    reach: np.ndarray
+    reach: Codes
     """(..., F) int8 of `Reach`: whether the raw target can be reached at all.
 
     Softness does not count. Stretch, the distance bounds and the joint limits do.
     """
 
-    goals: np.ndarray
+    goals: Array
     """(..., F, 2), where the tip is to be; the target itself where nothing keeps it away."""
 
 
 def solve_planar(
-    targets: np.ndarray,
-    lengths: np.ndarray,
-    bend: float | np.ndarray,
+    targets: Array,
+    lengths: Array,
+    bend: float | Array,
     options: ReachOptions = ReachOptions(),  # noqa: B008 - frozen, so it can be shared
     *,
-    rest_direction: float | np.ndarray = 0.0,
+    rest_direction: float | Array = 0.0,
 ) -> PlanarSolution:
     """Solve planar two-link chains for targets in the way `options` say.
 
@@ -59,10 +60,17 @@ def solve_planar(
     lengths = np.asarray(lengths, dtype=np.float64)
     ratio, distances = _plan_distances(targets, lengths, options)
     if options.limits is not None:
-        return _solve_limited(targets, lengths, bend, options, rest_direction, ratio, distances)
-    solution = solve_two_bone(
-        targets, lengths, bend, tolerance=options.tolerance, distances=distances
-    )
+        return _solve_limited(
+            targets,
+            lengths,
+            bend,
+            options,
+            limits=options.limits,
+            rest_direction=rest_direction,
+            ratio=ratio,
+            distances=distances,
+        )
+    solution = solve_two_bone(targets, lengths, bend, tolerance=options.tolerance, distances=distances)
     reach = solution.reach
     if distances is not None:
         reach = np.where(reach == Reach.DEGENERATE, reach, _ring_reach(targets, lengths, options))
@@ -70,9 +78,7 @@ def solve_planar(
     return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
 
 
-def _plan_distances(
-    targets: np.ndarray, lengths: np.ndarray, options: ReachOptions
-) -> tuple[np.ndarray, np.ndarray | None]:
+def _plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tuple[Array, Array | None]:
     """Return the ratio (..., F), and where unscaled tips are to be, None if at the targets."""
     one = np.ones(targets.shape[:-1])
     bounded = options.min_distance > 0 or options.max_distance > 0
@@ -98,7 +104,7 @@ def _plan_distances(
     return one, distances
 
 
-def _ring_reach(targets: np.ndarray, lengths: np.ndarray, options: ReachOptions) -> np.ndarray:
+def _ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
     """Return `Reach` of the raw targets, in the ring that stretch widens and bounds narrow."""
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     if options.mode == ReachMode.STRETCH:
@@ -110,12 +116,12 @@ def _ring_reach(targets: np.ndarray, lengths: np.ndarray, options: ReachOptions)
 
 
 def _goals(
-    targets: np.ndarray,
-    lengths: np.ndarray,
-    angles: np.ndarray,
-    ratio: np.ndarray,
-    distances: np.ndarray | None,
-) -> np.ndarray:
+    targets: Array,
+    lengths: Array,
+    angles: Array,
+    ratio: Array,
+    distances: Array | None,
+) -> Array:
     """Return the targets moved to where tips can be; the pose's own tip if they are undirected."""
     spans = np.hypot(targets[..., 0], targets[..., 1])
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
@@ -129,19 +135,19 @@ def _goals(
 
 
 def _solve_limited(
-    targets: np.ndarray,
-    lengths: np.ndarray,
-    bend: float | np.ndarray,
+    targets: Array,
+    lengths: Array,
+    bend: float | Array,
     options: ReachOptions,
-    rest_direction: float | np.ndarray,
-    ratio: np.ndarray,
-    distances: np.ndarray | None,
+    *,
+    limits: Array,
+    rest_direction: float | Array,
+    ratio: Array,
+    distances: Array | None,
 ) -> PlanarSolution:
     """Solve within joint limits; a target counts as reached if the tip is, or could be, on it."""
-    problem = (targets, lengths, bend, options.limits, rest_direction)
-    solution = solve_two_bone_limited(
-        *problem, tolerance=options.tolerance, distances=distances
-    )
+    problem = (targets, lengths, bend, limits, rest_direction)
+    solution = solve_two_bone_limited(*problem, tolerance=options.tolerance, distances=distances)
     goals = _tips(solution.angles, lengths, ratio)
     reach = solution.reach
     if distances is not None:
@@ -155,5 +161,5 @@ def _solve_limited(
     return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
 
 
-def _tips(angles: np.ndarray, lengths: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+def _tips(angles: Array, lengths: Array, ratio: Array) -> Array:
     return ratio[..., np.newaxis] * forward(angles, lengths)[..., 2, :]

@@ -4,6 +4,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from ..array_types import Array, Codes
+
 ROUNDING_SLACK = 8 * np.finfo(np.float64).eps
 """Slack, relative to the chain length, that rounding alone can put between a target and the ring.
 
@@ -25,9 +27,7 @@ class Reach(IntEnum):
     DEGENERATE = 3
 
 
-def classify(
-    distances: np.ndarray, near: np.ndarray, far: np.ndarray, slack: np.ndarray
-) -> np.ndarray:
+def classify(distances: Array, near: Array, far: Array, slack: Array) -> Codes:
     """Compare target distances with the ring between `near` and `far`.
 
     distances : (..., F), from the root joint

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from ..array_types import Array
 from ..errors import SettingError
 from .limits import check_limits
 from .reach import ROUNDING_SLACK
@@ -54,7 +55,7 @@ class ReachOptions:
     max_distance: float = 0.0
     """Targets farther from the root joint count as this near to it; 0 is off."""
 
-    limits: np.ndarray | None = None
+    limits: Array | None = None
     """(4,) or broadcast against (..., F, 4): joint limits as in `solve_two_bone_limited`."""
 
     tolerance: float = ROUNDING_SLACK
@@ -68,9 +69,7 @@ class ReachOptions:
         for name, low, high in _RANGES:
             value = getattr(self, name)
             if not low <= value <= high:
-                raise SettingError(
-                    f"{name} is {value:g}. Choose a number from {low:g} to {high:g}."
-                )
+                raise SettingError(f"{name} is {value:g}. Choose a number from {low:g} to {high:g}.")
         if self.compress_min == 0:
             raise SettingError("compress_min is 0. Choose a number above 0, links cannot vanish.")
         if 0 < self.max_distance < self.min_distance:

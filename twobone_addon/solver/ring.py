@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..array_types import Array
+
 BLOCK_SIZE = 8192
 """Frames worked on at a time: a dozen float64 temporaries of a block stay in a core's cache."""
 
@@ -20,13 +22,13 @@ class Block:
     """One stretch of frames of a problem; each array is (B,) or 0-d where it is constant."""
 
     frames: slice
-    x: np.ndarray
-    y: np.ndarray
-    length_1: np.ndarray
-    length_2: np.ndarray
-    bend: np.ndarray
+    x: Array
+    y: Array
+    length_1: Array
+    length_2: Array
+    bend: Array
 
-    distance: np.ndarray | None
+    distance: Array | None
     """What to solve for instead of the target's own distance, if anything."""
 
 
@@ -34,25 +36,25 @@ class Block:
 class Triangle:
     """The triangle of both links and the target's distance, clamped to the ring."""
 
-    inside: np.ndarray
+    inside: Array
     """The distance, clamped."""
 
-    near: np.ndarray
-    far: np.ndarray
+    near: Array
+    far: Array
 
-    straightness: np.ndarray
+    straightness: Array
     """sqrt(inside^2 - near^2) / far, 0 when folded."""
 
-    foldedness: np.ndarray
+    foldedness: Array
     """sqrt(far^2 - inside^2) / far, 0 when straight; over straightness it is tan(|angle 2| / 2)."""
 
 
-def ring_limits(length_1: np.ndarray, length_2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ring_limits(length_1: Array, length_2: Array) -> tuple[Array, Array]:
     """Return the inner and outer radius of the reachable ring, shaped like the lengths."""
     return np.abs(length_1 - length_2), length_1 + length_2
 
 
-def measure(distance: np.ndarray, length_1: np.ndarray, length_2: np.ndarray) -> Triangle:
+def measure(distance: Array, length_1: Array, length_2: Array) -> Triangle:
     """Measure the triangle with sides `length_1`, `length_2` and the clamped distance.
 
     distance : (...), from the root joint to the target, not clamped
@@ -70,10 +72,10 @@ def measure(distance: np.ndarray, length_1: np.ndarray, length_2: np.ndarray) ->
 
 
 def blocks(
-    targets: np.ndarray,
-    lengths: np.ndarray,
-    bend: np.ndarray,
-    distances: np.ndarray | None = None,
+    targets: Array,
+    lengths: Array,
+    bend: Array,
+    distances: Array | None = None,
 ) -> Iterator[Block]:
     """Walk over a problem of any shape in stretches that fit the cache.
 
@@ -83,18 +85,18 @@ def blocks(
     distances : (..., F) or None
     """
     shape = targets.shape[:-1]
-    columns = [targets[..., 0], targets[..., 1], lengths[..., 0], lengths[..., 1], bend, distances]
+    columns = (targets[..., 0], targets[..., 1], lengths[..., 0], lengths[..., 1], bend)
     flat = [_flatten(column, shape) for column in columns]
+    flat_distances = None if distances is None else _flatten(distances, shape)
     for start in range(0, int(np.prod(shape)), BLOCK_SIZE):
         frames = slice(start, start + BLOCK_SIZE)
-        yield Block(frames, *(_stretch_of(column, frames) for column in flat))
+        distance = None if flat_distances is None else _stretch_of(flat_distances, frames)
+        yield Block(frames, *(_stretch_of(column, frames) for column in flat), distance=distance)
 
 
-def _flatten(column: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray | None:
-    if column is None or column.ndim == 0:
-        return column
-    return np.broadcast_to(column, shape).reshape(-1)
+def _flatten(column: Array, shape: tuple[int, ...]) -> Array:
+    return column if column.ndim == 0 else np.broadcast_to(column, shape).reshape(-1)
 
 
-def _stretch_of(column: np.ndarray | None, frames: slice) -> np.ndarray | None:
-    return column if column is None or column.ndim == 0 else column[frames]
+def _stretch_of(column: Array, frames: slice) -> Array:
+    return column if column.ndim == 0 else column[frames]

@@ -34,6 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..array_types import Array
 from .ring import Triangle, measure, ring_limits
 
 
@@ -41,20 +42,20 @@ from .ring import Triangle, measure, ring_limits
 class SoftZone:
     """The distances over which the knee turns at constant speed; fields are shaped alike."""
 
-    start: np.ndarray
+    start: Array
     """Target distance at which softening begins."""
 
-    end: np.ndarray
+    end: Array
     """Target distance from which on the chain is exactly straight, or folded."""
 
-    turn: np.ndarray
+    turn: Array
     """Radians that the knee has still to turn at `start`."""
 
-    travel: np.ndarray
+    travel: Array
     """Distance per radian; the knee's speed is at most 1 / travel times the target's."""
 
 
-def far_zone(lengths: np.ndarray, softness: float | np.ndarray) -> SoftZone:
+def far_zone(lengths: Array, softness: float | Array) -> SoftZone:
     """Return where and how a chain eases into being straight.
 
     lengths : (..., 2)
@@ -70,7 +71,7 @@ def far_zone(lengths: np.ndarray, softness: float | np.ndarray) -> SoftZone:
     return SoftZone(start, start + turn * travel, turn, travel)
 
 
-def near_zone(lengths: np.ndarray, softness_near: float | np.ndarray) -> SoftZone:
+def near_zone(lengths: Array, softness_near: float | Array) -> SoftZone:
     """Return where and how a chain eases into being folded; the mirror of `far_zone`."""
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     start = np.minimum(near + softness_near * far, _parting(near, far))
@@ -81,11 +82,11 @@ def near_zone(lengths: np.ndarray, softness_near: float | np.ndarray) -> SoftZon
 
 
 def soften(
-    distances: np.ndarray,
-    lengths: np.ndarray,
-    softness: float | np.ndarray,
-    softness_near: float | np.ndarray = 0.0,
-) -> np.ndarray:
+    distances: Array,
+    lengths: Array,
+    softness: float | Array,
+    softness_near: float | Array = 0.0,
+) -> Array:
     """Return how far from the root joint the tip is for targets at these distances.
 
     distances : (..., F), >= 0
@@ -114,7 +115,7 @@ def soften(
     return softened
 
 
-def _remaining_turn(passed: np.ndarray, zone: SoftZone) -> np.ndarray:
+def _remaining_turn(passed: Array, zone: SoftZone) -> Array:
     """Return the radians to straight (folded) after the target has gone `passed` into a zone."""
     with np.errstate(divide="ignore", invalid="ignore"):
         turned = passed / zone.travel
@@ -122,17 +123,17 @@ def _remaining_turn(passed: np.ndarray, zone: SoftZone) -> np.ndarray:
     return np.where(zone.travel > 0, np.clip(zone.turn - turned, 0.0, zone.turn), 0.0)
 
 
-def _parting(near: np.ndarray, far: np.ndarray) -> np.ndarray:
+def _parting(near: Array, far: Array) -> Array:
     """Return the distance at which the knee turns slowest: the geometric mean of the limits."""
     return np.sqrt(near) * np.sqrt(far)
 
 
-def _turn(passing: np.ndarray, staying: np.ndarray) -> np.ndarray:
+def _turn(passing: Array, staying: Array) -> Array:
     """Return how far the knee is from a limit; 0 for a chain that has no length."""
     return np.nan_to_num(2.0 * np.arctan2(passing, staying))
 
 
-def _travel(triangle: Triangle) -> np.ndarray:
+def _travel(triangle: Triangle) -> Array:
     """Return |d distance / d angle 2|, the double area of the triangle over its third side."""
     with np.errstate(divide="ignore", invalid="ignore"):
         slant = triangle.straightness * triangle.far / triangle.inside

@@ -10,19 +10,20 @@ is straight first and stretched then.
 
 import numpy as np
 
+from ..array_types import Array
 from .softness import soften
 
 
 def stretch_ratio(
-    distances: np.ndarray,
-    lengths: np.ndarray,
+    distances: Array,
+    lengths: Array,
     *,
     start: float = 1.0,
     maximum: float = np.inf,
     compress_min: float = 1.0,
     softness: float = 0.0,
     softness_near: float = 0.0,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """Return how much to scale both links, and where the unscaled chain's tip is to be.
 
     distances : (..., F), of the target from the root joint

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..array_types import Array, Codes
 from .angles import hold, wrap
 from .reach import ROUNDING_SLACK, Reach, classify
 from .ring import Block, blocks, measure, ring_limits
@@ -13,20 +14,20 @@ from .ring import Block, blocks, measure, ring_limits
 class TwoBoneSolution:
     """Poses that bring the tip to the target, or as near to it as the links allow."""
 
-    angles: np.ndarray
+    angles: Array
     """(..., F, 2) radians: direction of link 1 from u, and link 2 relative to link 1."""
 
-    reach: np.ndarray
+    reach: Codes
     """(..., F) int8 of `Reach`."""
 
 
 def solve_two_bone(
-    targets: np.ndarray,
-    lengths: np.ndarray,
-    bend: float | np.ndarray,
+    targets: Array,
+    lengths: Array,
+    bend: float | Array,
     *,
     tolerance: float = ROUNDING_SLACK,
-    distances: np.ndarray | None = None,
+    distances: Array | None = None,
 ) -> TwoBoneSolution:
     """Solve planar two-link chains for targets, in closed form.
 
@@ -62,18 +63,14 @@ def solve_two_bone(
     # Frames without a triangle divide by zero here and are put right below.
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         for block in blocks(targets, lengths, bend, distances):
-            determined = _solve_block(
-                block, tolerance, flat_angles[block.frames], flat_reach[block.frames]
-            )
+            determined = _solve_block(block, tolerance, flat_angles[block.frames], flat_reach[block.frames])
             all_determined = all_determined and determined
     if not all_determined:
         _hold_what_is_free(targets, lengths, distances, angles, reach)
     return TwoBoneSolution(angles, reach)
 
 
-def _solve_block(
-    block: Block, tolerance: float, angles: np.ndarray, reach: np.ndarray
-) -> bool:
+def _solve_block(block: Block, tolerance: float, angles: Array, reach: Codes) -> bool:
     """Fill angles (B, 2) and reach (B,); return whether every frame fixes both angles."""
     span = np.hypot(block.x, block.y)
     distance = span if block.distance is None else block.distance
@@ -95,11 +92,11 @@ def _solve_block(
 
 
 def _hold_what_is_free(
-    targets: np.ndarray,
-    lengths: np.ndarray,
-    distances: np.ndarray | None,
-    angles: np.ndarray,
-    reach: np.ndarray,
+    targets: Array,
+    lengths: Array,
+    distances: Array | None,
+    angles: Array,
+    reach: Codes,
 ) -> None:
     """Replace, in place, every angle that its frame leaves free."""
     length_1, length_2 = lengths[..., 0], lengths[..., 1]
