@@ -16,6 +16,9 @@ from .rotations import unit
 LETTERS = {"XY": (0, 1), "XZ": (0, 2), "YZ": (1, 2)}
 """Axes of u and v, so that the planes are seen as in Blender's Top, Front and Right view."""
 
+STRAIGHT = 1e-4
+"""Sine of a rest bend below which it says nothing: rest matrices in single precision bend a straight chain by 1e-6."""
+
 
 def letter_axes(plane: str) -> Array:
     """In-plane axes u, v as columns `(3, 2)`, in the plane's own space."""
@@ -53,3 +56,24 @@ def out_of_plane(frames: Array, vectors: Array) -> Array:
 def from_plane(frames: Array, coordinates: Array) -> Array:
     """Vectors `(..., F, 3)` in armature space of in-plane coordinates `(..., F, 2)`."""
     return np.einsum("...ij,...j->...i", frames[..., :2], coordinates)
+
+
+def nearest_letters(joints: Array) -> tuple[str, int]:
+    """The letter plane nearest to the bend of joints `(n + 1, 3)` at rest, and the side of that bend in it, +1 or -1.
+
+    A straight chain has no bend: then it is the plane that holds most of its length, `YZ` before `XZ` before `XY`
+    (limbs mostly swing forwards and backwards), and the side is +1.
+    """
+    links = np.diff(joints, axis=0)
+    bend = np.cross(links[0], links[-1])
+    lengths = np.sqrt(np.sum(links * links, axis=-1))
+    if np.sqrt(bend @ bend) <= STRAIGHT * lengths[0] * lengths[-1]:
+        whole = np.abs(links.sum(axis=0))
+        return max(("YZ", "XZ", "XY"), key=lambda letters: whole @ _spanned(letters)), 1
+    normals = {letters: np.cross(*letter_axes(letters).T) for letters in ("YZ", "XZ", "XY")}
+    nearest = max(normals, key=lambda letters: abs(normals[letters] @ bend))
+    return nearest, 1 if normals[nearest] @ bend >= 0.0 else -1
+
+
+def _spanned(letters: str) -> Array:
+    return np.abs(letter_axes(letters)).sum(axis=1)
