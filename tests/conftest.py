@@ -9,6 +9,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tools.build_zip import build
+
 ROOT = Path(__file__).resolve().parent.parent
 HAS_BLENDER = importlib.util.find_spec("bpy") is not None
 NEEDS_BLENDER = ("scene", "baking", "interface", "command_line", "real", "package")
@@ -45,6 +47,12 @@ def data_folder():
     if not folder.is_dir():
         pytest.skip(f"no real rigs: set {DATA_VARIABLE} to a folder that has them")
     return folder
+
+
+@pytest.fixture(scope="session")
+def built_zip(tmp_path_factory):
+    """The extension's zip, built from the checkout."""
+    return build(tmp_path_factory.mktemp("zip"))
 
 
 @pytest.fixture(scope="session")
