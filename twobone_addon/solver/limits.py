@@ -9,6 +9,7 @@ from ..errors import SettingError
 from .angles import hold
 from .limit_candidates import TIE_SLACK, Problem, choose
 from .reach import Reach
+from .ring import target_distances
 from .two_bone import solve_two_bone
 
 
@@ -77,7 +78,7 @@ def solve_two_bone_limited(
     limits = check_limits(limits)
     targets, lengths, bend, rest, limits = _broadcast(targets, lengths, bend, rest_direction, limits)
     if distances is None:
-        distances = np.hypot(targets[..., 0], targets[..., 1])
+        distances = target_distances(targets)
     asked, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))
     readable = np.isfinite(distances) & np.isfinite(targets).all(-1) & np.isfinite(lengths).all(-1)
     aimed = readable & (targets != 0).any(axis=-1)

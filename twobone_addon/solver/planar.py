@@ -11,7 +11,7 @@ from .limit_candidates import TIE_SLACK
 from .limits import solve_two_bone_limited
 from .reach import Reach, classify
 from .reach_options import ReachMode, ReachOptions
-from .ring import ring_limits
+from .ring import ring_limits, target_distances
 from .softness import soften
 from .stretching import stretch_ratio
 from .two_bone import solve_two_bone
@@ -84,7 +84,7 @@ def _plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tu
     bounded = options.min_distance > 0 or options.max_distance > 0
     if options.mode == ReachMode.CLAMP and not bounded:
         return one, None
-    distances = np.hypot(targets[..., 0], targets[..., 1])
+    distances = target_distances(targets)
     readable = np.isfinite(distances)
     distances = np.clip(distances, options.min_distance, options.max_distance or np.inf)
     if options.mode == ReachMode.SOFTEN:
@@ -111,7 +111,7 @@ def _ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
         near, far = near * options.compress_min, far * options.stretch_max
     near = np.maximum(near, options.min_distance)
     far = np.minimum(far, options.max_distance or np.inf)
-    distances = np.hypot(targets[..., 0], targets[..., 1])
+    distances = target_distances(targets)
     return classify(distances, near, far, options.tolerance * lengths.sum(axis=-1))
 
 
@@ -123,7 +123,7 @@ def _goals(
     distances: Array | None,
 ) -> Array:
     """Return the targets moved to where tips can be; the pose's own tip if they are undirected."""
-    spans = np.hypot(targets[..., 0], targets[..., 1])
+    spans = target_distances(targets)
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     with np.errstate(invalid="ignore", divide="ignore"):
         reduced = np.clip(spans if distances is None else distances, near, far)

@@ -7,7 +7,7 @@ import numpy as np
 from ..array_types import Array, Codes
 from .angles import hold, wrap
 from .reach import ROUNDING_SLACK, Reach, classify
-from .ring import Block, blocks, measure, ring_limits
+from .ring import Block, blocks, measure, ring_limits, target_distances
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _hold_what_is_free(
 ) -> None:
     """Replace, in place, every angle that its frame leaves free."""
     length_1, length_2 = lengths[..., 0], lengths[..., 1]
-    span = np.hypot(targets[..., 0], targets[..., 1])
+    span = target_distances(targets)
     distance = span if distances is None else distances
     with np.errstate(invalid="ignore"):
         near, far = ring_limits(length_1, length_2)
