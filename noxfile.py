@@ -30,6 +30,8 @@ PYTHON_OF_BLENDER = {"4.2": "3.11", "4.5": "3.11", "5.0": "3.11", "5.1": "3.13",
 # The ends of what must work without Blender: the oldest and the newest Python and NumPy.
 NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
 PURE_FOLDERS = ["house", "solver", "rig", "curves", "settings"]
+# What needs Blender's own program, beside or instead of its module.
+WITHOUT_PROGRAM = ["--ignore=tests/real_program", "--ignore=tests/gui"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 TEST_PACKAGES = nox.project.dependency_groups(PYPROJECT, "test")
@@ -103,7 +105,7 @@ def tests_on(session: nox.Session, blender: str) -> None:
         results_on_blender[blender] = "skipped, its bpy module could not be installed here (the reason stands above)"
         session.skip(f"Blender {blender}: {results_on_blender[blender]}")
     results_on_blender[blender] = "failed"
-    session.run("python", "-m", "pytest", "--ignore=tests/gui", *session.posargs)
+    session.run("python", "-m", "pytest", *WITHOUT_PROGRAM, *session.posargs)
     results_on_blender[blender] = "passed"
 
 
@@ -147,12 +149,22 @@ def package(session: nox.Session) -> None:
 
 
 @nox.session
+def program_tests(session: nox.Session) -> None:
+    """Install the zip in a real Blender, the program in BLENDER or on PATH, and use it without a window."""
+    test_with_program(session, "tests/real_program")
+
+
+@nox.session
 def window_tests(session: nox.Session) -> None:
-    """Drive a real Blender with a window: the program in BLENDER or on PATH, the zip installed in it."""
+    """Install the zip in a real Blender, the program in BLENDER or on PATH, and drive its window."""
+    test_with_program(session, "tests/gui")
+
+
+def test_with_program(session: nox.Session, folder: str) -> None:
     if find_blender() is None:
         session.error("Put Blender on PATH or its path into BLENDER.")
     session.install(*TEST_PACKAGES)
-    session.run("python", "-m", "pytest", "tests/gui", *session.posargs)
+    session.run("python", "-m", "pytest", folder, *session.posargs)
 
 
 @nox.session
@@ -169,7 +181,7 @@ def bench(session: nox.Session, blender: str) -> None:
 def coverage(session: nox.Session, blender: str) -> None:
     """Which lines and branches of the add-on the tests pass through, on one Blender."""
     install_bpy(session, blender)
-    session.run("python", "-m", "pytest", "--ignore=tests/gui", "--cov", "--cov-report=term", *session.posargs)
+    session.run("python", "-m", "pytest", *WITHOUT_PROGRAM, "--cov", "--cov-report=term", *session.posargs)
 
 
 def find_blender() -> str | None:

@@ -1,0 +1,158 @@
+"""A user made of simulated events, for scripts that run inside a Blender with a window.
+
+Blender must have been started with ``--enable-event-simulate``. A scenario is a generator function that takes a
+`User`; it yields after each event, so that Blender handles the event and draws before the next one:
+
+    def scenario(user):
+        yield from user.open_sidebar("Two-Bone IK")
+        yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake")))
+
+    play(scenario)
+
+`play` ends Blender: exit code 0 when the scenario came to its end, 1 when it raised.
+
+Objects of `bpy.data` die with every undo and file load: keep names, and look them up again.
+"""
+
+import sys
+import traceback
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import bpy
+
+# Blender draws and handles events between two calls of a timer. One call is not always enough for both.
+SECONDS_BETWEEN_CALLS = 0.02
+CALLS_BETWEEN_STEPS = 5
+# The first frames of a new window belong to layout and shader compilation, slow without a graphics card.
+CALLS_BEFORE_START = 100
+CALLS_PER_PICTURE = 1500
+ROW_STEP = 8
+
+Steps = Generator[None, None, None]
+
+
+class User:
+    """What a person does at the window: moves, clicks, types, looks."""
+
+    def __init__(self, pictures: Path) -> None:
+        self.pictures = pictures
+        self.place = (0, 0)
+        self.window = bpy.context.window_manager.windows[0]
+
+    def wait(self, steps: int = 5) -> Steps:
+        """Let Blender handle events and draw a few times."""
+        for _ in range(steps):
+            yield
+
+    def area(self, kind: str = "VIEW_3D") -> bpy.types.Area:
+        return next(area for area in self.window.screen.areas if area.type == kind)
+
+    def region(self, kind: str, area_kind: str = "VIEW_3D") -> bpy.types.Region:
+        return next(region for region in self.area(area_kind).regions if region.type == kind)
+
+    def move(self, x: float, y: float) -> Steps:
+        """Move the mouse to window pixels, counted from the bottom left."""
+        self.place = (int(x), int(y))
+        self.window.event_simulate("MOUSEMOVE", "NOTHING", x=self.place[0], y=self.place[1])
+        yield
+
+    def hover(self, region_kind: str) -> Steps:
+        """Move the mouse to the middle of a region of the 3D viewport: WINDOW, UI, TOOLS, HEADER, HUD."""
+        region = self.region(region_kind)
+        yield from self.move(region.x + region.width // 2, region.y + region.height // 2)
+
+    def look_from(self, side: str) -> Steps:
+        """Turn the 3D viewport to FRONT, RIGHT, TOP ... and frame everything in it."""
+        with bpy.context.temp_override(window=self.window, area=self.area(), region=self.region("WINDOW")):
+            bpy.ops.view3d.view_axis(type=side)
+            bpy.ops.view3d.view_all()
+        yield from self.wait(20)  # the viewport glides there
+
+    def press(self, key: str, **modifiers: bool) -> Steps:
+        """Press and release a key or a mouse button where the mouse is."""
+        for value in ("PRESS", "RELEASE"):
+            self.window.event_simulate(key, value, x=self.place[0], y=self.place[1], **modifiers)
+            yield
+
+    def click(self, x: float, y: float) -> Steps:
+        yield from self.move(x, y)
+        yield from self.press("LEFTMOUSE")
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float], stops: int = 4) -> Steps:
+        """Hold the left button from one place to another, with some stops between."""
+        yield from self.move(*start)
+        self.window.event_simulate("LEFTMOUSE", "PRESS", x=self.place[0], y=self.place[1])
+        yield
+        for stop in range(1, stops + 1):
+            yield from self.move(*(a + (b - a) * stop / stops for a, b in zip(start, end, strict=True)))
+        self.window.event_simulate("LEFTMOUSE", "RELEASE", x=self.place[0], y=self.place[1])
+        yield
+
+    def open_sidebar(self, category: str) -> Steps:
+        """Show the 3D viewport's sidebar with the tab of that name in front."""
+        self.area().spaces.active.show_region_ui = True
+        yield  # the tabs exist only once the region was drawn
+        self.region("UI").active_panel_category = category
+        self.area().tag_redraw()
+        yield
+
+    def find_button(self, command: str) -> Generator[None, None, tuple[int, int]]:
+        """Where in the sidebar the button is whose operator call begins with `command`.
+
+        Looks as a person can: hover from top to bottom, and let Ctrl-C copy the Python command under the mouse.
+        """
+        region = self.region("UI")
+        x = region.x + region.width // 2
+        for y in range(region.y + region.height - ROW_STEP, region.y, -ROW_STEP):
+            bpy.context.window_manager.clipboard = ""
+            yield from self.move(x, y)
+            yield from self.press("C", ctrl=True)
+            if bpy.context.window_manager.clipboard.startswith(command):
+                return x, y
+        raise AssertionError(f"no button for {command} in the sidebar")
+
+    def picture(self, name: str) -> Steps:
+        """Have the window's picture taken from outside, as ``name.png``; goes on when it is there."""
+        request = self.pictures / f"{name}.request"
+        request.touch()
+        for _ in range(CALLS_PER_PICTURE):
+            yield
+            if not request.exists():
+                return
+        raise AssertionError(f"nobody took the picture {name}")
+
+
+def install_zip() -> None:
+    """Install and enable the zip named after ``--``."""
+    archive = sys.argv[sys.argv.index("--") + 1]
+    bpy.ops.extensions.package_install_files(filepath=archive, repo="user_default", enable_on_install=True)
+
+
+def play(scenario: Callable[[User], Steps]) -> None:
+    """Run the scenario step by step once the window stands; the folder for pictures is the last argument."""
+    bpy.context.preferences.view.show_splash = False
+    steps = _steps(scenario)
+    waiting = CALLS_BEFORE_START
+
+    def call() -> float:
+        nonlocal waiting
+        if waiting:
+            waiting -= 1
+            return SECONDS_BETWEEN_CALLS
+        waiting = CALLS_BETWEEN_STEPS
+        try:
+            next(steps)
+        except StopIteration:
+            print("every step was played")
+            sys.exit(0)
+        except BaseException:  # a timer swallows what it raises, and Blender would wait for ever
+            traceback.print_exc()
+            sys.exit(1)
+        return SECONDS_BETWEEN_CALLS
+
+    bpy.app.timers.register(call)
+
+
+def _steps(scenario: Callable[[User], Steps]) -> Steps:
+    yield from scenario(User(Path(sys.argv[-1])))
