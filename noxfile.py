@@ -1,4 +1,6 @@
-"""The project's commands. With nothing but Python and pip, from the top of the checkout:
+"""The project's commands.
+
+With nothing but Python and pip, from the top of the checkout:
 
     python -m pip install -qq --target build/nox nox uv && python noxfile.py -s demo
 
@@ -11,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -63,7 +66,7 @@ def on_python(version: str) -> str:
     return find_python(version) or version
 
 
-def on_blender(*releases: str):
+def on_blender(*releases: str) -> Callable:
     """Parametrise a session over releases of Blender, each with the Python that it needs."""
     cases = [nox.param(on_python(PYTHON_OF_BLENDER[release]), release, id=release) for release in releases]
     return nox.parametrize("python,blender", cases)

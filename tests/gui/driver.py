@@ -146,7 +146,7 @@ def play(scenario: Callable[[User], Steps]) -> None:
         except StopIteration:
             print("every step was played")
             sys.exit(0)
-        except BaseException:  # a timer swallows what it raises, and Blender would wait for ever
+        except BaseException:  # noqa: BLE001 - a timer swallows what it raises, and Blender would wait for ever
             traceback.print_exc()
             sys.exit(1)
         return SECONDS_BETWEEN_CALLS

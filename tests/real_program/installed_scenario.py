@@ -9,8 +9,9 @@ BLENDER_USER_RESOURCES must name a folder of its own, since the zip is installed
 import sys
 from pathlib import Path
 
-import bpy  # first: it makes Blender's other modules known
-import addon_utils  # isort: skip
+import bpy
+
+import addon_utils  # isort: skip - known only once bpy is imported
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
