@@ -87,7 +87,7 @@ def test_turning_the_target_turns_link_1_and_nothing_else(target, lengths, turn)
     rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     one = solve_two_bone([target], lengths, POSITIVE).angles
     other = solve_two_bone([rotation @ target], lengths, POSITIVE).angles
-    turned = one + [turn, 0] if np.any(target) else one
+    turned = one + np.array([turn, 0]) if np.any(target) else one
     assert np.allclose(tips(turned, lengths).astype(float), tips(other, lengths).astype(float), atol=1e-7)
 
 

@@ -1,11 +1,12 @@
 """Angles over time: wrapping, shortest turns, blending, holding, sides."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array, Mask
 
 
-def wrap(angles: Array) -> Array:
+def wrap(angles: ArrayLike) -> Array:
     """Return the angles brought to (-pi, pi] by whole turns; those already there are untouched."""
     # fmod is exact, so a whole number of float turns leaves nothing behind.
     turned = np.fmod(angles, 2 * np.pi)
@@ -13,12 +14,12 @@ def wrap(angles: Array) -> Array:
     return np.where(turned <= -np.pi, turned + 2 * np.pi, turned)
 
 
-def shortest_turn(start: Array, end: Array) -> Array:
+def shortest_turn(start: ArrayLike, end: ArrayLike) -> Array:
     """Return the turn in (-pi, pi] that leads from `start` to `end`, up to whole turns."""
     return wrap(np.subtract(end, start))
 
 
-def blend_angles(current: Array, solved: Array, influence: float | Array) -> Array:
+def blend_angles(current: ArrayLike, solved: ArrayLike, influence: ArrayLike) -> Array:
     """Move each angle from `current` towards `solved`, each the shortest way.
 
     current, solved : (..., F, n), radians
@@ -29,7 +30,7 @@ def blend_angles(current: Array, solved: Array, influence: float | Array) -> Arr
     influence = np.asarray(influence, dtype=np.float64)
     if influence.ndim:
         influence = influence[..., np.newaxis]
-    return current + influence * shortest_turn(current, solved)
+    return np.asarray(current) + influence * shortest_turn(current, solved)
 
 
 def hold(values: Array, valid: Mask) -> Array:
@@ -50,7 +51,7 @@ def hold(values: Array, valid: Mask) -> Array:
     return np.where(valid.any(axis=-1, keepdims=True), held, 0.0)
 
 
-def sides_with_hysteresis(angles: Array, threshold: float) -> Array:
+def sides_with_hysteresis(angles: ArrayLike, threshold: float) -> Array:
     """Return the bend side of each frame of a motion, without chatter near straight.
 
     angles : (..., F), the bend (angle 2) of the pose each frame has, radians

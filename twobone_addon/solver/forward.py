@@ -1,11 +1,12 @@
 """Forward kinematics in the plane: angles to joints."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array
 
 
-def forward(angles: Array, lengths: Array) -> Array:
+def forward(angles: ArrayLike, lengths: ArrayLike) -> Array:
     """Return where the joints of planar chains are.
 
     angles : (..., F, n), radians; the first is the direction of link 1 counter-clockwise from u,

@@ -134,7 +134,8 @@ def _candidates(problem: Problem) -> Array:
     upper_edges = upper, _into(np.arctan2(aim_v, aim_u) - upper, lower)
     corners = np.repeat(upper, 2, axis=1), np.tile(lower, 2)
     places = (inside, lower_edges, upper_edges, corners)
-    return np.stack([np.concatenate(turns, axis=1) for turns in zip(*places, strict=True)], axis=-1)
+    candidates = np.stack([np.concatenate(turns, axis=1) for turns in zip(*places, strict=True)], axis=-1)
+    return np.where(np.isfinite(candidates), candidates, np.nan)
 
 
 def _into(turns: Array, interval: Array) -> Array:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes
 from ..errors import SettingError
@@ -28,13 +29,15 @@ class LimitedSolution:
     """(..., F), from the tip to the target; 0 where the target is no finite point."""
 
 
-def check_limits(limits: Array) -> Array:
+def check_limits(limits: ArrayLike) -> Array:
     """Return limits (..., 4) as floats; raise SettingError if they leave no pose."""
     limits = np.asarray(limits, dtype=np.float64)
     for name, low, high in (("Upper", 0, 1), ("Lower", 2, 3)):
-        wrong = ~(limits[..., low] <= limits[..., high])
-        if wrong.any():
-            found_low, found_high = np.degrees(limits[wrong][0, [low, high]])
+        lowest, highest = limits[..., low], limits[..., high]
+        # NaN compares false, so it is refused too.
+        possible = (lowest <= highest) & (lowest < np.inf) & (highest > -np.inf)
+        if not possible.all():
+            found_low, found_high = np.degrees(limits[~possible][0, [low, high]])
             raise SettingError(
                 f"{name} limits from {found_low:g} to {found_high:g} degrees leave no pose. "
                 "Make the minimum at most as large as the maximum."
@@ -43,14 +46,14 @@ def check_limits(limits: Array) -> Array:
 
 
 def solve_two_bone_limited(
-    targets: Array,
-    lengths: Array,
-    bend: float | Array,
-    limits: Array,
-    rest_direction: float | Array,
+    targets: ArrayLike,
+    lengths: ArrayLike,
+    bend: ArrayLike,
+    limits: ArrayLike,
+    rest_direction: ArrayLike,
     *,
     tolerance: float = TIE_SLACK,
-    distances: Array | None = None,
+    distances: ArrayLike | None = None,
 ) -> LimitedSolution:
     """Bring the tips as near to the targets as joint limits allow, globally.
 
@@ -75,10 +78,9 @@ def solve_two_bone_limited(
 
     Raises SettingError if a minimum is above its maximum.
     """
-    limits = check_limits(limits)
-    targets, lengths, bend, rest, limits = _broadcast(targets, lengths, bend, rest_direction, limits)
-    if distances is None:
-        distances = target_distances(targets)
+    boxes = check_limits(limits)
+    targets, lengths, bend, rest, boxes = _broadcast(targets, lengths, bend, rest_direction, boxes)
+    distances = target_distances(targets) if distances is None else np.asarray(distances, dtype=np.float64)
     asked, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))
     readable = np.isfinite(distances) & np.isfinite(targets).all(-1) & np.isfinite(lengths).all(-1)
     aimed = readable & (targets != 0).any(axis=-1)
@@ -87,7 +89,7 @@ def solve_two_bone_limited(
     unlimited = np.stack([asked.angles, other.angles], axis=-2)
     unlimited[..., 0] -= rest[..., np.newaxis]
 
-    problem = Problem(np.moveaxis(goals, 0, -1), heading, lengths, bend, limits, unlimited)
+    problem = Problem(np.moveaxis(goals, 0, -1), heading, lengths, bend, boxes, unlimited)
     angles, missing = choose(problem, readable)
     reach = _judge(angles, missing, distances, lengths, max(tolerance, TIE_SLACK))
     reach = np.where(asked.reach == Reach.DEGENERATE, asked.reach, reach)
@@ -96,12 +98,12 @@ def solve_two_bone_limited(
 
 
 def _broadcast(
-    targets: Array,
-    lengths: Array,
-    bend: float | Array,
-    rest: float | Array,
+    targets: ArrayLike,
+    lengths: ArrayLike,
+    bend: ArrayLike,
+    rest: ArrayLike,
     limits: Array,
-) -> tuple[Array, ...]:
+) -> tuple[Array, Array, Array, Array, Array]:
     """Return every input as an array that has all the frames."""
     targets = np.asarray(targets, dtype=np.float64)
     shape = targets.shape[:-1]

@@ -1,6 +1,7 @@
 """Where the mid joint is, without angles: the intersection of two circles."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array
 from .forward import forward
@@ -8,7 +9,7 @@ from .ring import Block, blocks, ring_limits
 from .two_bone import solve_two_bone
 
 
-def mid_joint(targets: Array, lengths: Array, bend: float | Array) -> Array:
+def mid_joint(targets: ArrayLike, lengths: ArrayLike, bend: ArrayLike) -> Array:
     """Return the joint between two links whose tip is on the target, or as near as can be.
 
     targets : (..., F, 2), relative to the root joint
@@ -48,5 +49,5 @@ def _intersect_block(block: Block, joints: Array) -> bool:
     across *= scale
     joints[:, 0] = block.x * along + block.y * across
     joints[:, 1] = block.y * along - block.x * across
-    regular = (distance > 0) & (distance < np.inf) & (near < far) & (scale < np.inf)
-    return bool(regular.all())
+    # Not finite: no point, or no direction. An empty ring: a link vanishes.
+    return bool((near < far).all() and np.isfinite(joints).all())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes
 from .angles import hold
@@ -38,12 +39,12 @@ class PlanarSolution:
 
 
 def solve_planar(
-    targets: Array,
-    lengths: Array,
-    bend: float | Array,
+    targets: ArrayLike,
+    lengths: ArrayLike,
+    bend: ArrayLike,
     options: ReachOptions = ReachOptions(),  # noqa: B008 - frozen, so it can be shared
     *,
-    rest_direction: float | Array = 0.0,
+    rest_direction: ArrayLike = 0.0,
 ) -> PlanarSolution:
     """Solve planar two-link chains for targets in the way `options` say.
 
@@ -108,7 +109,9 @@ def _ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
     """Return `Reach` of the raw targets, in the ring that stretch widens and bounds narrow."""
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     if options.mode == ReachMode.STRETCH:
-        near, far = near * options.compress_min, far * options.stretch_max
+        near = near * options.compress_min
+        # Written so that a chain without length stays without it: 0 times infinity is no number.
+        far = np.multiply(far, options.stretch_max, out=np.zeros_like(far), where=far > 0)
     near = np.maximum(near, options.min_distance)
     far = np.minimum(far, options.max_distance or np.inf)
     distances = target_distances(targets)
@@ -137,11 +140,11 @@ def _goals(
 def _solve_limited(
     targets: Array,
     lengths: Array,
-    bend: float | Array,
+    bend: ArrayLike,
     options: ReachOptions,
     *,
-    limits: Array,
-    rest_direction: float | Array,
+    limits: ArrayLike,
+    rest_direction: ArrayLike,
     ratio: Array,
     distances: Array | None,
 ) -> PlanarSolution:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..array_types import Array
 from ..errors import SettingError
 from .limits import check_limits
 from .reach import ROUNDING_SLACK
@@ -55,7 +55,7 @@ class ReachOptions:
     max_distance: float = 0.0
     """Targets farther from the root joint count as this near to it; 0 is off."""
 
-    limits: Array | None = None
+    limits: ArrayLike | None = None
     """(4,) or broadcast against (..., F, 4): joint limits as in `solve_two_bone_limited`."""
 
     tolerance: float = ROUNDING_SLACK

@@ -33,6 +33,7 @@ and the tip is at the distance which that knee angle gives (law of cosines):
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array
 from .ring import Triangle, measure, ring_limits
@@ -55,7 +56,7 @@ class SoftZone:
     """Distance per radian; the knee's speed is at most 1 / travel times the target's."""
 
 
-def far_zone(lengths: Array, softness: float | Array) -> SoftZone:
+def far_zone(lengths: ArrayLike, softness: ArrayLike) -> SoftZone:
     """Return where and how a chain eases into being straight.
 
     lengths : (..., 2)
@@ -63,18 +64,20 @@ def far_zone(lengths: Array, softness: float | Array) -> SoftZone:
 
     With softness 0 start and end are the limit, turn and travel are 0.
     """
+    lengths = np.asarray(lengths, dtype=np.float64)
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
-    start = np.maximum((1.0 - softness) * far, _parting(near, far))
+    start = np.maximum((1.0 - np.asarray(softness)) * far, _parting(near, far))
     triangle = measure(start, lengths[..., 0], lengths[..., 1])
     turn = _turn(triangle.foldedness, triangle.straightness)
     travel = _travel(triangle)
     return SoftZone(start, start + turn * travel, turn, travel)
 
 
-def near_zone(lengths: Array, softness_near: float | Array) -> SoftZone:
+def near_zone(lengths: ArrayLike, softness_near: ArrayLike) -> SoftZone:
     """Return where and how a chain eases into being folded; the mirror of `far_zone`."""
+    lengths = np.asarray(lengths, dtype=np.float64)
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
-    start = np.minimum(near + softness_near * far, _parting(near, far))
+    start = np.minimum(near + np.asarray(softness_near) * far, _parting(near, far))
     triangle = measure(start, lengths[..., 0], lengths[..., 1])
     turn = _turn(triangle.straightness, triangle.foldedness)
     travel = _travel(triangle)
@@ -82,10 +85,10 @@ def near_zone(lengths: Array, softness_near: float | Array) -> SoftZone:
 
 
 def soften(
-    distances: Array,
-    lengths: Array,
-    softness: float | Array,
-    softness_near: float | Array = 0.0,
+    distances: ArrayLike,
+    lengths: ArrayLike,
+    softness: ArrayLike,
+    softness_near: ArrayLike = 0.0,
 ) -> Array:
     """Return how far from the root joint the tip is for targets at these distances.
 

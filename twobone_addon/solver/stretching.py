@@ -9,14 +9,15 @@ is straight first and stretched then.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array
 from .softness import soften
 
 
 def stretch_ratio(
-    distances: Array,
-    lengths: Array,
+    distances: ArrayLike,
+    lengths: ArrayLike,
     *,
     start: float = 1.0,
     maximum: float = np.inf,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes
 from .angles import hold, wrap
@@ -22,12 +23,12 @@ class TwoBoneSolution:
 
 
 def solve_two_bone(
-    targets: Array,
-    lengths: Array,
-    bend: float | Array,
+    targets: ArrayLike,
+    lengths: ArrayLike,
+    bend: ArrayLike,
     *,
     tolerance: float = ROUNDING_SLACK,
-    distances: Array | None = None,
+    distances: ArrayLike | None = None,
 ) -> TwoBoneSolution:
     """Solve planar two-link chains for targets, in closed form.
 
