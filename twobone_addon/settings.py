@@ -8,85 +8,21 @@ line's flags, the job file's schema and the options' page are all made from `OPT
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
-from enum import Enum
-from typing import Any
+from dataclasses import dataclass, fields
 
 from .errors import SettingError
-
-
-class Kind(Enum):
-    """What a setting holds."""
-
-    OBJECT = "name of an object"
-    BONE = "name of a bone"
-    CHOICE = "one of a list"
-    NUMBER = "number"
-    SWITCH = "true or false"
-
-
-class Group(Enum):
-    """Where a setting stands in the panel and in the documentation."""
-
-    CHAIN = "Chain"
-    PLANE = "Plane"
-    REACH = "Reach"
-    KEYS = "Keys"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One value of a setting that is one of a list."""
-
-    value: str
-    label: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """How people meet one setting."""
-
-    name: str
-    """Name in `BakeSettings`, on operators, stored chains and in job files; flags write `-` for `_`."""
-    kind: Kind
-    group: Group
-    default: Any
-    label: str
-    text: str
-    """One line for the tooltip, `--help` and the options' page; no full stop, as Blender's own tooltips."""
-    choices: tuple[Choice, ...] = ()
-    minimum: float = -math.inf
-    maximum: float = math.inf
-    above: bool = False
-    """`minimum` itself is not allowed."""
-    unit: str = "NONE"
-    """`LENGTH` (scene units), `ANGLE` (radians), `FRAMES`, `FACTOR` (fraction of a whole) or `NONE`."""
-
-
-def _option(group: Group, kind: Kind, default: Any, label: str, text: str, **rest: Any) -> Any:
-    return field(default=default, metadata={"option": (group, kind, default, label, text, rest)})
-
-
-def _object(group: Group, label: str, text: str) -> Any:
-    return _option(group, Kind.OBJECT, "", label, text)
-
-
-def _bone(group: Group, label: str, text: str) -> Any:
-    return _option(group, Kind.BONE, "", label, text)
-
-
-def _number(group: Group, default: float, label: str, text: str, **rest: Any) -> Any:
-    return _option(group, Kind.NUMBER, default, label, text, **rest)
-
-
-def _switch(group: Group, default: bool, label: str, text: str) -> Any:  # noqa: FBT001 - mirrors the other makers
-    return _option(group, Kind.SWITCH, default, label, text)
-
-
-def _choice(group: Group, default: str, label: str, text: str, *choices: tuple[str, str, str]) -> Any:
-    made = tuple(Choice(*choice) for choice in choices)
-    return _option(group, Kind.CHOICE, default, label, text, choices=made)
+from .options import (
+    Choice as Choice,
+    Group as Group,
+    Kind as Kind,
+    Option as Option,
+    bone_option,
+    check,
+    choice_option,
+    number_option,
+    object_option,
+    switch_option,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,42 +33,42 @@ class BakeSettings:
     choice, an end before the start. Nothing is clamped silently.
     """
 
-    armature: str = _object(Group.CHAIN, "Armature", "Armature that holds the chain; empty for the active object")
-    upper: str = _bone(Group.CHAIN, "Upper Bone", "First bone of the chain, such as a thigh; empty to take it from the selection")
-    lower: str = _bone(Group.CHAIN, "Lower Bone", "Second bone of the chain, such as a shin; empty to take it from the selection")
-    tip: str = _bone(Group.CHAIN, "Tip Bone", "Bone below the lower bone whose joint follows the target; empty to choose it from the rig")
-    tip_end: str = _choice(
+    armature: str = object_option(Group.CHAIN, "Armature", "Armature that holds the chain; empty for the active object")
+    upper: str = bone_option(Group.CHAIN, "Upper Bone", "First bone of the chain, such as a thigh; empty to take it from the selection")
+    lower: str = bone_option(Group.CHAIN, "Lower Bone", "Second bone of the chain, such as a shin; empty to take it from the selection")
+    tip: str = bone_option(Group.CHAIN, "Tip Bone", "Bone below the lower bone whose joint follows the target; empty to choose it from the rig")
+    tip_end: str = choice_option(
         Group.CHAIN, "AUTO", "Tip End", "Which end of the tip bone follows the target",
         ("AUTO", "Automatic", "Head of a bone below the lower bone, tail of the lower bone itself"),
         ("HEAD", "Head", "The joint at the start of the tip bone"),
         ("TAIL", "Tail", "The end of the tip bone"),
     )  # fmt: skip
-    target: str = _object(Group.CHAIN, "Target", "Object that the tip follows, such as an empty")
-    target_bone: str = _bone(Group.CHAIN, "Target Bone", "Bone that the tip follows when the target is an armature")
+    target: str = object_option(Group.CHAIN, "Target", "Object that the tip follows, such as an empty")
+    target_bone: str = bone_option(Group.CHAIN, "Target Bone", "Bone that the tip follows when the target is an armature")
 
-    target_offset: str = _choice(
+    target_offset: str = choice_option(
         Group.CHAIN, "NONE", "Target Offset", "Where the tip is to be, seen from the target",
         ("NONE", "None", "On the target itself"),
         ("KEEP", "Keep", "Where it is at the first frame, carried along by the target"),
     )  # fmt: skip
-    end_rotation: str = _choice(
+    end_rotation: str = choice_option(
         Group.CHAIN, "NONE", "End Rotation", "What the bone at the tip, such as a foot, does while the chain moves",
         ("NONE", "Follow", "It follows its parent; no keys"),
         ("KEEP", "Keep", "It keeps its orientation in the armature; its rotation is keyed"),
         ("TARGET", "Copy Target", "It turns as the target turns; its rotation is keyed"),
     )  # fmt: skip
-    joints: str = _choice(
+    joints: str = choice_option(
         Group.CHAIN, "TWO", "Joints", "Which bones between upper and lower bone bend",
         ("TWO", "Two", "Only the upper and the lower bone; bones between them ride along"),
         ("ALL", "All", "Every bone from the upper to the lower one"),
     )  # fmt: skip
-    method: str = _choice(
+    method: str = choice_option(
         Group.CHAIN, "AUTO", "Method", "How a chain of more than two links is solved; two links use the closed form",
         ("AUTO", "Automatic", "Does not lock at joint limits and is continuous over time"),
         ("CCD", "Cyclic Coordinate Descent", "The published method, for comparison; it can lock at joint limits"),
     )  # fmt: skip
 
-    plane: str = _choice(
+    plane: str = choice_option(
         Group.PLANE, "YZ", "Plane", "Plane in which the chain bends",
         ("XY", "XY (Top)", "The plane seen in Top view"),
         ("XZ", "XZ (Front)", "The plane seen in Front view"),
@@ -141,127 +77,130 @@ class BakeSettings:
         ("POLE", "Pole", "The plane through root joint, target and pole"),
         ("OBJECT", "Object", "The XY plane of an object"),
     )  # fmt: skip
-    plane_space: str = _choice(
+    plane_space: str = choice_option(
         Group.PLANE, "ARMATURE", "Plane Space", "Whose axes the plane's letters mean",
         ("WORLD", "World", "The world's axes"),
         ("ARMATURE", "Armature", "The axes of the armature object"),
         ("PARENT", "Parent Bone", "The axes of the bone that the upper bone hangs from"),
     )  # fmt: skip
-    plane_object: str = _object(Group.PLANE, "Plane Object", "Object whose X and Y axes span the plane")
-    pole: str = _object(Group.PLANE, "Pole", "Object towards which the middle joint points")
-    pole_bone: str = _bone(Group.PLANE, "Pole Bone", "Bone towards which the middle joint points when the pole is an armature")
-    pole_angle: float = _number(
+    plane_object: str = object_option(Group.PLANE, "Plane Object", "Object whose X and Y axes span the plane")
+    pole: str = object_option(Group.PLANE, "Pole", "Object towards which the middle joint points")
+    pole_bone: str = bone_option(Group.PLANE, "Pole Bone", "Bone towards which the middle joint points when the pole is an armature")
+    pole_angle: float = number_option(
         Group.PLANE, 0.0, "Pole Angle", "Turn of the plane about the line from root joint to target", unit="ANGLE"
     )
-    bend: str = _choice(
+    bend: str = choice_option(
         Group.PLANE, "POSITIVE", "Bend", "Side to which the chain bends, as seen in the plane",
         ("POSITIVE", "Positive", "The lower bone turns counter-clockwise from the upper bone"),
         ("NEGATIVE", "Negative", "The lower bone turns clockwise from the upper bone"),
         ("KEEP", "Keep", "The side to which the chain is bent at each frame before the bake"),
     )  # fmt: skip
-    depth: str = _choice(
+    depth: str = choice_option(
         Group.PLANE, "KEEP", "Depth", "What a chain does that does not lie in the plane; Rest and Pole always flatten",
         ("KEEP", "Keep", "Each bone turns about the plane's normal only and keeps its distance from the plane"),
         ("FLATTEN", "Flatten", "The bones are laid into the plane first"),
     )  # fmt: skip
-    reference: str = _choice(
+    reference: str = choice_option(
         Group.PLANE, "REST", "Reference", "The pose from which the bones are turned",
         ("REST", "Rest Pose", "The bones without rotation of their own"),
         ("POSE", "Present Pose", "The pose that each frame has, with its twist"),
     )  # fmt: skip
 
-    reach: str = _choice(
+    reach: str = choice_option(
         Group.REACH, "CLAMP", "Reach", "What the chain does near the limits of its reach",
         ("CLAMP", "Clamp", "Points straight at a target that is too far, folds for one too near"),
         ("SOFTEN", "Soften", "Slows down before it is straight or folded"),
         ("STRETCH", "Stretch", "Scales its bones so that the tip stays on the target"),
     )  # fmt: skip
-    softness: float = _number(
+    softness: float = number_option(
         Group.REACH, 0.0, "Softness", "Part of the chain's length over which it eases into being straight",
         minimum=0.0, maximum=1.0, unit="FACTOR",
     )  # fmt: skip
-    softness_near: float = _number(
+    softness_near: float = number_option(
         Group.REACH, 0.0, "Softness Near", "Part of the chain's length over which it eases into being folded",
         minimum=0.0, maximum=1.0, unit="FACTOR",
     )  # fmt: skip
-    stretch_start: float = _number(
+    stretch_start: float = number_option(
         Group.REACH, 1.0, "Stretch Start", "Part of the chain's reach at which stretching begins",
         minimum=0.0, above=True, maximum=1.0, unit="FACTOR",
     )  # fmt: skip
-    stretch_max: float = _number(
+    stretch_max: float = number_option(
         Group.REACH, 2.0, "Stretch Maximum", "Largest scale of the bones", minimum=1.0, maximum=1000.0
     )
-    compress_min: float = _number(
+    compress_min: float = number_option(
         Group.REACH, 1.0, "Compress Minimum", "Smallest scale of the bones, for targets inside the folded chain's reach",
         minimum=0.0, above=True, maximum=1.0, unit="FACTOR",
     )  # fmt: skip
-    min_distance: float = _number(
+    min_distance: float = number_option(
         Group.REACH, 0.0, "Minimum Distance", "Targets nearer to the root joint than this are followed at this distance; 0 is off",
         minimum=0.0, unit="LENGTH",
     )  # fmt: skip
-    max_distance: float = _number(
+    max_distance: float = number_option(
         Group.REACH, 0.0, "Maximum Distance", "Targets farther from the root joint than this are followed at this distance; 0 is off",
         minimum=0.0, unit="LENGTH",
     )  # fmt: skip
-    use_limits: bool = _switch(Group.REACH, False, "Joint Limits", "Keep both joints within limits")
-    upper_min: float = _number(Group.REACH, -math.pi, "Upper Minimum", "Smallest turn of the upper bone from rest", unit="ANGLE")
-    upper_max: float = _number(Group.REACH, math.pi, "Upper Maximum", "Largest turn of the upper bone from rest", unit="ANGLE")
-    lower_min: float = _number(Group.REACH, -math.pi, "Lower Minimum", "Smallest angle between the two links", unit="ANGLE")
-    lower_max: float = _number(Group.REACH, math.pi, "Lower Maximum", "Largest angle between the two links", unit="ANGLE")
-    influence: float = _number(
+    use_limits: bool = switch_option(Group.REACH, False, "Joint Limits", "Keep both joints within limits")
+    upper_min: float = number_option(Group.REACH, -math.pi, "Upper Minimum", "Smallest turn of the upper bone from rest", unit="ANGLE")
+    upper_max: float = number_option(Group.REACH, math.pi, "Upper Maximum", "Largest turn of the upper bone from rest", unit="ANGLE")
+    lower_min: float = number_option(Group.REACH, -math.pi, "Lower Minimum", "Smallest angle between the two links", unit="ANGLE")
+    lower_max: float = number_option(Group.REACH, math.pi, "Lower Maximum", "Largest angle between the two links", unit="ANGLE")
+    influence: float = number_option(
         Group.REACH, 1.0, "Influence", "How far the pose goes from the present one to the solved one",
         minimum=0.0, maximum=1.0, unit="FACTOR",
     )  # fmt: skip
 
-    frame_range: str = _choice(
+    frame_range: str = choice_option(
         Group.KEYS, "SCENE", "Frame Range", "Frames to bake",
         ("SCENE", "Scene", "From the scene's first to its last frame"),
         ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
         ("TARGET", "Target", "From the target's first to its last key"),
         ("CUSTOM", "Custom", "From a first to a last frame of your own"),
     )  # fmt: skip
-    frame_start: float = _number(Group.KEYS, 1.0, "Start", "First frame to bake", unit="FRAMES")
-    frame_end: float = _number(Group.KEYS, 250.0, "End", "Last frame to bake", unit="FRAMES")
-    keys: str = _choice(
+    frame_start: float = number_option(Group.KEYS, 1.0, "Start", "First frame to bake", unit="FRAMES")
+    frame_end: float = number_option(Group.KEYS, 250.0, "End", "Last frame to bake", unit="FRAMES")
+    keys: str = choice_option(
         Group.KEYS, "FRAMES", "Keys", "Which frames get keys",
         ("FRAMES", "Every Frame", "One key every step"),
         ("TARGET_KEYS", "Target's Keys", "Where the target has keys"),
         ("CHAIN_KEYS", "Chain's Keys", "Where the chain's bones have keys"),
         ("REDUCE", "Reduce", "As few keys as keep the tip within the tolerance"),
     )  # fmt: skip
-    step: float = _number(
+    step: float = number_option(
         Group.KEYS, 1.0, "Step", "Frames from one key to the next", minimum=0.0, above=True, unit="FRAMES"
     )
-    tolerance: float = _number(
+    tolerance: float = number_option(
         Group.KEYS, 0.001, "Tolerance", "Farthest that reduced keys may let the tip drift", minimum=0.0, above=True, unit="LENGTH"
     )
-    interpolation: str = _choice(
+    interpolation: str = choice_option(
         Group.KEYS, "LINEAR", "Interpolation", "How the motion goes from key to key; reduced keys are always Bezier",
         ("CONSTANT", "Constant", "Holds each key until the next"),
         ("LINEAR", "Linear", "Straight from key to key"),
         ("BEZIER", "Bezier", "Smooth, with handles along the motion"),
     )  # fmt: skip
-    key_before: bool = _switch(
+    key_before: bool = switch_option(
         Group.KEYS, False, "Key Before", "Key the present pose one frame before the range, so that nothing earlier changes shape"
     )
-    key_after: bool = _switch(
+    key_after: bool = switch_option(
         Group.KEYS, False, "Key After", "Key the present pose one frame after the range, so that nothing later changes shape"
     )
-    destination: str = _choice(
+    destination: str = choice_option(
         Group.KEYS, "ACTION", "Destination", "Where the keys go",
         ("ACTION", "Current Action", "Into the armature's own action and slot"),
         ("NEW_ACTION", "New Action", "Into a new action that replaces the current one on the armature; the current one is kept"),
         ("NLA", "NLA Strip", "Into a strip on a new NLA track above all others"),
     )  # fmt: skip
-    verify: bool = _switch(
+    verify: bool = switch_option(
         Group.KEYS, True, "Verify", "Evaluate the baked animation again and report the measured distance to the target"
     )
-    evaluation: str = _choice(
+    evaluation: str = choice_option(
         Group.KEYS, "AUTO", "Evaluation", "How motion is sampled",
         ("AUTO", "Automatic", "The cheapest way that is exact for each thing that moves"),
         ("PROBES", "Probes", "By Blender, in a temporary scene that holds nothing else"),
         ("SCENE", "Scene", "By Blender, in this scene, frame by frame"),
     )  # fmt: skip
+
+    stored: str = ""
+    """Name of the stored chain these settings come from, whose animated settings are read per frame. Not an option."""
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, one setting at a time, then the settings together."""
@@ -287,6 +226,8 @@ class BakeSettings:
 def _made_options() -> tuple[Option, ...]:
     made = []
     for entry in fields(BakeSettings):
+        if "option" not in entry.metadata:
+            continue
         group, kind, default, label, text, rest = entry.metadata["option"]
         made.append(Option(entry.name, kind, group, default, label, text, **rest))
     return tuple(made)
@@ -300,30 +241,3 @@ PAIRS = (("upper_min", "upper_max"), ("lower_min", "lower_max"))
 
 OPTION: dict[str, Option] = {option.name: option for option in OPTIONS}
 """The same, by name."""
-
-
-def check(option: Option, value: object) -> None:
-    """Raise `SettingError` when `value` has no meaning for `option`."""
-    if option.kind is Kind.NUMBER:
-        _check_number(option, value)
-    elif option.kind is Kind.SWITCH:
-        if not isinstance(value, bool):
-            raise SettingError(f"{option.label} is {value!r}. Use true or false.")
-    elif not isinstance(value, str):
-        raise SettingError(f"{option.label} is {value!r}. Use a text.")
-    elif option.kind is Kind.CHOICE and value not in {choice.value for choice in option.choices}:
-        known = ", ".join(choice.value for choice in option.choices)
-        raise SettingError(f'{option.label} "{value}" is unknown. Use one of {known}.')
-
-
-def _check_number(option: Option, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SettingError(f"{option.label} is {value!r}. Use a number.")
-    if not math.isfinite(value):
-        raise SettingError(f"{option.label} is {value}. Use a finite number.")
-    if option.above and value <= option.minimum:
-        raise SettingError(f"{option.label} is {value:g}. Use a number above {option.minimum:g}.")
-    if value < option.minimum:
-        raise SettingError(f"{option.label} is {value:g}. Use a number of at least {option.minimum:g}.")
-    if value > option.maximum:
-        raise SettingError(f"{option.label} is {value:g}. Use a number of at most {option.maximum:g}.")

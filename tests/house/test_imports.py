@@ -15,14 +15,17 @@ MAY_IMPORT = {
     "__init__": set(),
     "array_types": {"numpy"},
     "errors": set(),
-    "settings": {"errors"},
+    "options": {"errors"},
+    "settings": {"errors", "options"},
     "solver": {"numpy", "array_types", "errors"},
     "curves": {"numpy", "array_types", "errors"},
     "rig": {"numpy", "array_types", "errors", "solver"},
     "scene": {"bpy", "mathutils", "numpy", "array_types", "errors", "settings", "rig", "curves"},
     "baking": {"numpy", "array_types", "settings", "errors", "solver", "rig", "curves", "scene"},
-    "interface": BLENDER_INTERFACE | DRAWING | {"numpy", "array_types", "baking", "settings", "errors", "scene"},
-    "command_line": {"bpy", "baking", "settings", "errors"},
+    "interface": BLENDER_INTERFACE
+    | DRAWING
+    | {"numpy", "array_types", "baking", "options", "settings", "errors", "scene"},
+    "command_line": {"bpy", "baking", "options", "settings", "errors"},
     "registration": {"bpy", "interface", "command_line"},
 }
 # The interface reads the scene; what writes to it goes through a use-case.

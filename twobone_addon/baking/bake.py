@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import bpy
 import numpy as np
 
 from ..array_types import Array
 from ..curves.frames import ranges
 from ..scene.blender_types import Object, Scene
+from ..scene.lookup import object_named
 from ..scene.restoring import edits_kept
 from ..scene.sampling import sample
 from ..scene.writing import write_keys
 from ..settings import BakeSettings
 from ..solver import Reach
-from .motion import plan_motion
+from .motion import motion_quantities, plan_motion
 from .planning import plan_chain
 from .proof import Measured, measure, proof_quantities
 from .report import BakeReport, ChainReport
-from .solving import Solved, motion_quantities, solve_keys
+from .solving import Solved, solve_keys
 
 @dataclass(slots=True)
 class Stopwatch:
@@ -65,7 +65,7 @@ def bake(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = N
 
 
 def _write(scene: Scene, solved: list[Solved]) -> None:
-    armatures = {chain.plan.names.armature: bpy.data.objects[chain.plan.names.armature] for chain in solved}
+    armatures = {chain.plan.names.armature: object_named(chain.plan.names.armature) for chain in solved}
     written = {(armatures[chain.plan.names.armature], key.path) for chain in solved for key in chain.keys}
     with edits_kept(scene, list(armatures.values()), written):
         for chain in solved:
@@ -77,16 +77,13 @@ def _verify(scene: Scene, solved: list[Solved], frames: Array, *, in_scene: bool
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
         return [None] * len(solved)
-    quantities = [quantity for chain in checked for quantity in proof_quantities(chain.plan)]
+    quantities = [quantity for chain in checked for quantity in proof_quantities(chain)]
     samples = sample(scene, quantities, frames, in_scene=in_scene)
-    return [
-        measure(chain.plan, samples, chain.rows, chain.pose.reach) if chain.plan.settings.verify else None
-        for chain in solved
-    ]
+    return [measure(chain, samples) if chain.plan.settings.verify else None for chain in solved]
 
 
 def _report(chain: Solved, measured: Measured | None) -> ChainReport:
-    plan, reach = chain.plan, chain.pose.reach
+    plan, reach = chain.plan, chain.chain.pose.reach
     counts = {kind: int(np.count_nonzero(reach == kind)) for kind in Reach}
     outside = (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)
     return ChainReport(
@@ -107,5 +104,19 @@ def _report(chain: Solved, measured: Measured | None) -> ChainReport:
         out_of_reach=ranges(plan.frames, outside),
         max_error=measured.max_error if measured else None,
         mean_error=measured.mean_error if measured else None,
+        max_goal_error=measured.max_goal_error if measured else None,
         max_off_plane=measured.max_off_plane if measured else None,
+        plane_held=int(np.count_nonzero(chain.chain.plane_held)),
+        notes=_notes(chain),
     )
+
+
+def _notes(chain: Solved) -> list[str]:
+    notes = list(chain.plan.notes)
+    held = int(np.count_nonzero(chain.chain.plane_held))
+    if held:
+        notes.append(f"The plane was undecided at {held} frames and taken from the frame before.")
+    scaled = [key.group for key in chain.keys if key.path.endswith(".scale") and key.index == 0]
+    if scaled:
+        notes.append(f"Stretching keyed the scale of {' and '.join(scaled)}.")
+    return notes

@@ -9,7 +9,7 @@ import numpy as np
 from ..array_types import Array
 from ..curves.continuity import continuous_angles, continuous_axis_angles, continuous_quaternions
 from ..curves.euler_continuity import continuous_eulers
-from ..rig.eulers import ORDERS, to_eulers
+from ..rig.eulers import from_eulers, to_eulers
 from ..rig.rotations import to_axis_angle, to_quaternion
 
 HINGE_TOLERANCE = 1e-5
@@ -37,22 +37,12 @@ class Surroundings:
     after: Array | None
 
 
-def rotation_curves(
-    mode: str, *, rotation: Array, axis: Array, turn: Array, present: Array, outside: Surroundings
-) -> RotationCurves:
+def rotation_curves(mode: str, *, rotation: Array, present: Array, outside: Surroundings) -> RotationCurves:
     """Values for the rotation channels of one bone.
 
-    Parameters
-    ----------
-    mode
-        The bone's rotation mode.
-    rotation : (F, 3, 3)
-        The rotation to key.
-    axis, turn : (F, 3), (F,)
-        Where the rotation is one turn from rest: its axis and angle.
-    present : (F, 4)
-        What the channels hold now.
-
+    mode : the bone's rotation mode
+    rotation : (F, 3, 3), the rotation to key
+    present : (F, 4), what the channels hold now
     """
     if mode == "QUATERNION":
         values = continuous_quaternions(to_quaternion(rotation), before=outside.before, after=outside.after)
@@ -61,28 +51,28 @@ def rotation_curves(
         angle, axes = to_axis_angle(to_quaternion(rotation))
         angle, axes = continuous_axis_angles(angle, axes, before=outside.before, after=outside.after)
         return RotationCurves((0, 1, 2, 3), np.concatenate([angle[:, None], axes], axis=-1))
-    assert mode in ORDERS
-    hinge = hinge_channel(axis)
-    if hinge is not None and _others_are_zero(hinge[0], present):
-        channel, sign = hinge
-        values = continuous_angles(
-            sign * turn,
-            before=None if outside.before is None else outside.before[channel],
-            after=None if outside.after is None else outside.after[channel],
-        )
-        return RotationCurves((channel,), values[:, None])
+    for channel in range(3):
+        turn = hinge_turn(mode, channel, rotation, present[:, :3])
+        if turn is not None:
+            before, after = (side if side is None else side[channel] for side in (outside.before, outside.after))
+            return RotationCurves((channel,), continuous_angles(turn, before=before, after=after)[:, None])
     values = continuous_eulers(to_eulers(rotation, mode), order=mode, before=outside.before, after=outside.after)
     return RotationCurves((0, 1, 2), values)
 
 
-def hinge_channel(axis: Array) -> tuple[int, float] | None:
-    """The local axis that is the hinge at every frame, and its sign; `None` if there is none."""
-    channel = int(np.argmax(np.abs(axis[0]))) if len(axis) else 0
-    sign = -1.0 if len(axis) and axis[0, channel] < 0.0 else 1.0
-    away = axis - sign * np.eye(3)[channel]
-    return (channel, sign) if np.all(np.sum(away * away, axis=-1) <= HINGE_TOLERANCE**2) else None
+def hinge_turn(order: str, channel: int, rotation: Array, present: Array) -> Array | None:
+    """Angles `(F,)` of one Euler channel that alone give `rotation` `(F, 3, 3)`, the others as they are `(F, 3)`.
 
-
-def _others_are_zero(channel: int, present: Array) -> bool:
-    others = [other for other in range(3) if other != channel]
-    return bool(np.all(np.abs(present[:, others]) <= STILL_ZERO))
+    Possible where the others are zero, or where the channel is applied last; `None` where it is not.
+    """
+    others = present.copy()
+    others[:, channel] = 0.0
+    if np.any(np.abs(others) > STILL_ZERO):
+        if order[-1] != "XYZ"[channel]:
+            return None
+        rotation = rotation @ np.swapaxes(from_eulers(others, order), -1, -2)
+    # A turn about the channel's axis leaves the axis alone; a tilt by e moves its cosine by e^2 / 2.
+    if np.any(1.0 - rotation[:, channel, channel] > 0.5 * HINGE_TOLERANCE**2):
+        return None
+    first, second = (channel + 1) % 3, (channel + 2) % 3
+    return np.arctan2(rotation[:, second, first], rotation[:, first, first])

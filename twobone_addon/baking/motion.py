@@ -1,4 +1,4 @@
-"""From samples to what the rig room works with: channels, parents, targets and plane frames, in armature space."""
+"""From samples to what moves a plan: channels, parents, targets, one row per frame of the plan."""
 
 from __future__ import annotations
 
@@ -7,56 +7,91 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array
+from ..errors import ObjectError
 from ..rig.bones import BoneChannels, ChainMotion, RestBone
 from ..rig.eulers import from_eulers
-from ..rig.planes import carried_frames, letter_axes
-from ..rig.rotations import about_axis, from_quaternion, unit
-from ..scene.sampling import Samples
+from ..rig.inheritance import local_basis
+from ..rig.rotations import about_axis, from_quaternion, nearest_rotation, unit
+from ..scene.sampling import Quantity, Samples
 from .planning import ChainPlan
 
 
 @dataclass(frozen=True, slots=True)
 class PlanMotion:
-    """Everything about a plan that moves, one row per frame of the plan."""
+    """Everything about a plan that moves."""
 
+    frames: Array
+    """`(F,)` scene frames."""
     chain: ChainMotion
+    """The chain as each frame has it now."""
     rotation_values: tuple[Array, ...]
     """`(F, 4)` of each bone, as its rotation channel has them: quaternion, axis-angle, or Euler angles and 0."""
     world_from_armature: Array
     """`(F, 4, 4)`"""
     armature_from_world: Array
     """`(F, 4, 4)`"""
-    targets_armature: Array
+    target_world: Array
+    """`(F, 4, 4)`"""
+    pole_world: Array | None
     """`(F, 3)`"""
-    plane_frames: Array
-    """`(F, 3, 3)`, see `rig.planes`."""
+    plane_world: Array | None
+    """`(F, 4, 4)` of the plane object."""
+    influence: Array
+    """`(F,)`"""
+    bend: Array | None
+    """`(F,)` the animated number of the stored chain; `None` where the bend is a setting."""
+    end_pose: Array | None
+    """`(F, 4, 4)` of the bone at the tip, armature space, where it is to be turned."""
+    end_rotation_values: Array | None
+    """`(F, 4)` of that bone."""
+
+
+def motion_quantities(plan: ChainPlan) -> list[Quantity]:
+    """What to sample before solving."""
+    optional = [plan.parent, plan.pole_world, plan.plane_world, plan.end_pose, plan.end_channels]
+    constrained = [plan.pose(index) for index in plan.constrained] + [
+        plan.pose(index - 1) for index in plan.constrained if index
+    ]
+    return [
+        plan.armature_world,
+        plan.target_world,
+        *plan.channels,
+        *(quantity for quantity in optional if quantity is not None),
+        *constrained,
+        *plan.animated_settings.values(),
+    ]
 
 
 def plan_motion(plan: ChainPlan, samples: Samples, rows: Array) -> PlanMotion:
     """Take the rows of the plan's frames out of the samples."""
+
+    def at(quantity: Quantity | None) -> Array | None:
+        return None if quantity is None else samples[quantity][rows]
+
     world_from_armature = samples[plan.armature_world][rows]
-    armature_from_world = np.linalg.inv(world_from_armature)
-    parent_pose = samples[plan.parent][rows] if plan.parent else None
+    _refuse_flat(plan, world_from_armature)
     values = [samples[quantity][rows] for quantity in plan.channels]
+    pole, end_channels = at(plan.pole_world), at(plan.end_channels)
+    influence = at(plan.animated_settings.get("influence"))
     return PlanMotion(
-        chain=ChainMotion(
-            parent_pose, tuple(_channels(bone, value) for bone, value in zip(plan.rest.bones, values, strict=True))
-        ),
+        frames=plan.frames,
+        chain=_chain_motion(plan, samples, rows, values),
         rotation_values=tuple(value[:, 3:7] for value in values),
         world_from_armature=world_from_armature,
-        armature_from_world=armature_from_world,
-        targets_armature=points(armature_from_world, samples[plan.target_world][rows][:, :3, 3]),
-        plane_frames=_plane_frames(plan, armature_from_world, parent_pose),
+        armature_from_world=np.linalg.inv(world_from_armature),
+        target_world=samples[plan.target_world][rows],
+        pole_world=None if pole is None else pole[:, :3, 3],
+        plane_world=at(plan.plane_world),
+        influence=np.full(len(rows), plan.settings.influence) if influence is None else np.clip(influence, 0.0, 1.0),
+        bend=at(plan.animated_settings.get("bend")),
+        end_pose=at(plan.end_pose),
+        end_rotation_values=None if end_channels is None else end_channels[:, 3:7],
     )
 
 
 def points(matrices: Array, places: Array) -> Array:
     """Points `(F, 3)` brought along by `matrices` `(F, 4, 4)`."""
     return (matrices[:, :3, :3] @ places[..., None])[..., 0] + matrices[:, :3, 3]
-
-
-def _channels(bone: RestBone, values: Array) -> BoneChannels:
-    return BoneChannels(values[:, :3], rotation_matrices(bone.rotation_mode, values[:, 3:7]), values[:, 7:])
 
 
 def rotation_matrices(mode: str, values: Array) -> Array:
@@ -68,13 +103,31 @@ def rotation_matrices(mode: str, values: Array) -> Array:
     return from_eulers(values[:, :3], mode)
 
 
-def _plane_frames(plan: ChainPlan, armature_from_world: Array, parent_pose: Array | None) -> Array:
-    space = plan.settings.plane_space
-    count = len(armature_from_world)
-    if space == "WORLD":
-        linear = armature_from_world[:, :3, :3]
-    elif space == "PARENT" and parent_pose is not None:
-        linear = parent_pose[:, :3, :3]
-    else:
-        linear = np.broadcast_to(np.eye(3), (count, 3, 3))
-    return carried_frames(letter_axes(plan.settings.plane), linear)
+def _chain_motion(plan: ChainPlan, samples: Samples, rows: Array, values: list[Array]) -> ChainMotion:
+    parent = samples[plan.parent][rows] if plan.parent else None
+    channels = [_channels(bone, value) for bone, value in zip(plan.rest.bones, values, strict=True)]
+    for index in plan.constrained:
+        above = samples[plan.pose(index - 1)][rows] if index else parent
+        channels[index] = _posed_channels(plan.rest.bones[index], above, samples[plan.pose(index)][rows])
+    return ChainMotion(parent, tuple(channels))
+
+
+def _channels(bone: RestBone, values: Array) -> BoneChannels:
+    return BoneChannels(values[:, :3], rotation_matrices(bone.rotation_mode, values[:, 3:7]), values[:, 7:])
+
+
+def _posed_channels(bone: RestBone, parent_pose: Array | None, posed: Array) -> BoneChannels:
+    """Channels that would pose a bone as its constraints do."""
+    location, linear = local_basis(bone, parent_pose, posed)
+    rotation = nearest_rotation(linear)
+    scale = np.einsum("fij,fij->fj", rotation, linear)
+    return BoneChannels(location, rotation, scale)
+
+
+def _refuse_flat(plan: ChainPlan, world_from_armature: Array) -> None:
+    flat = ~(np.abs(np.linalg.det(world_from_armature[:, :3, :3])) > 0.0)
+    if flat.any():
+        raise ObjectError(
+            f'Armature "{plan.names.armature}" is scaled to nothing at frame {plan.frames[flat][0]:g}. '
+            "Give it a scale other than zero in the range."
+        )

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 
 from ..array_types import Array
-from ..curves.frames import frame_grid
-from ..errors import ChainError, DependencyError, ObjectError, RangeError
-from ..rig.bones import RestChain
+from ..errors import ChainError, DependencyError
+from ..rig.bones import RestBone, RestChain
 from ..rig.planes import nearest_letters
+from ..rig.scaling import bone_that_stops_stretch, scale_carriers
 from ..scene.blender_types import Object, Scene
 from ..scene.chain_finding import ChainNames, chain_from_names, chain_from_selection
+from ..scene.constraints import is_acting, is_constrained
 from ..scene.dependencies import Dependencies, dependencies
 from ..scene.guarding import refuse_unwritable
-from ..scene.keys_reading import key_range
-from ..scene.rest_reading import read_rest_chain
+from ..scene.keys_reading import is_animated
+from ..scene.lookup import find_armature, find_object, objects_by_name, rotation_path, scale_path
+from ..scene.rest_reading import read_rest_bone, read_rest_chain, starts_at_tail
 from ..scene.sampling import Quantity
 from ..settings import BakeSettings
+from .frame_choice import bake_frames
 
-MOST_FRAMES = 1_000_000
-"""More frames than this in one bake is taken for a slip of the pen: 11 hours at 25 frames a second."""
-
-ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-"""Channel of each rotation mode; all Euler orders use `rotation_euler`."""
+ANIMATABLE = ("influence", "bend")
+"""Settings of a stored chain that are read per frame where they are animated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,18 @@ class ChainPlan:
     """`(F,)`"""
     reads_scene: bool
     """Sampling needs the user's own scene."""
+    parent: Quantity | None
+    """Pose of the bone that the chain hangs from."""
+    constrained: tuple[int, ...]
+    """Which bones of the chain constraints move, by their index in `rest.bones`."""
+    end_bone: RestBone | None
+    """The bone at the tip, where it is to be turned."""
+    end_parent: int
+    """Index in `rest.bones` of the bone that the end bone hangs from."""
+    animated_settings: dict[str, Quantity]
+    """Settings of the stored chain that are read per frame, by name."""
+    notes: tuple[str, ...]
+    """What a person should know before or after the bake."""
 
     @property
     def armature_world(self) -> Quantity:
@@ -50,10 +61,15 @@ class ChainPlan:
         """What the tip follows."""
         return Quantity("WORLD", self.settings.target, self.settings.target_bone)
 
-    def poses(self, parent: str) -> list[Quantity]:
-        """The posed bones of the chain and, if there is one, of its parent."""
-        names = [bone.name for bone in self.rest.bones]
-        return [Quantity("POSE", self.names.armature, name) for name in ([parent, *names] if parent else names)]
+    @property
+    def pole_world(self) -> Quantity | None:
+        """What the middle joint points at."""
+        return Quantity("WORLD", self.settings.pole, self.settings.pole_bone) if self.settings.plane == "POLE" else None
+
+    @property
+    def plane_world(self) -> Quantity | None:
+        """What spans the plane."""
+        return Quantity("WORLD", self.settings.plane_object) if self.settings.plane == "OBJECT" else None
 
     @property
     def channels(self) -> list[Quantity]:
@@ -61,83 +77,127 @@ class ChainPlan:
         return [Quantity("CHANNELS", self.names.armature, bone.name) for bone in self.rest.bones]
 
     @property
-    def parent(self) -> Quantity | None:
-        """The bone the chain hangs from."""
-        bone = bpy.data.objects[self.names.armature].pose.bones[self.names.upper].parent
-        return Quantity("POSE", self.names.armature, bone.name) if bone else None
+    def poses(self) -> list[Quantity]:
+        """The posed bones of the chain."""
+        return [self.pose(index) for index in range(len(self.rest.bones))]
 
-    def rotation_path(self, number: int) -> str:
-        """Data path of the rotation channel of a turning bone."""
-        bone = self.rest.bones[self.rest.turning[number]]
-        channel = ROTATION_PATHS.get(bone.rotation_mode, "rotation_euler")
-        return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel}'
+    @property
+    def end_pose(self) -> Quantity | None:
+        """The posed end bone."""
+        return Quantity("POSE", self.names.armature, self.end_bone.name) if self.end_bone else None
+
+    @property
+    def end_channels(self) -> Quantity | None:
+        """The end bone's channels."""
+        return Quantity("CHANNELS", self.names.armature, self.end_bone.name) if self.end_bone else None
+
+    def pose(self, index: int) -> Quantity:
+        """One posed bone of the chain."""
+        return Quantity("POSE", self.names.armature, self.rest.bones[index].name)
+
+    def keyed_paths(self) -> list[str]:
+        """Data paths of all channels that the bake writes."""
+        turned = [self.rest.bones[index] for index in self.rest.turning] + ([self.end_bone] if self.end_bone else [])
+        scaled = scale_carriers(self.rest) if self.settings.reach == "STRETCH" else ()
+        return [rotation_path(bone) for bone in turned] + [scale_path(self.rest.bones[index]) for index in scaled]
 
 
 def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
     """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there."""
-    armature = _armature(settings.armature, active)
+    armature = find_armature(settings.armature, active)
     names = _chain(armature, settings)
-    target = _target(settings)
-    _refuse_rest_position(armature)
-    rest = read_rest_chain(armature, names)
-    above = dependencies(_objects(), [(target.name, settings.target_bone)])
-    _refuse_feedback(above, names, rest, target)
-    around = dependencies(_objects(), [(armature.name, names.tip)])
+    target = find_object("Target", settings.target, settings.target_bone)
+    rest = read_rest_chain(armature, names, all_joints=settings.joints == "ALL")
+    _refuse_broken_stretch(settings, rest)
+    end_bone, end_parent = _end_bone(armature, settings, names, rest)
+    parent = armature.pose.bones[names.upper].parent
     plan = ChainPlan(
         settings=settings,
         names=names,
         rest=rest,
         frames=bake_frames(scene, settings, target),
-        reads_scene=above.reads_scene or around.reads_scene,
+        reads_scene=_reads_scene(armature, settings, names, rest),
+        parent=Quantity("POSE", armature.name, parent.name) if parent else None,
+        constrained=tuple(i for i, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
+        end_bone=end_bone,
+        end_parent=end_parent,
+        animated_settings=_animated_settings(armature, settings),
+        notes=_notes(armature, rest),
     )
-    refuse_unwritable(armature, [plan.rotation_path(number) for number in range(len(rest.turning))])
+    refuse_unwritable(armature, plan.keyed_paths())
     return plan
+
+
+def _reads_scene(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> bool:
+    """Check what the chain follows, and tell whether any of it depends on the scene itself."""
+    followed = [("Target", settings.target, settings.target_bone)]
+    if settings.plane == "POLE":
+        followed.append(("Pole", settings.pole, settings.pole_bone))
+    if settings.plane == "OBJECT":
+        followed.append(("Plane object", settings.plane_object, ""))
+    reads_scene = dependencies(objects_by_name(), [(armature.name, names.tip)]).reads_scene
+    for role, name, bone in followed:
+        found = find_object(role, name, bone)
+        above = dependencies(objects_by_name(), [(found.name, bone)])
+        _refuse_feedback(role, above, names, rest, found)
+        reads_scene = reads_scene or above.reads_scene
+    return reads_scene
+
+
+def _refuse_broken_stretch(settings: BakeSettings, rest: RestChain) -> None:
+    stops = bone_that_stops_stretch(rest) if settings.reach == "STRETCH" else None
+    if stops is not None:
+        raise ChainError(
+            f'Bone "{stops.name}" between the joints does not inherit scale, so the chain cannot stretch evenly. '
+            "Set its Inherit Scale to Full, or choose another reach."
+        )
+
+
+def _end_bone(
+    armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain
+) -> tuple[RestBone | None, int]:
+    """The bone whose head is the tip, and where in the chain its parent is."""
+    if settings.end_rotation == "NONE":
+        return None, 0
+    carrier = armature.pose.bones[names.tip]
+    if not names.tip_at_tail:
+        return rest.bones[-1], len(rest.bones) - 2
+    at_tip = [child for child in carrier.children if starts_at_tail(child)]
+    if len(at_tip) != 1:
+        found = f"{len(at_tip)} bones start" if at_tip else "no bone starts"
+        raise ChainError(
+            f'At the tip of "{carrier.name}" {found}, so there is no end bone to turn. '
+            "Name the end bone as the tip, or let the end follow."
+        )
+    return read_rest_bone(at_tip[0]), len(rest.bones) - 1
+
+
+def _animated_settings(armature: Object, settings: BakeSettings) -> dict[str, Quantity]:
+    index = armature.twobone.chains.find(settings.stored) if settings.stored else -1
+    if index < 0:
+        return {}
+    paths = {name: f"twobone.chains[{index}].{name}" for name in ANIMATABLE}
+    return {
+        name: Quantity("VALUE", armature.name, path=path)
+        for name, path in paths.items()
+        if is_animated(armature, path)
+    }
+
+
+def _notes(armature: Object, rest: RestChain) -> tuple[str, ...]:
+    notes = []
+    for index in rest.turning:
+        bone = armature.pose.bones[rest.bones[index].name]
+        active = [constraint.name for constraint in bone.constraints if is_acting(constraint)]
+        if active:
+            notes.append(f'Bone "{bone.name}" has constraints that act on top of the keys: {", ".join(active)}.')
+    return tuple(notes)
 
 
 def fresh_choices(plan: ChainPlan) -> dict[str, str]:
     """Plane and bend for a chain for which nobody has chosen them: those of its own bend at rest, in its own space."""
     plane, side = nearest_letters(plan.rest.rest_joints())
     return {"plane": plane, "plane_space": "ARMATURE", "bend": "POSITIVE" if side > 0 else "NEGATIVE"}
-
-
-def bake_frames(scene: Scene, settings: BakeSettings, target: Object) -> Array:
-    """Frames `(F,)` that the settings ask for; raises `RangeError` where they cannot be told."""
-    start, end = _range(scene, settings, target)
-    if (end - start) / settings.step > MOST_FRAMES:
-        raise RangeError(
-            f"The range from {start:g} to {end:g} has more than {MOST_FRAMES:,} frames at step {settings.step:g}. "
-            "Choose a shorter range or a larger step."
-        )
-    return np.asarray(frame_grid(start, end, settings.step))
-
-
-def _range(scene: Scene, settings: BakeSettings, target: Object) -> tuple[float, float]:
-    if settings.frame_range == "CUSTOM":
-        return settings.frame_start, settings.frame_end
-    if settings.frame_range == "TARGET":
-        found = key_range(target, settings.target_bone)
-        if found is None:
-            raise RangeError(
-                f'Target "{target.name}" has no keys of its own to take the range from. Choose another frame range.'
-            )
-        return found
-    if settings.frame_range == "PREVIEW" and scene.use_preview_range:
-        return float(scene.frame_preview_start), float(scene.frame_preview_end)
-    return float(scene.frame_start), float(scene.frame_end)
-
-
-def _objects() -> dict[str, Object]:
-    return {thing.name: thing for thing in bpy.data.objects}
-
-
-def _armature(name: str, active: Object | None) -> Object:
-    found = bpy.data.objects.get(name) if name else active
-    if found is None:
-        missing = f'Armature "{name}" is not in this file' if name else "No armature is active"
-        raise ObjectError(f"{missing}. Choose the armature that holds the chain.")
-    if found.type != "ARMATURE":
-        raise ObjectError(f'Object "{found.name}" is not an armature. Choose the armature that holds the chain.')
-    return found
 
 
 def _chain(armature: Object, settings: BakeSettings) -> ChainNames:
@@ -149,38 +209,16 @@ def _chain(armature: Object, settings: BakeSettings) -> ChainNames:
     return chain_from_selection(armature, settings.tip, settings.tip_end)
 
 
-def _target(settings: BakeSettings) -> Object:
-    if not settings.target:
-        raise ObjectError("No target is chosen. Choose the object that the tip is to follow, such as an empty.")
-    target = bpy.data.objects.get(settings.target)
-    if target is None:
-        raise ObjectError(f'Target "{settings.target}" is not in this file. Choose an object of this file.')
-    if settings.target_bone:
-        if target.type != "ARMATURE":
-            raise ObjectError(f'Target "{target.name}" is not an armature, so it has no bone "{settings.target_bone}".')
-        if settings.target_bone not in target.pose.bones:
-            raise ObjectError(
-                f'Target bone "{settings.target_bone}" is not in armature "{target.name}". Choose one of its bones.'
-            )
-    return target
-
-
-def _refuse_rest_position(armature: Object) -> None:
-    if armature.data.pose_position == "REST":
-        raise ObjectError(
-            f'Armature "{armature.name}" shows its rest position. Switch it to Pose Position in its data properties.'
-        )
-
-
-def _refuse_feedback(above: Dependencies, names: ChainNames, rest: RestChain, target: Object) -> None:
-    if target.name == names.armature and not any(owner == names.armature and bone for owner, bone in above.nodes):
+def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: RestChain, found: Object) -> None:
+    if found.name == names.armature and not any(owner == names.armature and bone for owner, bone in above.nodes):
         raise DependencyError(
-            f'The armature "{names.armature}" cannot be its own target. Choose another object, or one of its bones.'
+            f'The armature "{names.armature}" cannot be its own {role.lower()}. '
+            "Choose another object, or one of its bones."
         )
     chain = {bone.name for bone in rest.bones}
     for owner, bone in sorted(above.nodes):
         if owner == names.armature and bone in chain:
             raise DependencyError(
-                f'Target "{target.name}" hangs from bone "{bone}" of the chain that is to follow it. '
-                "Choose a target that does not move with the chain."
+                f'{role} "{found.name}" hangs from bone "{bone}" of the chain that is to follow it. '
+                "Choose an object that does not move with the chain."
             )

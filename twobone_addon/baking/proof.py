@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..array_types import Array
+from ..array_types import Array, Mask
 from ..rig.planes import from_plane, in_plane, out_of_plane
-from ..rig.posing import joints_of
 from ..scene.sampling import Quantity, Samples
 from ..solver import Reach
-from .motion import plan_motion, points
-from .planning import ChainPlan
+from .motion import points
+from .solving import Solved
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,31 +20,53 @@ class Measured:
 
     max_error: float | None
     mean_error: float | None
+    max_goal_error: float | None
     max_off_plane: float
 
 
-def proof_quantities(plan: ChainPlan) -> list[Quantity]:
-    """What to sample of the baked animation."""
-    parent = [plan.parent] if plan.parent else []
-    return [plan.armature_world, plan.target_world, *parent, *plan.channels, *plan.poses("")]
+def proof_quantities(solved: Solved) -> list[Quantity]:
+    """What to sample of the baked animation: the joints, the target and the armature."""
+    plan = solved.plan
+    carriers = dict.fromkeys([*plan.rest.turning, len(plan.rest.bones) - 1])
+    return [plan.armature_world, plan.target_world, *(plan.pose(index) for index in carriers)]
 
 
-def measure(plan: ChainPlan, samples: Samples, rows: Array, reach: Array) -> Measured:
+def measure(solved: Solved, samples: Samples) -> Measured:
     """Compare evaluated joints with the evaluated target, in the plane, frame by frame."""
-    motion = plan_motion(plan, samples, rows)
-    joints = joints_of(plan.rest, [samples[quantity][rows] for quantity in plan.poses("")])
-    root, tip = joints[:, 0], joints[:, -1]
-    frames, linear = motion.plane_frames, motion.world_from_armature[:, :3, :3]
-    missed = from_plane(frames, in_plane(frames, tip - motion.targets_armature))
-    errors = _lengths(linear, missed)[reach == Reach.REACHED]
-    depths = [frames[:, :, 2] * out_of_plane(frames, joint - root)[:, None] for joint in np.moveaxis(joints, 1, 0)[1:]]
+    plan, frames, rows = solved.plan, solved.chain.task.frames, solved.rows
+    world_from_armature = samples[plan.armature_world][rows]
+    linear = world_from_armature[:, :3, :3]
+    joints = _joints(solved, samples)
+    targets_world = points(samples[plan.target_world][rows], solved.chain.target_offset)
+    targets = points(np.linalg.inv(world_from_armature), targets_world)
+    root, tip = joints[0], joints[-1]
+    missed = in_plane(frames, tip - targets)
+    astray = in_plane(frames, tip - root) - solved.chain.pose.goals
+    whole = solved.influence >= 1.0
+    reached = whole & (solved.chain.pose.reach == Reach.REACHED)
+    determined = whole & (solved.chain.pose.reach != Reach.DEGENERATE)
+    depths = [frames[:, :, 2] * out_of_plane(frames, joint - root)[:, None] for joint in joints[1:]]
+    errors = _world_lengths(linear, from_plane(frames, missed))[reached]
     return Measured(
         max_error=float(errors.max()) if errors.size else None,
         mean_error=float(errors.mean()) if errors.size else None,
-        max_off_plane=float(max(_lengths(linear, depth).max() for depth in depths)),
+        max_goal_error=_largest(_world_lengths(linear, from_plane(frames, astray)), determined),
+        max_off_plane=float(max(_world_lengths(linear, depth).max() for depth in depths)),
     )
 
 
-def _lengths(linear: Array, vectors: Array) -> Array:
+def _joints(solved: Solved, samples: Samples) -> list[Array]:
+    """Evaluated joints, `(F, 3)` each, armature space: the head of each bone that turns, and the tip."""
+    plan, rows = solved.plan, solved.rows
+    heads = [samples[plan.pose(index)][rows][:, :3, 3] for index in plan.rest.turning]
+    last = samples[plan.pose(len(plan.rest.bones) - 1)][rows]
+    return [*heads, points(last, plan.rest.tip)]
+
+
+def _largest(values: Array, among: Mask) -> float | None:
+    return float(values[among].max()) if among.any() else None
+
+
+def _world_lengths(linear: Array, vectors: Array) -> Array:
     carried = (linear @ vectors[..., None])[..., 0]
     return np.sqrt(np.sum(carried * carried, axis=-1))

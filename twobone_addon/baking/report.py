@@ -33,8 +33,12 @@ class ChainReport:
     """Largest measured distance of the tip from the target's projection on the plane, frames in reach only.
     `None` without verification, or where no frame is in reach."""
     mean_error: float | None
+    max_goal_error: float | None
+    """Largest measured distance of the tip from where it is meant to be, after clamping, softening and limits."""
     max_off_plane: float | None
     """Largest measured distance of a joint from the plane through the root joint."""
+    plane_held: int
+    """Frames at which the plane was undecided and taken from another frame."""
     notes: list[str] = field(default_factory=list)
     """Sentences a person should read: what limits or alters the result."""
 

@@ -1,26 +1,43 @@
-"""From a plan and its motion to a posed chain and its keys: numbers only, nothing is read or changed."""
+"""From a plan and its motion to a posed chain and its keys: numbers only, nothing is changed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 
-from ..array_types import Array
-from ..rig.inverse import ChainPose, follow_targets
+from ..array_types import Array, Mask
+from ..rig.bones import ChainMotion, RestBone
+from ..rig.inheritance import parent_transform
+from ..rig.inverse import ChainPose, Task, follow_targets
+from ..rig.posing import Reference, Turned, pose_with_rotations, present_reference, rest_reference
+from ..rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
+from ..rig.scaling import scale_carriers
 from ..scene.keys_reading import surroundings
-from ..scene.sampling import Quantity
+from ..scene.lookup import object_named, rotation_path, scale_path
 from ..scene.writing import ChannelKeys
-from ..solver import ReachOptions
 from .curve_values import Surroundings, rotation_curves
 from .motion import PlanMotion
 from .planning import ChainPlan
+from .task import chain_task, target_offset
 
-SINGLE_PRECISION = 1e-6
-"""Relative error of positions that Blender evaluates, with a margin of ten: what is out of reach by less is reached."""
 
-SIDES = {"POSITIVE": 1.0, "NEGATIVE": -1.0}
+@dataclass(frozen=True, slots=True)
+class SolvedChain:
+    """A plan's chain, posed."""
+
+    task: Task
+    pose: ChainPose
+    turned: Turned
+    """The chain as it is keyed: `pose` mixed with the present pose by influence."""
+    ratio: Array
+    """`(F,)` scale of the links, mixed likewise."""
+    end_rotation: Array | None
+    """`(F, 3, 3)` local rotation of the end bone."""
+    plane_held: Mask
+    """`(F,)` where the plane was undecided and taken from another frame."""
+    target_offset: Array
+    """`(3,)` where the tip is to be, seen from the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,55 +47,71 @@ class Solved:
     plan: ChainPlan
     rows: Array
     """`(F,)` rows of the plan's frames among all sampled frames."""
-    pose: ChainPose
+    chain: SolvedChain
     keys: list[ChannelKeys]
+    influence: Array
+    """`(F,)`"""
 
 
-def motion_quantities(plan: ChainPlan) -> list[Quantity]:
-    """What to sample before solving."""
-    parent = [plan.parent] if plan.parent else []
-    return [plan.armature_world, plan.target_world, *parent, *plan.channels]
-
-
-def solve_chain_pose(plan: ChainPlan, motion: PlanMotion) -> ChainPose:
+def solve_chain_pose(plan: ChainPlan, motion: PlanMotion) -> SolvedChain:
     """Pose the plan's chain on its target, for every row of the motion."""
-    return follow_targets(
-        plan.rest,
-        motion.chain,
-        frames=motion.plane_frames,
-        targets=motion.targets_armature,
-        bend=np.full(len(motion.targets_armature), SIDES[plan.settings.bend]),
-        options=ReachOptions(tolerance=_reach_tolerance(plan)),
-    )
+    at_rest = plan.settings.reference == "REST"
+    reference = (rest_reference if at_rest else present_reference)(plan.rest, motion.chain)
+    offset = target_offset(plan, motion)
+    task, held = chain_task(plan, motion, reference, offset)
+    pose = follow_targets(plan.rest, motion.chain, reference, task)
+    turned, scaled, ratio = _mixed(plan, motion, task, pose)
+    return SolvedChain(task, pose, turned, ratio, _end_rotation(plan, motion, turned, scaled), held, offset)
 
 
 def solve_keys(plan: ChainPlan, rows: Array, motion: PlanMotion) -> Solved:
     """Pose the plan's chain and turn the poses into keys."""
-    pose = solve_chain_pose(plan, motion)
-    keys = [key for number in range(len(plan.rest.turning)) for key in _bone_keys(plan, motion, pose, number)]
-    return Solved(plan, rows, pose, keys)
+    chain = solve_chain_pose(plan, motion)
+    keys = []
+    for number, index in enumerate(plan.rest.turning):
+        keys += _rotation_keys(plan, plan.rest.bones[index], chain.turned.rotations[number], motion.rotation_values[index])
+    if plan.end_bone is not None:
+        keys += _rotation_keys(plan, plan.end_bone, chain.end_rotation, motion.end_rotation_values)
+    if plan.settings.reach == "STRETCH":
+        for index in scale_carriers(plan.rest):
+            keys += _scale_keys(plan, plan.rest.bones[index], motion.chain.channels[index].scale * chain.ratio[:, None])
+    return Solved(plan, rows, chain, keys, motion.influence)
 
 
-def _reach_tolerance(plan: ChainPlan) -> float:
-    """Slack of the reach, relative to the chain's length: positions far from the armature's origin are less exact."""
-    joints = plan.rest.rest_joints()
-    length = np.sqrt(np.sum(np.diff(joints, axis=0) ** 2, axis=-1)).sum()
-    if length == 0.0:
-        return SINGLE_PRECISION
-    return SINGLE_PRECISION * (1.0 + float(np.max(np.abs(joints))) / float(length))
+def _mixed(
+    plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose
+) -> tuple[Turned, ChainMotion, Array]:
+    """The solved pose mixed with the present one by influence: each joint turns the shortest way."""
+    if np.all(motion.influence >= 1.0):
+        return pose.turned, pose.motion, pose.ratio
+    ratio = 1.0 + (pose.ratio - 1.0) * motion.influence
+    scaled = task.stretched(motion.chain, ratio)
+    rotations = tuple(
+        from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), to_quaternion(solved), motion.influence))
+        for index, solved in zip(plan.rest.turning, pose.turned.rotations, strict=True)
+    )
+    return pose_with_rotations(plan.rest, scaled, rotations), scaled, ratio
 
 
-def _bone_keys(plan: ChainPlan, motion: PlanMotion, pose: ChainPose, number: int) -> list[ChannelKeys]:
-    index = plan.rest.turning[number]
-    bone = plan.rest.bones[index]
-    path = plan.rotation_path(number)
+def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned, scaled: ChainMotion) -> Array | None:
+    """Local rotation `(F, 3, 3)` that gives the end bone its orientation in the armature."""
+    if plan.end_bone is None or motion.end_pose is None:
+        return None
+    present = nearest_rotation(motion.end_pose[:, :3, :3])
+    wanted = present
+    if plan.settings.end_rotation == "TARGET":
+        wanted = nearest_rotation((motion.armature_from_world @ motion.target_world)[:, :3, :3])
+        if plan.settings.target_offset == "KEEP":
+            wanted = wanted @ (np.swapaxes(wanted[0], -1, -2) @ present[0])
+        wanted = from_quaternion(slerp(to_quaternion(present), to_quaternion(wanted), motion.influence))
+    inherited = parent_transform(plan.end_bone, turned.poses[plan.end_parent]).turn_and_scale
+    return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ wanted)
+
+
+def _rotation_keys(plan: ChainPlan, bone: RestBone, rotation: Array, present: Array) -> list[ChannelKeys]:
+    path = rotation_path(bone)
     curves = rotation_curves(
-        bone.rotation_mode,
-        rotation=pose.turned.rotations[number],
-        axis=pose.turned.axes[number],
-        turn=pose.turned.turns[number],
-        present=motion.rotation_values[index],
-        outside=_surroundings(plan, path, motion.rotation_values[index]),
+        bone.rotation_mode, rotation=rotation, present=present, outside=_surroundings(plan, path, present)
     )
     return [
         ChannelKeys(path, channel, bone.name, plan.frames, curves.values[:, column])
@@ -86,9 +119,13 @@ def _bone_keys(plan: ChainPlan, motion: PlanMotion, pose: ChainPose, number: int
     ]
 
 
+def _scale_keys(plan: ChainPlan, bone: RestBone, scale: Array) -> list[ChannelKeys]:
+    return [ChannelKeys(scale_path(bone), axis, bone.name, plan.frames, scale[:, axis]) for axis in range(3)]
+
+
 def _surroundings(plan: ChainPlan, path: str, present: Array) -> Surroundings:
     """Values of the keys around the range; a channel without keys there has its present value."""
-    armature = bpy.data.objects[plan.names.armature]
+    armature = object_named(plan.names.armature)
     found = [surroundings(armature, path, index, plan.frames[0], plan.frames[-1]) for index in range(4)]
     sides = []
     for side, row in ((0, 0), (1, -1)):

@@ -1,11 +1,4 @@
-"""From link directions in the plane to local rotations of the bones, and forward to joints again.
-
-A turning bone is posed as `M @ R @ D`: `M` is what it inherits (`ParentTransform.turn_and_scale`), `R` its own
-rotation, `D` its scale along its own axes. With a reference rotation `R0`, its link is `M @ R @ R0^-1 @ w` where `w` is
-the link of the reference pose brought before `M`. Turning about the local axis `a = M^T n` keeps the link's coordinate
-along the plane's normal n whatever `M` is (n is a covector), so a bone never leaves its depth, under shear as well.
-Where `M` is a rotation with uniform scale, which is the rule, the turn about `a` is the turn about n.
-"""
+"""From link directions in the plane to local rotations of the bones, and forward to joints again."""
 
 from __future__ import annotations
 
@@ -14,10 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..array_types import Array
-from .bones import BoneChannels, ChainMotion, RestChain
-from .inheritance import parent_transform, pose_bone, pose_with_channels
-from .planes import from_plane, in_plane
-from .rotations import about_axis, unit
+from .bones import ChainMotion, RestChain
+from .inheritance import parent_transform, pose_with_channels
+from .planes import in_plane
+from .rotations import before
+from .turning import laid_along, laid_normal, resting_normal, turned_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +20,38 @@ class Reference:
 
     joints: Array
     """`(..., F, n + 1, 3)` armature space."""
-    links: Array
-    """`(..., F, n, 3)` each link before what its bone inherits (`w` above)."""
+    inherited: tuple[Array, ...]
+    """`(..., F, 3, 3)` of each turning bone: `ParentTransform.turn_and_scale`."""
+    links: tuple[Array, ...]
+    """`(..., F, 3)` of each turning bone, before what it inherits."""
     rotations: tuple[Array, ...]
-    """`(..., F, 3, 3)` or `(3, 3)` of each turning bone (`R0` above)."""
+    """`(..., F, 3, 3)` or `(3, 3)` of each turning bone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laying:
+    """How bones are brought into the plane."""
+
+    flatten: bool
+    """Lay the links into the plane; else each bone turns about the plane's normal and keeps its depth."""
+    normal: Array | None = None
+    """`(..., F, 3)` the limb's own normal in its reference pose, armature space, laid along the plane's normal;
+    `None` lays each link on the shortest way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """The turning bones after turning."""
+    """The chain after turning."""
 
     rotations: tuple[Array, ...]
     """`(..., F, 3, 3)` local rotation of each turning bone."""
-    axes: tuple[Array, ...]
-    """`(..., F, 3)` local hinge axis of each turning bone."""
-    turns: tuple[Array, ...]
-    """`(..., F)` radians about the axis, from the reference."""
+    poses: tuple[Array, ...]
+    """`(..., F, 4, 4)` of each bone of the chain, armature space."""
     joints: Array
     """`(..., F, n + 1, 3)` armature space."""
 
 
-def joints_of(chain: RestChain, poses: list[Array]) -> Array:
+def joints_of(chain: RestChain, poses: list[Array] | tuple[Array, ...]) -> Array:
     """Joints `(..., F, n + 1, 3)`, armature space, of posed bones."""
     last = poses[-1]
     tip = (last[..., :3, :3] @ chain.tip) + last[..., :3, 3]
@@ -71,110 +76,73 @@ def with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array
     return replace(motion, channels=tuple(channels))
 
 
+def pose_with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array, ...]) -> Turned:
+    """The chain with these local rotations on its turning bones."""
+    poses = pose_path(chain, with_rotations(chain, motion, rotations))
+    return Turned(rotations, tuple(poses), joints_of(chain, poses))
+
+
 def rest_reference(chain: RestChain, motion: ChainMotion) -> Reference:
     """The reference in which the turning bones have no rotation of their own."""
-    return _reference(chain, with_rotations(chain, motion, (np.eye(3),) * len(chain.turning)))
+    return present_reference(chain, with_rotations(chain, motion, (np.eye(3),) * len(chain.turning)))
 
 
-def _reference(chain: RestChain, motion: ChainMotion) -> Reference:
+def present_reference(chain: RestChain, motion: ChainMotion) -> Reference:
+    """The reference in which the turning bones have the rotation that each frame has."""
     poses = pose_path(chain, motion)
     joints = joints_of(chain, poses)
-    links = []
-    for number, index in enumerate(chain.turning):
-        parent = poses[index - 1] if index else motion.parent_pose
-        inherited = parent_transform(chain.bones[index], parent).turn_and_scale
-        links.append(_before(inherited, joints[..., number + 1, :] - joints[..., number, :]))
+    inherited = tuple(
+        parent_transform(chain.bones[index], poses[index - 1] if index else motion.parent_pose).turn_and_scale
+        for index in chain.turning
+    )
+    links = tuple(before(matrix, link) for matrix, link in zip(inherited, _steps(joints), strict=True))
     rotations = tuple(motion.channels[index].rotation for index in chain.turning)
-    return Reference(joints, np.stack(np.broadcast_arrays(*links), axis=-2), rotations)
+    return Reference(joints, inherited, links, rotations)
 
 
 def turn_links(
-    chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array, directions: Array
+    chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array, directions: Array, laying: Laying
 ) -> Turned:
-    """Turn each link about the plane's normal into its direction, keeping its depth.
+    """Bring each link into its direction in the plane.
 
-    Parameters
-    ----------
-    frames : (..., F, 3, 3)
-        Plane frames, armature space.
-    directions : (..., F, n)
-        Angle of each link from u, in the plane. A link without length in the plane is not turned.
-
+    frames : (..., F, 3, 3) plane frames, armature space
+    directions : (..., F, n) angle of each link from u, in the plane
     """
-    rotations, axes, turns = [], [], []
-    poses: list[Array] = []
+    normals = _link_normals(reference, frames, laying)
+    rotations, poses = [], []
     parent = motion.parent_pose
     for index, bone in enumerate(chain.bones):
         channels = motion.channels[index]
-        if index not in chain.turning:
-            parent = pose_with_channels(bone, parent, channels)
-        else:
+        if index in chain.turning:
             number = chain.turning.index(index)
-            transform = parent_transform(bone, parent)
-            axis = hinge_axis(transform.turn_and_scale, frames)
-            turn = _turn_towards(
-                transform.turn_and_scale, frames, axis, reference.links[..., number, :], directions[..., number]
-            )
-            rotation = about_axis(axis, turn) @ reference.rotations[number]
-            location = _location(chain, index, channels)
-            parent = pose_bone(transform, location, rotation, channels.scale)
-            rotations.append(rotation)
-            axes.append(axis)
-            turns.append(turn)
+            inherited = parent_transform(bone, parent).turn_and_scale
+            link, direction = reference.links[number], directions[..., number]
+            if laying.flatten:
+                turn = laid_along(inherited, frames, link, normals[number], direction)
+            else:
+                turn = turned_along(inherited, frames, link, direction)
+            rotations.append(turn @ reference.rotations[number])
+            channels = replace(channels, rotation=rotations[-1])
+        parent = pose_with_channels(bone, parent, channels)
         poses.append(parent)
-    return Turned(tuple(rotations), tuple(axes), tuple(turns), joints_of(chain, poses))
+    return Turned(tuple(rotations), tuple(poses), joints_of(chain, poses))
 
 
-def hinge_axis(inherited: Array, frames: Array) -> Array:
-    """Local unit axis `(..., F, 3)` about which a bone turns in the plane, counter-clockwise as seen in it."""
-    covector = np.einsum("...ij,...i->...j", inherited, frames[..., 2])
-    mirrored = np.where(np.linalg.det(inherited) < 0.0, -1.0, 1.0)
-    return unit(covector) * mirrored[..., None]
-
-
-def _turn_towards(inherited: Array, frames: Array, axis: Array, link: Array, direction: Array) -> Array:
-    """Angle `(..., F)` about `axis` that lays the link's in-plane part along `direction` `(..., F)`.
-
-    The link at angle t is `c + A cos t + B sin t` in the plane. Its side of the wanted direction d is
-    `cross(d, c) + K sin(t - t0)` with t0 the solution for c = 0, so t follows in closed form. The local axis
-    is signed so that A to B turns counter-clockwise, which makes t0 the solution along d and not against it.
-    """
-    along = axis * np.sum(axis * link, axis=-1, keepdims=True)
-    wanted = np.stack([np.cos(direction), np.sin(direction)], axis=-1)
-    centre, cosine_part, sine_part = (
-        in_plane(frames, (inherited @ part[..., None])[..., 0])
-        for part in (along, link - along, np.cross(axis, link))
-    )
-    across = [_cross(wanted, part) for part in (centre, cosine_part, sine_part)]
-    amplitude = np.hypot(across[1], across[2])
-    sine = np.divide(across[0], amplitude, out=np.zeros_like(amplitude), where=amplitude > 0.0)
-    return np.arctan2(-across[1], across[2]) - np.arcsin(np.clip(sine, -1.0, 1.0))
+def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[Array]:
+    """Each link's own normal `(..., F, 3)`, before what its bone inherits; empty where links keep their depth."""
+    if not laying.flatten:
+        return []
+    pairs = zip(reference.inherited, reference.links, strict=True)
+    if laying.normal is None:
+        return [laid_normal(inherited, frames, link) for inherited, link in pairs]
+    return [resting_normal(inherited, laying.normal, link) for inherited, link in pairs]
 
 
 def link_vectors(frames: Array, joints: Array) -> Array:
     """In-plane link vectors `(..., F, n, 2)` of joints `(..., F, n + 1, 3)`."""
-    steps = joints[..., 1:, :] - joints[..., :-1, :]
-    return in_plane(frames[..., None, :, :], steps)
+    return in_plane(frames[..., None, :, :], joints[..., 1:, :] - joints[..., :-1, :])
 
 
-def points_from_plane(frames: Array, root: Array, points: Array, depth: Array) -> Array:
-    """Points `(..., F, 3)` in armature space of in-plane points `(..., F, 2)` at a depth `(..., F)` from the root."""
-    return root + from_plane(frames, points) + frames[..., 2] * depth[..., None]
-
-
-def _location(chain: RestChain, index: int, channels: BoneChannels) -> Array:
-    bone = chain.bones[index]
-    return np.zeros(3) if bone.connected and bone.parent_rest is not None else channels.location
-
-
-def _before(inherited: Array, link: Array) -> Array:
-    """The link `(..., 3)` before the inherited matrix; where that has no inverse, the least-squares answer."""
-    inherited = np.broadcast_to(inherited, (*link.shape[:-1], 3, 3))
-    flat = np.linalg.det(inherited) == 0.0
-    if np.any(flat):
-        return (np.linalg.pinv(inherited) @ link[..., None])[..., 0]
-    return np.linalg.solve(inherited, link[..., None])[..., 0]
-
-
-def _cross(first: Array, second: Array) -> Array:
-    return first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
+def _steps(joints: Array) -> Array:
+    """Link vectors `(n, ..., F, 3)`."""
+    return np.moveaxis(joints[..., 1:, :] - joints[..., :-1, :], -2, 0)

@@ -18,6 +18,16 @@ def unit(vectors: Array) -> Array:
     return np.divide(scaled, length, out=np.zeros_like(scaled), where=length > 0)
 
 
+def before(matrices: Array, vectors: Array) -> Array:
+    """What `matrices` `(..., 3, 3)` map to `vectors` `(..., 3)`; where a matrix has no inverse, the least-squares answer."""
+    shape = np.broadcast_shapes(matrices.shape[:-2], vectors.shape[:-1])
+    matrices = np.broadcast_to(matrices, (*shape, 3, 3))
+    columns = np.broadcast_to(vectors, (*shape, 3))[..., None]
+    if np.any(np.linalg.det(matrices) == 0.0):
+        return (np.linalg.pinv(matrices) @ columns)[..., 0]
+    return np.linalg.solve(matrices, columns)[..., 0]
+
+
 def about_axis(axis: Array, angle: Array) -> Array:
     """Rotation matrices `(..., 3, 3)` about unit axes `(..., 3)` by angles `(...)` (Rodrigues' formula)."""
     x, y, z = np.moveaxis(axis, -1, 0)

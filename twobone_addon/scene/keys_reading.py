@@ -41,3 +41,13 @@ def surroundings(
     before = [key.co[1] for key in fcurve.keyframe_points if key.co[0] < start - NEAR_FRAME]
     after = [key.co[1] for key in fcurve.keyframe_points if key.co[0] > end + NEAR_FRAME]
     return (before[-1] if before else None), (after[0] if after else None)
+
+
+def is_animated(thing: Object, path: str) -> bool:
+    """Whether curves, strips or a driver may move the property at a data path."""
+    data = thing.animation_data
+    if data is None:
+        return False
+    bag = curve_bag(thing)
+    curves = [*(bag.fcurves if bag else ()), *data.drivers]
+    return bool(data.nla_tracks) or any(fcurve.data_path == path for fcurve in curves)

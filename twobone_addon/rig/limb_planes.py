@@ -1,0 +1,119 @@
+"""Planes that a limb defines itself: by its bend at rest, or by a pole.
+
+Both contain the line from the root joint to the target. Where that line leaves the plane undecided (it runs along the
+rest normal, or through the pole) the frame keeps the normal of the frame before it, made perpendicular to its own
+line, so nothing flips; such frames are marked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from .bones import RestChain
+from .planes import STRAIGHT
+from .rotations import about_axis, unit
+
+UNDECIDED = 1e-6
+"""Sine between line and normal (or pole) below which it says nothing: ten times the noise of single precision."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimbPlane:
+    """Plane frames, and where they had to be taken from another frame."""
+
+    frames: Array
+    """`(..., F, 3, 3)`, see `planes`; u points from the root joint to the target."""
+    held: Mask
+    """`(..., F)`"""
+
+
+def rest_normal(chain: RestChain) -> Array:
+    """Unit normal `(3,)` of the chain's bend at rest, armature space, so that the bend is counter-clockwise.
+
+    A straight chain has none: then it is the upper bone's own X axis, the hinge of most rigs, made perpendicular to
+    the limb (its Z axis where X runs along the limb).
+    """
+    links = np.diff(chain.rest_joints(), axis=0)
+    bend = np.cross(links[0], links[-1])
+    if np.sqrt(bend @ bend) > STRAIGHT * np.sqrt((links[0] @ links[0]) * (links[-1] @ links[-1])):
+        return unit(bend)
+    along = unit(links.sum(axis=0))
+    hinge, depth = (axis - along * (axis @ along) for axis in (chain.upper.rest[:3, 0], chain.upper.rest[:3, 2]))
+    return unit(hinge if hinge @ hinge > STRAIGHT else depth)
+
+
+def carried_normal(normal: Array, linear: Array) -> Array:
+    """Unit normals `(..., F, 3)` of a plane with `normal` `(..., 3)` brought along by `linear` `(..., F, 3, 3)`.
+
+    A plane's normal moves as a covector; its sign follows the plane's orientation, so that counter-clockwise stays
+    counter-clockwise as seen from the moved normal.
+    """
+    # The matrix of cofactors is det times the inverse transpose, and exists for singular maps as well.
+    cofactors = np.stack([np.cross(linear[..., (k + 1) % 3], linear[..., (k + 2) % 3]) for k in range(3)], axis=-1)
+    return unit((cofactors @ normal[..., None])[..., 0])
+
+
+def plane_with_normal(normals: Array, lines: Array) -> LimbPlane:
+    """Planes through `lines` `(..., F, 3)` (root joint to target) whose normals are nearest to `normals` `(..., F, 3)`."""
+    along = _held_direction(lines)
+    away = normals - along * _dot(normals, along)[..., None]
+    decided = _length(away) > UNDECIDED
+    normal = unit(_held_across(away, along, decided, normals))
+    return LimbPlane(np.stack([along, np.cross(normal, along), normal], axis=-1), ~decided)
+
+
+def plane_through_pole(lines: Array, poles: Array, angle: float, otherwise: Array) -> LimbPlane:
+    """Planes through `lines` and `poles` `(..., F, 3)`, both from the root joint.
+
+    A positive bend puts the middle joint on the pole's side; `angle` (radians) then turns the plane about the line.
+    `otherwise` `(..., F, 3)` are normals for when no frame decides.
+    """
+    along = _held_direction(lines)
+    towards = poles - along * _dot(poles, along)[..., None]
+    decided = _length(towards) > UNDECIDED * _length(poles)
+    # Positive is counter-clockwise from link 1 to link 2, which puts the middle joint at negative v.
+    normal = unit(_held_across(np.cross(towards, along), along, decided, otherwise))
+    if angle:
+        normal = (about_axis(along, np.asarray(angle)) @ normal[..., None])[..., 0]
+    return LimbPlane(np.stack([along, np.cross(normal, along), normal], axis=-1), ~decided)
+
+
+def _held_direction(lines: Array) -> Array:
+    """Unit vectors along `lines`; one without length takes that of the last frame with length."""
+    known = _length(lines) > 0.0
+    held = _hold_rows(lines, known)
+    return unit(np.where(np.any(held != 0.0, axis=-1, keepdims=True), held, np.array([1.0, 0.0, 0.0])))
+
+
+def _held_across(vectors: Array, along: Array, decided: Mask, otherwise: Array) -> Array:
+    """Vectors perpendicular to `along`; undecided ones are taken from the last decided frame, else from `otherwise`."""
+    held = np.where(np.any(decided, axis=-1)[..., None, None], _hold_rows(vectors, decided), otherwise)
+    held = np.where(decided[..., None], vectors, held)
+    across = held - along * _dot(held, along)[..., None]
+    # What is held may itself run along the line by now: then any perpendicular is as good as another.
+    lost = _length(across) <= UNDECIDED * _length(held)
+    return np.where(lost[..., None], _any_perpendicular(along), across)
+
+
+def _any_perpendicular(along: Array) -> Array:
+    least = np.eye(3)[np.argmin(np.abs(along), axis=-1)]
+    return least - along * _dot(least, along)[..., None]
+
+
+def _hold_rows(vectors: Array, valid: Mask) -> Array:
+    """Rows of `vectors` `(..., F, 3)` that are not valid, from the last valid one; leading ones from the first."""
+    frames = np.arange(vectors.shape[-2])
+    first = np.argmax(valid, axis=-1)[..., None]
+    last = np.maximum.accumulate(np.where(valid, frames, first), axis=-1)
+    return np.take_along_axis(vectors, last[..., None], axis=-2)
+
+
+def _dot(first: Array, second: Array) -> Array:
+    return np.sum(first * second, axis=-1)
+
+
+def _length(vectors: Array) -> Array:
+    return np.sqrt(_dot(vectors, vectors))

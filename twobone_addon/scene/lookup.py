@@ -1,0 +1,65 @@
+"""Objects and bones by name, and data paths to their channels."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..errors import ObjectError
+from ..rig.bones import RestBone
+from .blender_types import Object
+
+ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+"""Channel of each rotation mode; all Euler orders use `rotation_euler`."""
+
+
+def object_named(name: str) -> Object:
+    """The object of that name, which is known to be there."""
+    return bpy.data.objects[name]
+
+
+def objects_by_name() -> dict[str, Object]:
+    """Every object of the file."""
+    return {thing.name: thing for thing in bpy.data.objects}
+
+
+def find_object(role: str, name: str, bone: str = "") -> Object:
+    """The object that a setting names, and check its bone; raises `ObjectError`."""
+    if not name:
+        raise ObjectError(f"No {role.lower()} is chosen. Choose an object, such as an empty.")
+    found = bpy.data.objects.get(name)
+    if found is None:
+        raise ObjectError(f'{role} "{name}" is not in this file. Choose an object of this file.')
+    if bone and found.type != "ARMATURE":
+        raise ObjectError(f'{role} "{found.name}" is not an armature, so it has no bone "{bone}". Clear the bone.')
+    if bone and bone not in found.pose.bones:
+        raise ObjectError(f'{role} bone "{bone}" is not in armature "{found.name}". Choose one of its bones.')
+    return found
+
+
+def find_armature(name: str, active: Object | None) -> Object:
+    """The armature of that name, or the active one where none is named; raises `ObjectError`."""
+    found = bpy.data.objects.get(name) if name else active
+    if found is None:
+        missing = f'Armature "{name}" is not in this file' if name else "No armature is active"
+        raise ObjectError(f"{missing}. Choose the armature that holds the chain.")
+    if found.type != "ARMATURE":
+        raise ObjectError(f'Object "{found.name}" is not an armature. Choose the armature that holds the chain.')
+    if found.data.pose_position == "REST":
+        raise ObjectError(
+            f'Armature "{found.name}" shows its rest position. Switch it to Pose Position in its data properties.'
+        )
+    return found
+
+
+def rotation_path(bone: RestBone) -> str:
+    """Data path of a bone's rotation channel."""
+    return _bone_path(bone, ROTATION_CHANNELS.get(bone.rotation_mode, "rotation_euler"))
+
+
+def scale_path(bone: RestBone) -> str:
+    """Data path of a bone's scale channel."""
+    return _bone_path(bone, "scale")
+
+
+def _bone_path(bone: RestBone, channel: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel}'
