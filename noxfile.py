@@ -93,7 +93,8 @@ def demo(session: nox.Session, blender: str) -> None:
 @nox.session(python=False)
 def tests(session: nox.Session) -> None:
     """Run everything that needs no window, on every Blender that can be had here."""
-    for release in PYTHON_OF_BLENDER:
+    for release, version in PYTHON_OF_BLENDER.items():
+        results_on_blender[release] = f"skipped, no Python {version} here"
         session.notify(f"tests_on({release})", session.posargs)
     session.notify("tests_outcome")
 
@@ -105,6 +106,8 @@ def tests_on(session: nox.Session, blender: str) -> None:
     try:
         install_bpy(session, blender)
     except CommandFailed:
+        if blender not in results_on_blender:  # asked for by name, not as one of all
+            raise
         results_on_blender[blender] = "skipped, its bpy module could not be installed here (the reason stands above)"
         session.skip(f"Blender {blender}: {results_on_blender[blender]}")
     results_on_blender[blender] = "failed"
@@ -115,8 +118,8 @@ def tests_on(session: nox.Session, blender: str) -> None:
 @nox.session(python=False, default=False)
 def tests_outcome(session: nox.Session) -> None:
     """Say which Blenders were tested and which were not; fail if none was."""
-    for release, version in PYTHON_OF_BLENDER.items():
-        session.log(f"Blender {release}: {results_on_blender.get(release, f'skipped, no Python {version} here')}")
+    for release, result in results_on_blender.items():
+        session.log(f"Blender {release}: {result}")
     if not {"passed", "failed"} & set(results_on_blender.values()):
         session.error(f"Nothing was tested: install Python {' or '.join(sorted(set(PYTHON_OF_BLENDER.values())))}.")
 
