@@ -128,7 +128,7 @@ def _goals(
     """Return the targets moved to where tips can be; the pose's own tip if they are undirected."""
     spans = target_distances(targets)
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         reduced = np.clip(spans if distances is None else distances, near, far)
         goals = targets * (ratio * reduced / spans)[..., np.newaxis]
     undirected = ~np.isfinite(goals).all(axis=-1) | ~np.isfinite(spans)

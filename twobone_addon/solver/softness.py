@@ -120,7 +120,7 @@ def soften(
 
 def _remaining_turn(passed: Array, zone: SoftZone) -> Array:
     """Return the radians to straight (folded) after the target has gone `passed` into a zone."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         turned = passed / zone.travel
     # A zone without width is passed at once.
     return np.where(zone.travel > 0, np.clip(zone.turn - turned, 0.0, zone.turn), 0.0)
