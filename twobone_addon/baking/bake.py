@@ -14,15 +14,16 @@ from ..curves.frames import ranges
 from ..scene.blender_types import Object, Scene
 from ..scene.lookup import object_named
 from ..scene.restoring import edits_kept
-from ..scene.sampling import sample
 from ..scene.writing import write_keys
 from ..settings import BakeSettings
 from ..solver import Reach
 from .motion import motion_quantities, plan_motion
-from .planning import plan_chain
+from .planning import ChainPlan, plan_chain
 from .proof import Measured, measure, proof_quantities
 from .report import BakeReport, ChainReport
+from .sampling import sample
 from .solving import Solved, solve_keys
+
 
 @dataclass(slots=True)
 class Stopwatch:
@@ -47,10 +48,9 @@ def bake(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = N
     with watch.stage("read"):
         plans = [plan_chain(scene, settings, active) for settings in wanted]
         frames = np.unique(np.concatenate([plan.frames for plan in plans]))
-    in_scene = any(plan.reads_scene for plan in plans)
     with watch.stage("sample"):
         quantities = [quantity for plan in plans for quantity in motion_quantities(plan)]
-        samples = sample(scene, quantities, frames, in_scene=in_scene)
+        samples = sample(scene, quantities, frames, evaluation=_evaluation(plans))
     with watch.stage("solve"):
         solved = []
         for plan in plans:
@@ -59,9 +59,17 @@ def bake(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = N
     with watch.stage("write"):
         _write(scene, solved)
     with watch.stage("verify"):
-        measured = _verify(scene, solved, frames, in_scene=in_scene)
+        measured = _verify(scene, solved, frames)
     chains = [_report(chain, found) for chain, found in zip(solved, measured, strict=True)]
     return BakeReport(chains, watch.seconds, samples.evaluation)
+
+
+def _evaluation(plans: list[ChainPlan], *, proving: bool = False) -> str:
+    """How to sample: the costliest way that any chain asks for. A proof never trusts our own reading of curves."""
+    asked = {plan.settings.evaluation for plan in plans}
+    if "SCENE" in asked or (proving and any(plan.reads_scene for plan in plans)):
+        return "SCENE"
+    return "PROBES" if proving or "PROBES" in asked else "AUTO"
 
 
 def _write(scene: Scene, solved: list[Solved]) -> None:
@@ -73,12 +81,12 @@ def _write(scene: Scene, solved: list[Solved]) -> None:
             write_keys(armatures[chain.plan.names.armature], chain.keys, frames[0], frames[-1])
 
 
-def _verify(scene: Scene, solved: list[Solved], frames: Array, *, in_scene: bool) -> list[Measured | None]:
+def _verify(scene: Scene, solved: list[Solved], frames: Array) -> list[Measured | None]:
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
         return [None] * len(solved)
     quantities = [quantity for chain in checked for quantity in proof_quantities(chain)]
-    samples = sample(scene, quantities, frames, in_scene=in_scene)
+    samples = sample(scene, quantities, frames, evaluation=_evaluation([chain.plan for chain in checked], proving=True))
     return [measure(chain, samples) if chain.plan.settings.verify else None for chain in solved]
 
 

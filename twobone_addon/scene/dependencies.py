@@ -6,7 +6,7 @@ constraints count as well: they may be unmuted by the next frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import bpy
@@ -32,24 +32,42 @@ class Dependencies:
     """Something in between reads a scene or is simulated, so it is right in the user's own scene only."""
 
 
-def dependencies(objects: dict[str, Object], starts: list[Node]) -> Dependencies:
+def dependencies(objects: Mapping[str, Object], starts: list[Node]) -> Dependencies:
     """Follow everything that `starts` hang from; `objects` finds an object by name."""
     found = Dependencies()
+    turning: dict[str, dict[str, list[Constraint]]] = {}
     waiting = list(starts)
     while waiting:
         node = waiting.pop()
         if node in found.nodes or node[0] not in objects:
             continue
         found.nodes.add(node)
-        thing = objects[node[0]]
-        if node[1]:
-            bone = thing.pose.bones.get(node[1]) if thing.pose else None
-            waiting.append((node[0], ""))
-            if bone is not None:
-                waiting.extend(_above_bone(thing, bone, found))
-        else:
+        name, bone_name = node
+        thing = objects[name]
+        if not bone_name:
             waiting.extend(_above_object(thing, found))
+            continue
+        waiting.append((name, ""))
+        bone = thing.pose.bones.get(bone_name) if thing.pose else None
+        if bone is not None:
+            if name not in turning:
+                turning[name] = inverse_kinematics(thing)
+            waiting.extend(_above_bone(thing, bone, turning[name].get(bone_name, []), found))
     return found
+
+
+def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
+    """The IK constraints that turn each bone, wherever on its limb they stand; only bones that have some."""
+    turned: dict[str, list[Constraint]] = {}
+    for carrier in armature.pose.bones:
+        for constraint in carrier.constraints:
+            if constraint.type in {"IK", "SPLINE_IK"}:
+                path = [carrier, *carrier.parent_recursive]
+                # An IK that spares its own bone begins one bone further up.
+                spared = int(not getattr(constraint, "use_tail", True))
+                for bone in path[: constraint.chain_count + spared if constraint.chain_count else len(path)]:
+                    turned.setdefault(bone.name, []).append(constraint)
+    return turned
 
 
 def _above_object(thing: Object, found: Dependencies) -> Iterator[Node]:
@@ -61,25 +79,12 @@ def _above_object(thing: Object, found: Dependencies) -> Iterator[Node]:
     yield from _above_drivers(thing, lambda path: not path.startswith("pose.bones["), found)
 
 
-def _above_bone(armature: Object, bone: PoseBone, found: Dependencies) -> Iterator[Node]:
+def _above_bone(armature: Object, bone: PoseBone, turned_by: list[Constraint], found: Dependencies) -> Iterator[Node]:
     if bone.parent is not None:
         yield armature.name, bone.parent.name
-    yield from _above_constraints(bone.constraints, found)
-    for below in bone.children_recursive:
-        for constraint in below.constraints:
-            if _runs_through(constraint, below, bone):
-                yield from _above_constraints([constraint], found)
-    own = f'pose.bones["{bone.name}"]'
+    yield from _above_constraints([*bone.constraints, *turned_by], found)
+    own = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
     yield from _above_drivers(armature, lambda path: path.startswith(own), found)
-
-
-def _runs_through(constraint: Constraint, carrier: PoseBone, bone: PoseBone) -> bool:
-    """Whether an IK constraint further down turns `bone`."""
-    if constraint.type not in {"IK", "SPLINE_IK"}:
-        return False
-    above = [carrier, *carrier.parent_recursive]
-    chain = above[: constraint.chain_count or len(above)]
-    return bone in chain
 
 
 def _above_constraints(constraints: Iterable[Constraint], found: Dependencies) -> Iterator[Node]:

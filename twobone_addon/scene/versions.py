@@ -80,3 +80,11 @@ def strip_bag(strip: Any) -> CurveBag | None:
     if strip.action is None:
         return None
     return action_bag(strip.action, getattr(strip, "action_slot", None))
+
+
+def mixes_layers(action: Action) -> bool:
+    """Whether an action has more to it than one strip of keys on one layer; before 4.4 none has."""
+    layers = getattr(action, "layers", ())
+    return len(layers) > 1 or any(
+        len(layer.strips) > 1 or any(strip.type != "KEYFRAME" for strip in layer.strips) for layer in layers
+    )

@@ -1,0 +1,87 @@
+"""What animates a datablock, as far as it is F-curves alone.
+
+`Animation` answers for single properties: a still value, a curve per component, or nothing where other things (strips,
+drivers, blending, damaged curves) have a say and only Blender's own evaluation tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..array_types import Array
+from .blender_types import AnimData, FCurve, Object
+from .versions import curve_bag, mixes_layers
+
+
+@dataclass(slots=True)
+class Animation:
+    """The curves of one datablock, and what is known about them."""
+
+    mixed: bool = False
+    """Strips, tweak mode, influence or blending decide what a curve does."""
+    curves: dict[str, dict[int, FCurve]] = field(default_factory=dict)
+    """Working curves by data path and component."""
+    doubtful: set[str] = field(default_factory=set)
+    """Data paths that something other than plain curves moves."""
+
+    def touches(self, prefix: str) -> bool:
+        """Whether anything animates a property whose path starts so."""
+        return self.mixed or any(path.startswith(prefix) for paths in (self.curves, self.doubtful) for path in paths)
+
+    def moves(self, path: str) -> bool:
+        """Whether anything animates the property at this path."""
+        return self.mixed or path in self.curves or path in self.doubtful
+
+    def values(self, path: str, still: Array, times: list[float]) -> Array | None:
+        """Values `(F, k)` of a property at the animation's `times`, one row if it is still.
+
+        `still` `(k,)` is what components without a curve hold. `None` where curves alone do not tell.
+        """
+        if self.mixed or path in self.doubtful:
+            return None
+        curves = self.curves.get(path)
+        if curves is None:
+            return still[None]
+        if max(curves) >= len(still):
+            return None
+        values = np.repeat(still[None], len(times), axis=0)
+        for component, fcurve in curves.items():
+            values[:, component] = list(map(fcurve.evaluate, times))
+        return values
+
+
+def read_animation(datablock: Object) -> Animation:
+    """All that animates a datablock."""
+    data: AnimData | None = getattr(datablock, "animation_data", None)
+    if data is None:
+        return Animation()
+    found = Animation(mixed=_is_mixed(data))
+    if found.mixed:
+        return found
+    found.doubtful.update(driver.data_path for driver in data.drivers)
+    bag = curve_bag(datablock)
+    for fcurve in bag.fcurves if bag else ():
+        if fcurve.mute or (fcurve.group is not None and fcurve.group.mute):
+            continue
+        if not fcurve.keyframe_points and not fcurve.sampled_points and not fcurve.modifiers:
+            continue
+        components = found.curves.setdefault(fcurve.data_path, {})
+        if not _is_plain(fcurve) or fcurve.array_index in components:
+            found.doubtful.add(fcurve.data_path)
+        components[fcurve.array_index] = fcurve
+    return found
+
+
+def _is_mixed(data: AnimData) -> bool:
+    if data.nla_tracks or data.use_tweak_mode:
+        return True
+    if data.action is None:
+        return False
+    return data.action_influence != 1.0 or data.action_blend_type != "REPLACE" or mixes_layers(data.action)
+
+
+def _is_plain(fcurve: FCurve) -> bool:
+    """Whether Blender evaluates the curve by its keys or samples; a curve it once found broken it leaves out."""
+    return fcurve.is_valid and bool(fcurve.keyframe_points or fcurve.sampled_points)

@@ -1,0 +1,33 @@
+"""What can be sampled, and the samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..array_types import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One thing to know at every frame."""
+
+    kind: str
+    """`WORLD`: world matrix of an object or bone, `(F, 4, 4)`. `POSE`: a bone's posed matrix, armature space,
+    `(F, 4, 4)`. `CHANNELS`: a bone's own location (3), rotation (4: quaternion, axis-angle, or Euler and 0) and
+    scale (3), `(F, 10)`. `VALUE`: the number at an object's data path, `(F,)`."""
+    object: str
+    bone: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What was sampled, and how."""
+
+    values: dict[Quantity, Array]
+    evaluation: str | dict[str, str]
+    """`STILL`, `CURVES`, `PROBES` or `SCENE`, see `baking.sampling`; by object where they differ."""
+
+    def __getitem__(self, quantity: Quantity) -> Array:
+        """The values of a quantity, first axis frames."""
+        return self.values[quantity]
