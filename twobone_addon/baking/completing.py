@@ -1,0 +1,73 @@
+"""What is not said is taken from the stored chain and from the rig: the same for operator, script and command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from ..options import Kind
+from ..scene.blender_types import Object, Scene
+from ..scene.lookup import objects_by_name
+from ..settings import OPTIONS, BakeSettings
+from .planning import ANIMATABLE, fresh_choices, plan_chain
+
+StoredChain: TypeAlias = Any
+"""An entry of `object.twobone.chains`."""
+
+
+def completed(scene: Scene, given: Mapping[str, Any], active: Object | None = None) -> BakeSettings:
+    """The settings meant by those that were `given` by name.
+
+    Without an armature, `active` is meant; without bones, the chain that is active in the armature's list, if there is
+    one; without plane and bend, those of the chain's own bend at rest. Raises a `TwoBoneError` where that needs
+    something that is not there.
+    """
+    armature = objects_by_name().get(given["armature"]) if given.get("armature") else active
+    chain = active_chain(armature)
+    if armature is not None and chain is not None and not (given.get("upper") or given.get("lower")):
+        return stored_settings(armature, chain, given)
+    settings = BakeSettings(**given)
+    if "plane" in given or "bend" in given:
+        return settings
+    return BakeSettings(**{**given, **fresh_choices(plan_chain(scene, settings, armature)), **_space(given)})
+
+
+def active_chain(armature: Object | None) -> StoredChain | None:
+    """The chain that is active in the list of this armature."""
+    if armature is None or armature.type != "ARMATURE":
+        return None
+    stored = armature.twobone
+    return stored.chains[stored.active_index] if 0 <= stored.active_index < len(stored.chains) else None
+
+
+def stored_settings(armature: Object, chain: StoredChain, over: Mapping[str, Any]) -> BakeSettings:
+    """The settings of a stored chain, with those in `over` instead of its own; raises `SettingError`.
+
+    What is animated on the chain is read per frame, unless `over` says otherwise about it.
+    """
+    stored = "" if any(name in over for name in ANIMATABLE) else chain.name
+    return BakeSettings(**{**stored_values(armature, chain), **over, "stored": stored})
+
+
+def stored_values(armature: Object, chain: StoredChain) -> dict[str, Any]:
+    """What a stored chain holds under the names of `OPTIONS`; objects by name, as operators take them."""
+    values: dict[str, Any] = {"armature": armature.name}
+    for option in OPTIONS:
+        if option.name != "armature":
+            value = getattr(chain, option.name)
+            if option.kind is Kind.OBJECT:
+                value = value.name if value else ""
+            values[option.name] = value
+    return values
+
+
+def stored_chains(scene: Scene) -> Iterator[tuple[Object, StoredChain]]:
+    """Every chain stored on an armature of the scene, with its armature, armatures by name."""
+    armatures = sorted((thing for thing in scene.objects if thing.type == "ARMATURE"), key=lambda thing: thing.name)
+    for armature in armatures:
+        for chain in armature.twobone.chains:
+            yield armature, chain
+
+
+def _space(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"plane_space": given["plane_space"]} if "plane_space" in given else {}
