@@ -8,6 +8,7 @@ the jump what would have turned in one frame. Where no motion connects both side
 
 import numpy as np
 
+from ..array_types import Array, Mask
 from .chain_descent import bounded_step
 from .chain_problem import ChainProblem
 
@@ -30,7 +31,7 @@ TIP_MAY_DRIFT = 1e-7
 DAMPING = 1e-9
 
 
-def draw_out(chain: ChainProblem, path: np.ndarray, jumps: np.ndarray) -> np.ndarray:
+def draw_out(chain: ChainProblem, path: Array, jumps: Mask) -> Array:
     """Return `path` with the motion of each jump spread over the frames around it.
 
     chain : one chain, a problem per frame
@@ -52,7 +53,7 @@ def draw_out(chain: ChainProblem, path: np.ndarray, jumps: np.ndarray) -> np.nda
     return path
 
 
-def _near(jumps: np.ndarray, frames: int) -> np.ndarray:
+def _near(jumps: Mask, frames: int) -> Array:
     """Return which frames (F,) are near enough to a jump to help."""
     at_jump = np.flatnonzero(jumps)
     changes = np.zeros(frames + 1, dtype=int)
@@ -61,9 +62,7 @@ def _near(jumps: np.ndarray, frames: int) -> np.ndarray:
     return np.cumsum(changes)[:frames] > 0
 
 
-def _half(
-    chain: ChainProblem, half: np.ndarray, frames: int
-) -> tuple[np.ndarray, ChainProblem, np.ndarray, np.ndarray]:
+def _half(chain: ChainProblem, half: Array, frames: int) -> tuple[Array, ChainProblem, Array, Array]:
     """Return every second frame with its problems and the frames beside it."""
     before, after = half - 1, half + 1
     # At an end of the range there is one neighbour only, which then counts twice.
@@ -72,7 +71,7 @@ def _half(
     return half, chain.take(half), before, after
 
 
-def _pull(part: ChainProblem, here: np.ndarray, middle: np.ndarray) -> np.ndarray:
+def _pull(part: ChainProblem, here: Array, middle: Array) -> Array:
     """Return poses (n, P) nearer to `middle` with their tips kept, or `here` where there is none."""
     wish = np.clip(OVER_RELAXATION * (middle - here), -LONGEST_PULL, LONGEST_PULL)
     left = part.distances(here)
@@ -84,12 +83,12 @@ def _pull(part: ChainProblem, here: np.ndarray, middle: np.ndarray) -> np.ndarra
     return np.where(keeps_tip & is_nearer, there, here)
 
 
-def _keep_tip(part: ChainProblem, here: np.ndarray, wish: np.ndarray) -> np.ndarray:
+def _keep_tip(part: ChainProblem, here: Array, wish: Array) -> Array:
     arms = part.arms(here)
     room = np.stack([part.lower - here, part.upper - here])
     damping = np.full(part.size, DAMPING)
     return part.clip(here + bounded_step(arms, part.residuals(arms), room, damping, wish))
 
 
-def _squared(turns: np.ndarray) -> np.ndarray:
+def _squared(turns: Array) -> Array:
     return (turns * turns).sum(axis=0)

@@ -9,7 +9,8 @@ methods for optimization problems with simple constraints").
 
 import numpy as np
 
-from .chain_problem import ChainProblem
+from ..array_types import Array, Mask
+from .chain_problem import ChainProblem, norm
 
 NEWTON_STEPS = 30
 FLAT = 1e-12
@@ -28,7 +29,7 @@ GREATEST_DAMPING = 1e8
 """With this much damping a step is below rounding: nothing is left to gain."""
 
 
-def settle(problem: ChainProblem, angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
     """Bring tips to the nearest local minimum of the distance to the target.
 
     angles : (n, P), inside the limits; tips not on their targets
@@ -37,30 +38,40 @@ def settle(problem: ChainProblem, angles: np.ndarray) -> tuple[np.ndarray, np.nd
     before. For links without limits the minimum is the straight chain, or the folded one.
     """
     angles = angles.copy()
-    distances = problem.distances(angles)
+    arms = problem.arms(angles)
+    distances = norm(problem.residuals(arms))
     damping = np.full(problem.size, FIRST_DAMPING)
     active = np.arange(problem.size)
     for _ in range(NEWTON_STEPS):
         if active.size == 0:
             break
         part, here, before = problem.take(active), angles[:, active], distances[active]
-        turn, slope = _newton_step(part, here, damping[active] * before)
+        turn, slope = _newton_step(part, here, arms[..., active], damping[active] * before)
         there = part.clip(here + turn)
-        after = part.distances(there)
-        better = after < before
+        there_arms = part.arms(there)
+        better = _is_closer(part, arms[..., active], there_arms)
         raised = np.maximum(damping[active], LEAST_RAISED_DAMPING) * DAMPING_FACTOR
         damping[active] = np.where(better, damping[active] / DAMPING_FACTOR, raised)
         moved = active[better]
-        angles[:, moved], distances[moved] = there[:, better], after[better]
-        active = active[(slope > FLAT) & (damping[active] < GREATEST_DAMPING)]
+        angles[:, moved], arms[..., moved] = there[:, better], there_arms[..., better]
+        distances[moved] = norm(part.residuals(there_arms))[better]
+        active = active[(slope > FLAT * np.maximum(before, 1.0)) & (damping[active] < GREATEST_DAMPING)]
     return angles, distances
 
 
-def _newton_step(
-    part: ChainProblem, here: np.ndarray, damping: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _is_closer(part: ChainProblem, before: Array, after: Array) -> Mask:
+    """Return (P,) whether the second arms bring the tip nearer to the target than the first.
+
+    The difference of the squared distances, factored: comparing the distances themselves would
+    lose the tip's small moves beside a target that is far away.
+    """
+    move = after[:, 0] - before[:, 0]
+    return (move * (part.residuals(before) + part.residuals(after))).sum(axis=0) > 0
+
+
+def _newton_step(part: ChainProblem, here: Array, arms: Array, damping: Array) -> tuple[Array, Array]:
     """Return one turn (n, P) downhill, and the steepest slope (P,) before it."""
-    arm_u, arm_v = arms = part.arms(here)
+    arm_u, arm_v = arms
     left_u, left_v = residuals = part.residuals(arms)
     gradient = arm_v * left_u - arm_u * left_v
     pushed_down = (here <= part.lower + ON_LIMIT) & (gradient > 0)
@@ -75,16 +86,12 @@ def _newton_step(
     return turn * is_free, np.abs(gradient).max(axis=0)
 
 
-def _second_derivative(
-    arms: np.ndarray, residuals: np.ndarray, is_free: np.ndarray
-) -> np.ndarray:
+def _second_derivative(arms: Array, residuals: Array, is_free: Mask) -> Array:
     """Return the second derivative of half the squared distance by the free angles, (P, n, n)."""
     count = arms.shape[1]
     farther = np.maximum.outer(np.arange(count), np.arange(count))
     along = (arms * residuals[:, np.newaxis]).sum(axis=0).T
     arm_u, arm_v = arms[0].T, arms[1].T
-    products = arm_u[:, :, np.newaxis] * arm_u[:, np.newaxis] + (
-        arm_v[:, :, np.newaxis] * arm_v[:, np.newaxis]
-    )
+    products = arm_u[:, :, np.newaxis] * arm_u[:, np.newaxis] + (arm_v[:, :, np.newaxis] * arm_v[:, np.newaxis])
     both_free = is_free.T[:, :, np.newaxis] & is_free.T[:, np.newaxis]
     return (products + along[:, farther]) * both_free

@@ -10,6 +10,7 @@ is put on it and the others take over what it leaves (Baerlocher & Boulic 2004).
 
 import numpy as np
 
+from ..array_types import Array, Mask
 from .chain_problem import ChainProblem, norm
 
 CONVERGED = 1e-13
@@ -44,12 +45,12 @@ RELAXED = 1e-8
 
 
 def bounded_step(
-    arms: np.ndarray,
-    residuals: np.ndarray,
-    room: np.ndarray,
-    damping: np.ndarray,
-    wish: np.ndarray,
-) -> np.ndarray:
+    arms: Array,
+    residuals: Array,
+    room: Array,
+    damping: Array,
+    wish: Array,
+) -> Array:
     """Return the turn of every joint that best moves the tip by `residuals`.
 
     arms : (2, n, P), see `ChainProblem.arms`
@@ -81,12 +82,12 @@ def bounded_step(
 
 
 def _damped_step(
-    arms: np.ndarray,
-    residuals: np.ndarray,
-    damping: np.ndarray,
-    given: np.ndarray,
-    is_free: np.ndarray,
-) -> np.ndarray:
+    arms: Array,
+    residuals: Array,
+    damping: Array,
+    given: Array,
+    is_free: Mask,
+) -> Array:
     """Return `given` (n, P) plus the least turn of the free joints that moves the tip right."""
     arm_u, arm_v = arms
     free_u, free_v = arm_u * is_free, arm_v * is_free
@@ -101,9 +102,7 @@ def _damped_step(
     return given + free_u * pull_v - free_v * pull_u
 
 
-def descend(
-    problem: ChainProblem, angles: np.ndarray, steps: int = DESCENT_STEPS
-) -> tuple[np.ndarray, np.ndarray]:
+def descend(problem: ChainProblem, angles: Array, steps: int = DESCENT_STEPS) -> tuple[Array, Array]:
     """Bring the tips as near to their targets as a descent from `angles` leads.
 
     angles : (n, P), inside the limits
@@ -137,9 +136,7 @@ def descend(
         better = after < before
         slow = after > (1.0 - SLOW_GAIN) * before
         stalled[active] = np.where(slow, stalled[active] + 1, 0)
-        damping[active] *= np.where(
-            better, np.where(slow, 1.0, DAMPING_AFTER_SUCCESS), DAMPING_AFTER_FAILURE
-        )
+        damping[active] *= np.where(better, np.where(slow, 1.0, DAMPING_AFTER_SUCCESS), DAMPING_AFTER_FAILURE)
         moved = active[better]
         angles[:, moved], arms[..., moved] = there[:, better], there_arms[..., better]
         distances[moved] = after[better]
@@ -147,7 +144,7 @@ def descend(
     return angles, distances
 
 
-def relax(problem: ChainProblem, angles: np.ndarray) -> np.ndarray:
+def relax(problem: ChainProblem, angles: Array) -> Array:
     """Slide poses towards the preferred shape while their tips stay on their targets.
 
     angles : (n, P), inside the limits, tips on their targets
@@ -171,7 +168,7 @@ def relax(problem: ChainProblem, angles: np.ndarray) -> np.ndarray:
     return np.where(kept, slid, angles)
 
 
-def _relaxing_turn(part: ChainProblem, here: np.ndarray, wish: np.ndarray) -> np.ndarray:
+def _relaxing_turn(part: ChainProblem, here: Array, wish: Array) -> Array:
     """Return one turn (n, P) towards `wish` that keeps the tip, shortened where it is long."""
     wish = np.clip(wish, -LONGEST_RELAXING_STEP, LONGEST_RELAXING_STEP)
     wish[0] = 0.0

@@ -10,16 +10,17 @@ import itertools
 
 import numpy as np
 
+from ..array_types import Array
 from .chain_closest import settle
 from .chain_descent import descend, relax
-from .chain_problem import ChainProblem, norm
+from .chain_problem import ChainProblem, into_limits, norm
 
 REACHED = 1e-9
 """Distance, relative to the chain length, that ends the search for a better pose."""
 
 RESTARTS = 16
-"""Most starts per problem. Measured over random boxes of 3 links: of the targets out of reach,
-the best of 8 starts is farther than the closest pose in 0.1 %, of 16 in less than 0.05 %."""
+"""Most starts per problem. Measured on 7,842 targets out of reach of 3 links with random limits: one
+answer was farther from its target than the closest pose, found by trying every set of limits."""
 
 SPREAD_POSES = 64
 GREATEST_CORNER_JOINTS = 8
@@ -32,7 +33,7 @@ CLEARLY_CLOSER = 1e-9
 """Gain, relative to the chain length, for which a pose from elsewhere replaces the first one."""
 
 
-def solve_frames(problem: ChainProblem) -> tuple[np.ndarray, np.ndarray]:
+def solve_frames(problem: ChainProblem) -> tuple[Array, Array]:
     """Return for each problem a pose near the preferred one with the tip nearest to the target.
 
     Returns the angles (n, P), inside the limits, and the distances left (P,).
@@ -41,7 +42,7 @@ def solve_frames(problem: ChainProblem) -> tuple[np.ndarray, np.ndarray]:
     return search_elsewhere(problem, angles, distances)
 
 
-def reach_out(problem: ChainProblem, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def reach_out(problem: ChainProblem, starts: Array) -> tuple[Array, Array]:
     """Solve from `starts` (n, P): aim the first joint, descend, relax or settle.
 
     Returns poses (n, P) and distances (P,), each a local minimum.
@@ -49,25 +50,17 @@ def reach_out(problem: ChainProblem, starts: np.ndarray) -> tuple[np.ndarray, np
     return _finish(problem, *descend(problem, aim(problem, starts)))
 
 
-def aim(problem: ChainProblem, angles: np.ndarray) -> np.ndarray:
+def aim(problem: ChainProblem, angles: Array) -> Array:
     """Turn the first joint so that the tip points at the target, or as near as its limits allow."""
     tips = problem.arms(angles)[:, 0]
     target_u, target_v = problem.targets
-    turn = np.arctan2(
-        tips[0] * target_v - tips[1] * target_u, tips[0] * target_u + tips[1] * target_v
-    )
-    # The same direction a whole turn away may be the one inside the limits.
-    candidates = angles[0] + turn + 2 * np.pi * np.array([[0.0], [-1.0], [1.0]])
-    outside = np.maximum(problem.lower[0] - candidates, candidates - problem.upper[0])
-    best = np.maximum(outside, 0.0).argmin(axis=0)
+    turn = np.arctan2(tips[0] * target_v - tips[1] * target_u, tips[0] * target_u + tips[1] * target_v)
     aimed = angles.copy()
-    aimed[0] = np.take_along_axis(candidates, best[np.newaxis], axis=0)[0]
-    return problem.clip(aimed)
+    aimed[0] = into_limits(angles[0] + turn, problem.lower[0], problem.upper[0])
+    return aimed
 
 
-def _finish(
-    problem: ChainProblem, angles: np.ndarray, distances: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _finish(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Array, Array]:
     """Relax the poses that reach, settle those that do not; in place."""
     reached = np.flatnonzero(distances <= REACHED)
     if reached.size:
@@ -80,29 +73,23 @@ def _finish(
     return angles, distances
 
 
-def search_elsewhere(
-    problem: ChainProblem, angles: np.ndarray, distances: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def search_elsewhere(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Array, Array]:
     """Start again for every problem whose distance may not be the least one; in place."""
     stuck = np.flatnonzero(distances > least_distances(problem) + REACHED)
     for first in range(0, stuck.size, SEARCHED_AT_ONCE):
         columns = stuck[first : first + SEARCHED_AT_ONCE]
-        angles[:, columns], distances[columns] = _restart(
-            problem.take(columns), angles[:, columns], distances[columns]
-        )
+        angles[:, columns], distances[columns] = _restart(problem.take(columns), angles[:, columns], distances[columns])
     return angles, distances
 
 
-def least_distances(problem: ChainProblem) -> np.ndarray:
+def least_distances(problem: ChainProblem) -> Array:
     """Return the distances (P,) that would be left if there were no limits."""
     from_root = norm(problem.targets)
     inner_radius = 2 * problem.lengths.max(axis=0) - 1.0
     return np.maximum(np.maximum(from_root - 1.0, inner_radius - from_root), 0.0)
 
 
-def _restart(
-    problem: ChainProblem, angles: np.ndarray, distances: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _restart(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Array, Array]:
     starts = starting_poses(problem)
     goal = least_distances(problem) + REACHED
     active = np.arange(problem.size)
@@ -118,7 +105,7 @@ def _restart(
     return angles, distances
 
 
-def starting_poses(problem: ChainProblem) -> np.ndarray:
+def starting_poses(problem: ChainProblem) -> Array:
     """Return poses (S, n, P) to start from: in turn from the box and its corners, the nearest first."""
     joints = problem.lengths.shape[0]
     inside = _nearest(problem, evenly_spread(SPREAD_POSES, joints))
@@ -128,7 +115,7 @@ def starting_poses(problem: ChainProblem) -> np.ndarray:
     return in_turn.reshape(2 * count, *inside.shape[1:])
 
 
-def _nearest(problem: ChainProblem, fractions: np.ndarray) -> np.ndarray:
+def _nearest(problem: ChainProblem, fractions: Array) -> Array:
     """Return the `RESTARTS` / 2 poses of the box with the tip nearest to the target, (S, n, P)."""
     poses = spread_poses(problem, fractions)
     count, joints, size = poses.shape
@@ -140,7 +127,7 @@ def _nearest(problem: ChainProblem, fractions: np.ndarray) -> np.ndarray:
     return np.take_along_axis(poses, nearest[:, np.newaxis], axis=0)
 
 
-def spread_poses(problem: ChainProblem, fractions: np.ndarray) -> np.ndarray:
+def spread_poses(problem: ChainProblem, fractions: Array) -> Array:
     """Return poses (S, n, P) at `fractions` (S, n) of the way from lower to upper limits.
 
     Where a joint has no limit, half a turn from the preferred angle stands for it.
@@ -150,7 +137,7 @@ def spread_poses(problem: ChainProblem, fractions: np.ndarray) -> np.ndarray:
     return low + fractions[:, :, np.newaxis] * (high - low)
 
 
-def box_corners(joints: int) -> np.ndarray:
+def box_corners(joints: int) -> Array:
     """Return the corners (S, n) of the unit cube; further joints stay in the middle."""
     cornered = min(joints, GREATEST_CORNER_JOINTS)
     corners = np.full((2**cornered, joints), 0.5)
@@ -158,7 +145,7 @@ def box_corners(joints: int) -> np.ndarray:
     return corners
 
 
-def evenly_spread(count: int, joints: int) -> np.ndarray:
+def evenly_spread(count: int, joints: int) -> Array:
     """Return `count` points of the R_d sequence in the unit cube, (count, joints)."""
     # The steps are powers of the root of x^(d + 1) = x + 1; the iteration contracts to it.
     root = 1.5
