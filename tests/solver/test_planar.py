@@ -156,6 +156,14 @@ def test_limits_are_those_of_the_limited_solver():
     assert np.array_equal(solution.reach, limited.reach)
 
 
+def test_limits_that_forbid_nothing_change_nothing_about_what_is_reached(rng):
+    targets = rng.normal(size=(50_000, 2))
+    limits = np.radians([-180, 180, -180, 180])
+    for options in (ReachOptions(limits=limits), ReachOptions(limits=limits, tolerance=0.0)):
+        reach = solve_planar(targets, LENGTHS, POSITIVE, options).reach
+        assert np.array_equal(reach, solve_planar(targets, LENGTHS, POSITIVE).reach)
+
+
 def test_what_limits_forbid_stays_out_of_reach_however_soft():
     options = ReachOptions(mode="SOFTEN", softness=0.1, limits=np.radians([-10, 10, 0, 150]))
     reach = solve_planar([[1.2, 0.0], [-1.2, 0.0], [1.0, 0.1]], LENGTHS, POSITIVE, options).reach

@@ -141,6 +141,19 @@ def test_the_tip_never_passes_the_target_in_a_million_cases(rng):
     assert np.all(softened[distances <= parting] >= distances[distances <= parting])
 
 
+def test_rounding_where_softening_begins_does_not_let_the_tip_pass_either(rng):
+    lengths, (softness, softness_near), _ = random_cases(rng, 200_000)
+    for place in (far_zone(lengths, softness).start, near_zone(lengths, softness_near).start):
+        parting = np.sqrt(np.abs(lengths[:, 0] - lengths[:, 1])) * np.sqrt(lengths.sum(axis=-1))
+        distances = place * (1 + rng.integers(-3, 4, 200_000) * np.finfo(float).eps)
+        inside = (distances > np.abs(lengths[:, 0] - lengths[:, 1])) & (distances < lengths.sum(axis=-1))
+        softened = soften(distances, lengths, softness, softness_near)
+        outer = inside & (distances > parting) & (distances > near_zone(lengths, softness_near).start)
+        inner = inside & (distances < parting) & (distances < far_zone(lengths, softness).start)
+        assert np.all(softened[outer] <= distances[outer])
+        assert np.all(softened[inner] >= distances[inner])
+
+
 def test_between_the_zones_nothing_changes(rng):
     lengths, (softness, softness_near), distances = random_cases(rng, 100_000)
     between = (distances >= near_zone(lengths, softness_near).start) & (distances <= far_zone(lengths, softness).start)
