@@ -135,11 +135,20 @@ def pure_tests(session: nox.Session, numpy: str) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check rules, layout and types."""
+    """Check rules, layout and types: all three, so that one run shows everything there is to mend."""
     session.install(*LINT_PACKAGES)
-    session.run("ruff", "check", ".")
-    session.run("ruff", "format", "--check", ".")
-    session.run("pyright")
+    checks = ["ruff check .", "ruff format --check .", "pyright"]
+    failed = [check for check in checks if not succeeds(session, *check.split())]
+    if failed:
+        session.error(f"To mend: {', '.join(failed)}")
+
+
+def succeeds(session: nox.Session, *command: str) -> bool:
+    try:
+        session.run(*command)
+    except CommandFailed:
+        return False
+    return True
 
 
 @nox.session(python=False)

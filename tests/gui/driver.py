@@ -29,7 +29,11 @@ CALLS_BEFORE_START = 100
 CALLS_PER_PICTURE = 1500
 ROW_STEP = 8
 
+# Right of the labels that Blender's split layout puts in the left part of a row.
+PLACE_IN_ROW = 0.6
+
 Steps = Generator[None, None, None]
+Place = Generator[None, None, tuple[int, int]]
 
 
 class User:
@@ -97,20 +101,28 @@ class User:
         self.area().tag_redraw()
         yield
 
-    def find_button(self, command: str) -> Generator[None, None, tuple[int, int]]:
-        """Where in the sidebar the button is whose operator call begins with `command`.
+    def find_button(self, command: str) -> Place:
+        """Where in the sidebar the button is whose operator call begins with `command`; Ctrl-C copies that call."""
+        return (yield from self._find(lambda copied: copied.startswith(command), ctrl=True))
 
-        Looks as a person can: hover from top to bottom, and let Ctrl-C copy the Python command under the mouse.
-        """
+    def find_property(self, path: str) -> Place:
+        """Where in the sidebar the property is whose full data path ends with `path`; Ctrl-Shift-Alt-C copies that."""
+        return (yield from self._find(lambda copied: copied.endswith(path), ctrl=True, shift=True, alt=True))
+
+    def _find(self, is_it: Callable[[str], bool], **modifiers: bool) -> Place:
+        """Look as a person can: hover from top to bottom, and let Blender copy what is under the mouse."""
         region = self.region("UI")
-        x = region.x + region.width // 2
+        manager = bpy.context.window_manager
+        seen = set()
+        x = region.x + int(PLACE_IN_ROW * region.width)
         for y in range(region.y + region.height - ROW_STEP, region.y, -ROW_STEP):
-            bpy.context.window_manager.clipboard = ""
+            manager.clipboard = ""
             yield from self.move(x, y)
-            yield from self.press("C", ctrl=True)
-            if bpy.context.window_manager.clipboard.startswith(command):
+            yield from self.press("C", **modifiers)
+            if is_it(manager.clipboard):
                 return x, y
-        raise AssertionError(f"no button for {command} in the sidebar")
+            seen.add(manager.clipboard)
+        raise AssertionError(f"not in the sidebar; what is there: {sorted(seen)}")
 
     def picture(self, name: str) -> Steps:
         """Have the window's picture taken from outside, as ``name.png``; goes on when it is there."""

@@ -13,6 +13,7 @@ DRAWING = {"gpu", "gpu_extras", "blf"}
 # Beside the standard library and its own files, a room may import these. `array_types` only names NumPy's arrays.
 MAY_IMPORT = {
     "__init__": set(),
+    "__main__": {"registration", "command_line"},
     "array_types": {"numpy"},
     "errors": set(),
     "options": {"errors"},
@@ -21,10 +22,8 @@ MAY_IMPORT = {
     "curves": {"numpy", "array_types", "errors"},
     "rig": {"numpy", "array_types", "errors", "solver"},
     "scene": {"bpy", "mathutils", "numpy", "array_types", "errors", "settings", "rig", "curves"},
-    "baking": {"numpy", "array_types", "settings", "errors", "solver", "rig", "curves", "scene"},
-    "interface": BLENDER_INTERFACE
-    | DRAWING
-    | {"numpy", "array_types", "baking", "options", "settings", "errors", "scene"},
+    "baking": {"numpy", "array_types", "options", "settings", "errors", "solver", "rig", "curves", "scene"},
+    "interface": BLENDER_INTERFACE | DRAWING | {"numpy", "array_types", "baking", "options", "settings", "errors", "scene"},
     "command_line": {"bpy", "baking", "options", "settings", "errors"},
     "registration": {"bpy", "interface", "command_line"},
 }
@@ -88,7 +87,7 @@ def test_nothing_is_imported_by_a_computed_name(path):
 
 
 @pytest.mark.parametrize(
-    ("statement", "found"),
+    "statement, found",
     [
         ("import bpy.types", "bpy.types"),
         ("from bpy import types", "bpy.types"),
