@@ -9,12 +9,12 @@ import numpy as np
 
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
-from ..scene.sampling import sample
 from ..settings import BakeSettings
-from .bake import _report
+from .bake import _evaluation, _report
 from .motion import motion_quantities, plan_motion
 from .planning import plan_chain
 from .report import ChainReport
+from .sampling import sample
 from .solving import Solved, solve_keys
 
 
@@ -57,8 +57,6 @@ class Walk:
     solved: list[Solved]
     frames: Array
     """`(F,)`, of all chains together."""
-    in_scene: bool
-    """Sampling needed the user's own scene."""
     evaluation: str | dict[str, str]
 
 
@@ -72,13 +70,13 @@ def solve(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = 
     """Find, sample and solve all chains in one walk over time; changes nothing. Raises a `TwoBoneError`."""
     plans = [plan_chain(scene, settings, active) for settings in wanted]
     frames = np.unique(np.concatenate([plan.frames for plan in plans]))
-    in_scene = any(plan.reads_scene for plan in plans)
-    samples = sample(scene, [quantity for plan in plans for quantity in motion_quantities(plan)], frames, in_scene=in_scene)
+    quantities = [quantity for plan in plans for quantity in motion_quantities(plan)]
+    samples = sample(scene, quantities, frames, evaluation=_evaluation(plans))
     solved = []
     for plan in plans:
         rows = np.searchsorted(frames, plan.frames)
         solved.append(solve_keys(plan, rows, plan_motion(plan, samples, rows)))
-    return Walk(solved, frames, in_scene, samples.evaluation)
+    return Walk(solved, frames, samples.evaluation)
 
 
 def _rehearsal(chain: Solved) -> ChainRehearsal:

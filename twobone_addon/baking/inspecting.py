@@ -1,0 +1,45 @@
+"""What the animation that is there does, measured against the chains it ought to follow. Nothing is changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..scene.blender_types import Object, Scene
+from ..scene.lookup import object_named
+from ..scene.versions import curve_bag
+from ..scene.writing import NEAR_FRAME, read_keys
+from ..settings import BakeSettings
+from .bake import _report, _verify
+from .rehearsing import solve
+from .report import BakeReport, ChainReport
+from .solving import Solved
+
+
+def inspect(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> BakeReport:
+    """The report of a bake, about the animation as it is: its own keys and curves, its measured distances.
+
+    Which frames are in reach is what a bake would find. Raises a `TwoBoneError` where a bake would.
+    """
+    start = time.perf_counter()
+    walk = solve(scene, [dataclasses.replace(settings, verify=True) for settings in wanted], active)
+    measured = _verify(scene, walk.solved, walk.frames)
+    chains = [_with_present_keys(chain, _report(chain, found)) for chain, found in zip(walk.solved, measured, strict=True)]
+    return BakeReport(chains, {"inspect": time.perf_counter() - start}, walk.evaluation)
+
+
+def _with_present_keys(chain: Solved, report: ChainReport) -> ChainReport:
+    """Count the keys that are in the range now, on the channels that a bake writes."""
+    bag = curve_bag(object_named(chain.plan.names.armature))
+    paths = chain.plan.keyed_paths()
+    counts = [_keys_between(fcurve, report) for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
+    return dataclasses.replace(report, keys=sum(counts), channels=sum(count > 0 for count in counts))
+
+
+def _keys_between(fcurve: object, report: ChainReport) -> int:
+    frames = read_keys(fcurve)["co"][:, 0]
+    inside = (frames >= report.frame_start - NEAR_FRAME) & (frames <= report.frame_end + NEAR_FRAME)
+    return int(np.count_nonzero(inside))

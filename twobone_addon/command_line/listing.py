@@ -1,0 +1,39 @@
+"""`chains`: what is stored in the file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import bpy
+
+from ..baking.completing import stored_chains, stored_values
+from .outcomes import ExitCode
+from .output import Voice
+from .shot_files import open_shot
+
+COLUMNS = ("name", "enabled", "armature", "upper", "lower", "target", "plane", "bend")
+
+
+def chains_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, dict[str, Any]]:
+    """List the stored chains of the scene: a table for people, every setting in the JSON."""
+    open_shot(arguments.file, scripts=arguments.scripts)
+    chains = [
+        {"name": chain.name, "enabled": chain.enabled, **stored_values(armature, chain)}
+        for armature, chain in stored_chains(bpy.context.scene)
+    ]
+    for line in _table(chains):
+        voice.say(line)
+    return ExitCode.DONE, {"scene": bpy.context.scene.name, "chains": chains}
+
+
+def _table(chains: list[dict[str, Any]]) -> list[str]:
+    if not chains:
+        return ["No chain is stored in this scene."]
+    rows = [COLUMNS, *(tuple(_cell(chain[column]) for column in COLUMNS) for chain in chains)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _cell(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value) or "-"
