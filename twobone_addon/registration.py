@@ -1,8 +1,30 @@
 """What the add-on registers with Blender, in order; unregistering takes the same list back up."""
 
-from .interface import menus, operators, panels, properties
+from .command_line import command
+from .interface import (
+    guide_operators,
+    list_operators,
+    menus,
+    operators,
+    panels,
+    presets,
+    properties,
+    result_operators,
+    result_panel,
+)
 
-ROOMS = (properties, operators, panels, menus)
+ROOMS = (
+    properties,
+    operators,
+    list_operators,
+    guide_operators,
+    result_operators,
+    presets,
+    panels,
+    result_panel,
+    menus,
+    command,
+)
 """Each has `register()` and `unregister()` of its own."""
 
 

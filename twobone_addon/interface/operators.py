@@ -1,78 +1,155 @@
-"""The bake operator: gather settings, call the use-case, say the result."""
+"""The bake operators: gather settings, call the use-case, say the result."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
 
 import bpy
 
 from ..baking.bake import bake
-from ..baking.planning import fresh_choices, plan_chain
+from ..baking.completing import StoredChain, completed, stored_chains, stored_settings
+from ..baking.planning import plan_chain
+from ..baking.report import BakeReport
 from ..errors import TwoBoneError
-from ..settings import OPTIONS, Group
-from .option_properties import operator_properties, operator_settings, with_properties
-from .properties import active_chain, stored_values
+from ..options import Group
+from ..settings import OPTIONS, BakeSettings
+from .option_properties import operator_properties, with_properties
+from .rows import draw_options
+from .where import NeedsMode, active_armature
+
+SCOPES = (
+    ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),
+    ("SELECTED", "Selected Armatures", "Every enabled chain of the selected armatures"),
+    ("SCENE", "Scene", "Every enabled chain of the scene"),
+)
 
 
 @with_properties(operator_properties())
-class TWOBONE_OT_bake(bpy.types.Operator):
+class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
     """Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane"""
 
     bl_idname = "twobone.bake"
     bl_label = "Bake Two-Bone IK"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Only where nothing is being edited; without an armature a name must be given."""
-        if context.mode not in {"OBJECT", "POSE"}:
-            cls.poll_message_set("Leave the present mode first: baking works in Object Mode and in Pose Mode")
-            return False
-        return True
+    stored: bpy.props.StringProperty(
+        name="Stored Chain",
+        description="Name of the stored chain whose keyed bend and influence are read at every frame",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bake, and leave the report on the window manager."""
         try:
-            self._take_what_is_left_empty(context)
-            report = bake(context.scene, [operator_settings(self)], active_object(context))
+            settings = self._settings(context)
+            report = bake(context.scene, [settings], active_armature(context))
         except TwoBoneError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        context.window_manager.twobone_report = report.to_json()
+        self._show(settings)
+        keep_report(context, report, [settings])
         self.report({"WARNING" if report.chains[0].out_of_reach else "INFO"}, report.sentence())
         return {"FINISHED"}
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel: what makes sense to change after the fact."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        for group in (Group.PLANE, Group.REACH, Group.KEYS):
+            draw_options(self.layout.column(), self, group)
+
+    def _settings(self, context: bpy.types.Context) -> BakeSettings:
+        """What is given, and from chain, selection and rig what is not; the same again when the redo panel repeats it."""
+        given = {option.name: getattr(self, option.name) for option in OPTIONS if self.properties.is_property_set(option.name)}
+        if self.stored:
+            return BakeSettings(**given, stored=self.stored if self._is_as_stored() else "")
+        return completed(context.scene, given, active_armature(context))
+
+    def _is_as_stored(self) -> bool:
+        """Whether nobody has chosen another bend or influence in the redo panel than the stored chain's."""
+        chain = bpy.data.objects[self.armature].twobone.chains.get(self.stored)
+        return chain is not None and self.bend == chain.bend and self.influence == chain.influence
+
+    def _show(self, settings: BakeSettings) -> None:
+        """Leave in the redo panel what was baked."""
         for option in OPTIONS:
-            if option.group is not Group.CHAIN and self._is_shown(option.name):
-                layout.prop(self, option.name)
-
-    def _is_shown(self, name: str) -> bool:
-        if name in {"frame_start", "frame_end"}:
-            return self.frame_range == "CUSTOM"
-        return True
-
-    def _take_what_is_left_empty(self, context: bpy.types.Context) -> None:
-        """Fill from the stored chain where no bone is named, then plane and bend from the rig where nobody chose them."""
-        armature = bpy.data.objects.get(self.armature) if self.armature else active_object(context)
-        chain = active_chain(armature)
-        if chain is not None and not (self.upper or self.lower):
-            for name, value in stored_values(armature, chain).items():
-                if not self.properties.is_property_set(name):
-                    setattr(self, name, value)
-        if not (self.properties.is_property_set("plane") or self.properties.is_property_set("bend")):
-            plan = plan_chain(context.scene, operator_settings(self), armature)
-            for name, value in fresh_choices(plan).items():
-                if not self.properties.is_property_set(name):
-                    setattr(self, name, value)
+            setattr(self, option.name, getattr(settings, option.name))
+        self.stored = settings.stored
 
 
-def active_object(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object, also where no window is in context."""
-    return context.view_layer.objects.active if context.view_layer else None
+class TWOBONE_OT_bake_all(NeedsMode, bpy.types.Operator):
+    """Bake all enabled chains of the list, in one walk over time"""
+
+    bl_idname = "twobone.bake_all"
+    bl_label = "Bake All Two-Bone IK"
+    bl_options = {"REGISTER", "UNDO"}
+
+    scope: bpy.props.EnumProperty(
+        name="Scope", description="Whose chains are baked", items=SCOPES, default="ACTIVE", options={"SKIP_SAVE"}
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Bake, and leave the report on the window manager."""
+        chains = list(chains_in_scope(context, self.scope))
+        if not chains:
+            where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[self.scope]
+            self.report({"ERROR"}, f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
+            return {"CANCELLED"}
+        try:
+            settings = [_named_settings(armature, chain) for armature, chain in chains]
+            report = _bake_all(context.scene, settings)
+        except TwoBoneError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        keep_report(context, report, settings)
+        missed = any(chain.out_of_reach for chain in report.chains)
+        self.report({"WARNING" if missed else "INFO"}, report.sentence())
+        return {"FINISHED"}
 
 
-CLASSES = (TWOBONE_OT_bake,)
+def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[tuple[bpy.types.Object, StoredChain]]:
+    """Every enabled stored chain that `scope` means, with its armature."""
+    active = active_armature(context)
+    for armature, chain in stored_chains(context.scene):
+        wanted = scope == "SCENE" or (armature == active if scope == "ACTIVE" else armature.select_get())
+        if wanted and chain.enabled:
+            yield armature, chain
+
+
+def keep_report(context: bpy.types.Context, report: BakeReport, settings: list[BakeSettings]) -> None:
+    """Leave the report on the window manager, and each chain's own on the stored chain it came from."""
+    context.window_manager.twobone_report = report.to_json()
+    for wanted, chain in zip(settings, report.chains, strict=True):
+        stored = bpy.data.objects[chain.armature].twobone.chains.get(wanted.stored) if wanted.stored else None
+        if stored is not None:
+            stored.report = json.dumps(asdict(chain))
+
+
+def _named_settings(armature: bpy.types.Object, chain: StoredChain) -> BakeSettings:
+    try:
+        return stored_settings(armature, chain, {})
+    except TwoBoneError as error:
+        raise _about(armature.name, chain.name, error) from error
+
+
+def _bake_all(scene: bpy.types.Scene, settings: list[BakeSettings]) -> BakeReport:
+    try:
+        return bake(scene, settings)
+    except TwoBoneError:
+        # Which of the chains it was, is found out only now: planning them one by one each time would cost time.
+        for wanted in settings:
+            try:
+                plan_chain(scene, wanted, None)
+            except TwoBoneError as error:
+                raise _about(wanted.armature, wanted.stored, error) from error
+        raise
+
+
+def _about(armature: str, chain: str, error: TwoBoneError) -> TwoBoneError:
+    return type(error)(f'Chain "{chain}" of "{armature}": {error}')
+
+
+CLASSES = (TWOBONE_OT_bake, TWOBONE_OT_bake_all)
 
 
 def register() -> None:

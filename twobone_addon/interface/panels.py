@@ -1,28 +1,217 @@
-"""The sidebar panel."""
+"""The sidebar tab: the list of chains, Bake, and the settings of the active chain."""
+
+from typing import Any
 
 import bpy
 
-from .operators import TWOBONE_OT_bake
+from ..options import Group
+from .guide_operators import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
+from .list_operators import (
+    TWOBONE_OT_chain_add,
+    TWOBONE_OT_chain_duplicate,
+    TWOBONE_OT_chain_mirror,
+    TWOBONE_OT_chain_move,
+    TWOBONE_OT_chain_remove,
+)
+from .operators import TWOBONE_OT_bake, TWOBONE_OT_bake_all
+from .presets import TWOBONE_PT_presets
+from .rows import draw_options
+from .where import MODES, active_armature, chain_in
+
+LIST_ROWS = 5
+"""As many as the buttons beside the list need."""
 
 
-class TWOBONE_PT_bake(bpy.types.Panel):
-    """Chain, target, plane, bend, range, Bake and what came of it"""
+class Sidebar:
+    """What all panels of the tab share."""
 
-    bl_label = "Two-Bone IK"
     bl_category = "Two-Bone IK"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
 
+
+class TWOBONE_UL_chains(bpy.types.UIList):
+    """The chains of one armature"""
+
+    def draw_item(
+        self,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active_data: Any,
+        _active_property: str,
+        _index: int,
+    ) -> None:
+        """One row: name, what is missing, and whether Bake All bakes it."""
+        layout.prop(item, "name", text="", emboss=False, icon="CON_KINEMATIC")
+        if item.target is None:
+            layout.label(text="", icon="ERROR")
+        layout.prop(item, "enabled", text="")
+
+
+class TWOBONE_MT_chains(bpy.types.Menu):
+    """More that can be done with the chains of the list"""
+
+    bl_label = "Chain Specials"
+
     def draw(self, _context: bpy.types.Context) -> None:
-        """Draw the whole panel."""
-        self.layout.operator(TWOBONE_OT_bake.bl_idname, text="Bake")
+        """Draw the menu."""
+        layout = self.layout
+        layout.operator(TWOBONE_OT_chain_duplicate.bl_idname, icon="DUPLICATE")
+        layout.operator(TWOBONE_OT_chain_mirror.bl_idname, icon="MOD_MIRROR")
+        draw_if_there(layout, "twobone.convert_ik")
+
+
+class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
+    """Chains of the active armature, and Bake"""
+
+    bl_label = "Two-Bone IK"
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        """Presets of the active chain's settings."""
+        if chain_in(context) is not None:
+            TWOBONE_PT_presets.draw_panel_header(self.layout)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the list, the target and Bake."""
+        layout = self.layout
+        armature = active_armature(context)
+        if context.mode not in MODES:
+            layout.label(text="Use Object or Pose Mode", icon="INFO")
+            return
+        if armature is None or armature.type != "ARMATURE":
+            layout.label(text="Select an armature", icon="INFO")
+            return
+        self._draw_list(armature)
+        chain = chain_in(context)
+        if chain is None:
+            layout.label(text="Select a limb's bone", icon="INFO")
+            layout.operator(TWOBONE_OT_add_target.bl_idname, icon="EMPTY_AXIS")
+            return
+        _draw_target(layout, chain)
+        column = layout.column(align=True)
+        column.scale_y = 1.2
+        column.operator(TWOBONE_OT_bake.bl_idname, text="Bake", icon="ACTION")
+        if len(armature.twobone.chains) > 1:
+            column.operator(TWOBONE_OT_bake_all.bl_idname, text="Bake All").scope = "ACTIVE"
+        draw_if_there(layout, "twobone.clear_baked")
+
+    def _draw_list(self, armature: bpy.types.Object) -> None:
+        row = self.layout.row()
+        row.template_list("TWOBONE_UL_chains", "", armature.twobone, "chains", armature.twobone, "active_index", rows=LIST_ROWS)
+        column = row.column(align=True)
+        column.operator(TWOBONE_OT_chain_add.bl_idname, text="", icon="ADD")
+        column.operator(TWOBONE_OT_chain_remove.bl_idname, text="", icon="REMOVE")
+        column.separator()
+        column.menu("TWOBONE_MT_chains", text="", icon="DOWNARROW_HLT")
+        if len(armature.twobone.chains) > 1:
+            column.separator()
+            column.operator(TWOBONE_OT_chain_move.bl_idname, text="", icon="TRIA_UP").direction = "UP"
+            column.operator(TWOBONE_OT_chain_move.bl_idname, text="", icon="TRIA_DOWN").direction = "DOWN"
+
+
+class ChainPanel(Sidebar):
+    """What the sub-panels share: they show the active chain."""
+
+    bl_parent_id = "TWOBONE_PT_chains"
+    bl_options = {"DEFAULT_CLOSED"}
+    group: Group
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Only where there is a chain to show."""
+        return context.mode in MODES and chain_in(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the settings of the panel's group."""
+        self.layout.use_property_split = True
+        chain = chain_in(context)
+        draw_options(self.layout, chain, self.group)
+        self.draw_more(chain)
+
+    def draw_more(self, chain: Any) -> None:
+        """Draw what stands below the settings."""
+
+
+class TWOBONE_PT_chain(ChainPanel, bpy.types.Panel):
+    """Bones, target and end"""
+
+    bl_label = "Chain"
+    group = Group.CHAIN
+
+    def draw_more(self, _chain: Any) -> None:
+        """Draw what changes the rig itself."""
+        draw_if_there(self.layout, "twobone.align_hinge")
+
+
+class TWOBONE_PT_plane(ChainPanel, bpy.types.Panel):
+    """Plane and side of the bend"""
+
+    bl_label = "Plane"
+    group = Group.PLANE
+
+    def draw_more(self, chain: Any) -> None:
+        """Draw what makes a pole."""
+        if chain.pole is None:
+            self.layout.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS")
+
+
+class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
+    """What happens near the limits of the reach"""
+
+    bl_label = "Reach"
+    group = Group.REACH
+
+    def draw_more(self, chain: Any) -> None:
+        """Draw what takes limits from the rig."""
+        if chain.use_limits:
+            draw_if_there(self.layout, "twobone.read_limits")
+
+
+class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
+    """Frames and keys"""
+
+    bl_label = "Keys"
+    group = Group.KEYS
+
+    def draw_more(self, _chain: Any) -> None:
+        """Draw the way back, from keys to the target."""
+        draw_if_there(self.layout, "twobone.bake_target")
+
+
+def draw_if_there(layout: bpy.types.UILayout, operator: str) -> None:
+    """A button for an operator that this version of the add-on may have."""
+    if hasattr(bpy.types, operator.replace(".", "_OT_").replace("twobone", "TWOBONE")):
+        layout.operator(operator)
+
+
+def _draw_target(layout: bpy.types.UILayout, chain: Any) -> None:
+    row = layout.row(align=True)
+    row.prop(chain, "target", text="")
+    if chain.target is None:
+        row.operator(TWOBONE_OT_add_target.bl_idname, text="", icon="ADD")
+
+
+CLASSES = (
+    TWOBONE_UL_chains,
+    TWOBONE_MT_chains,
+    TWOBONE_PT_chains,
+    TWOBONE_PT_chain,
+    TWOBONE_PT_plane,
+    TWOBONE_PT_reach,
+    TWOBONE_PT_keys,
+)
 
 
 def register() -> None:
-    """Register the panel."""
-    bpy.utils.register_class(TWOBONE_PT_bake)
+    """Register list and panels."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
 
 
 def unregister() -> None:
-    """Take it away again."""
-    bpy.utils.unregister_class(TWOBONE_PT_bake)
+    """Take them away again."""
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,50 +1,55 @@
-"""What the add-on stores: chains on the armature object, the last report on the window manager."""
+"""What the add-on stores: chains and display on the armature object, the last report on the window manager."""
 
 import bpy
 
-from ..settings import OPTIONS, BakeSettings, Kind
-from .option_properties import stored_properties, with_properties
+from .option_properties import OVERRIDABLE, stored_properties, with_properties
+
+FREE = {"options": set(), "override": OVERRIDABLE}
+"""Stored, overridable, not animatable."""
+
+
+def _keep_names_apart(chain: "TwoBoneChain", _context: bpy.types.Context) -> None:
+    """Give the chain a name that no other chain of its armature has, as Blender does for bones."""
+    taken = {other.name for other in chain.id_data.twobone.chains if other != chain}
+    free = free_name(chain.name, taken)
+    if free != chain.name:
+        chain.name = free
+
+
+def free_name(wanted: str, taken: set[str]) -> str:
+    """`wanted`, or the same with the first number (`.001` ...) that is not taken."""
+    base = wanted or "Chain"
+    name, number = base, 0
+    while name in taken:
+        number += 1
+        name = f"{base}.{number:03}"
+    return name
 
 
 @with_properties(stored_properties())
 class TwoBoneChain(bpy.types.PropertyGroup):
     """A chain kept on its armature, with every setting of its bake."""
 
-    name: bpy.props.StringProperty(name="Name", description="Name of the chain in the list")
-    enabled: bpy.props.BoolProperty(name="Enabled", description="Bake this chain with Bake All", default=True)
+    name: bpy.props.StringProperty(
+        name="Name",
+        description="Name of the chain in the list",
+        options=set(),
+        override=OVERRIDABLE,
+        update=_keep_names_apart,
+    )
+    enabled: bpy.props.BoolProperty(
+        name="Enabled", description="Bake this chain with Bake All", default=True, options=set(), override=OVERRIDABLE
+    )
+    report: bpy.props.StringProperty(
+        name="Report", description="Report of this chain's last bake, as JSON", options={"HIDDEN"}, override=OVERRIDABLE
+    )
 
 
 class TwoBoneArmature(bpy.types.PropertyGroup):
     """All that the add-on keeps on an armature object."""
 
-    chains: bpy.props.CollectionProperty(type=TwoBoneChain)
-    active_index: bpy.props.IntProperty(name="Active Chain", default=0)
-
-
-def active_chain(armature: bpy.types.Object | None) -> TwoBoneChain | None:
-    """The chain that is active in the list of this armature."""
-    if armature is None or armature.type != "ARMATURE":
-        return None
-    stored = armature.twobone
-    return stored.chains[stored.active_index] if 0 <= stored.active_index < len(stored.chains) else None
-
-
-def stored_values(armature: bpy.types.Object, chain: TwoBoneChain) -> dict[str, object]:
-    """What a stored chain holds, as operators and `BakeSettings` take it: objects by name."""
-    values: dict[str, object] = {"armature": armature.name}
-    for option in OPTIONS:
-        if option.name == "armature":
-            continue
-        value = getattr(chain, option.name)
-        if option.kind is Kind.OBJECT:
-            value = value.name if value else ""
-        values[option.name] = value
-    return values
-
-
-def stored_settings(armature: bpy.types.Object, chain: TwoBoneChain) -> BakeSettings:
-    """The settings of a stored chain; raises `SettingError`."""
-    return BakeSettings(**stored_values(armature, chain))
+    chains: bpy.props.CollectionProperty(type=TwoBoneChain, name="Chains", override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    active_index: bpy.props.IntProperty(name="Active Chain", description="Chain shown in the panel", default=0, **FREE)
 
 
 CLASSES = (TwoBoneChain, TwoBoneArmature)
@@ -54,7 +59,7 @@ def register() -> None:
     """Add the properties to Blender's types."""
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Object.twobone = bpy.props.PointerProperty(type=TwoBoneArmature)
+    bpy.types.Object.twobone = bpy.props.PointerProperty(type=TwoBoneArmature, name="Two-Bone IK", override=OVERRIDABLE)
     bpy.types.WindowManager.twobone_report = bpy.props.StringProperty(
         name="Two-Bone IK Report", description="Report of the last bake, as JSON", options={"SKIP_SAVE"}
     )

@@ -1,0 +1,127 @@
+"""What the buttons beside the list of chains do."""
+
+import bpy
+
+from ..baking.completing import stored_values
+from ..baking.mirroring import mirrored_values
+from ..errors import TwoBoneError
+from ..scene.sides import other_side
+from .storing import add_chain, add_selected_chain, chain_of_bones, set_values
+from .where import NeedsArmature, NeedsChain, active_armature, chain_in
+
+
+class TWOBONE_OT_chain_add(NeedsArmature, bpy.types.Operator):
+    """Add a chain for the selected bones, with the plane and the side of its bend at rest"""
+
+    bl_idname = "twobone.chain_add"
+    bl_label = "Add Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Add it and make it active."""
+        try:
+            add_selected_chain(active_armature(context))
+        except TwoBoneError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_chain_remove(NeedsChain, bpy.types.Operator):
+    """Remove the active chain from the list; its keys stay"""
+
+    bl_idname = "twobone.chain_remove"
+    bl_label = "Remove Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Remove it."""
+        stored = active_armature(context).twobone
+        stored.chains.remove(stored.active_index)
+        stored.active_index = max(min(stored.active_index, len(stored.chains) - 1), 0)
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_chain_move(NeedsChain, bpy.types.Operator):
+    """Move the active chain in the list"""
+
+    bl_idname = "twobone.chain_move"
+    bl_label = "Move Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    direction: bpy.props.EnumProperty(
+        name="Direction",
+        items=(("UP", "Up", "Towards the top of the list"), ("DOWN", "Down", "Towards the end of the list")),
+        options={"SKIP_SAVE"},
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Move it by one place."""
+        stored = active_armature(context).twobone
+        place = stored.active_index + (-1 if self.direction == "UP" else 1)
+        if not 0 <= place < len(stored.chains):
+            return {"CANCELLED"}
+        stored.chains.move(stored.active_index, place)
+        stored.active_index = place
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_chain_duplicate(NeedsChain, bpy.types.Operator):
+    """Add a copy of the active chain"""
+
+    bl_idname = "twobone.chain_duplicate"
+    bl_label = "Duplicate Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Copy it."""
+        armature, chain = active_armature(context), chain_in(context)
+        name, values = chain.name, stored_values(armature, chain)
+        add_chain(armature, name, values)
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_chain_mirror(NeedsChain, bpy.types.Operator):
+    """Carry the active chain over to the other side: bones, target, pole, bend and limits"""
+
+    bl_idname = "twobone.chain_mirror"
+    bl_label = "Mirror Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Change the other side's chain if there is one, else add it."""
+        armature, chain = active_armature(context), chain_in(context)
+        name = other_side(chain.name)
+        try:
+            values = mirrored_values(armature, stored_values(armature, chain))
+        except TwoBoneError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        present = chain_of_bones(armature, values["upper"], values["lower"])
+        if present is None:
+            add_chain(armature, name, values)
+        else:
+            set_values(present, values)
+            armature.twobone.active_index = armature.twobone.chains.find(present.name)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    TWOBONE_OT_chain_add,
+    TWOBONE_OT_chain_remove,
+    TWOBONE_OT_chain_move,
+    TWOBONE_OT_chain_duplicate,
+    TWOBONE_OT_chain_mirror,
+)
+
+
+def register() -> None:
+    """Register the operators."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    """Take them away again."""
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,80 @@
+"""From the last bake's unreachable frames to the timeline."""
+
+import json
+import math
+from functools import lru_cache
+from typing import Any
+
+import bpy
+
+from .where import NeedsChain, chain_in
+
+MOST_MARKERS = 1000
+"""More ranges than this are no help in a timeline."""
+
+
+@lru_cache(maxsize=8)
+def parsed_report(report: str) -> dict[str, Any]:
+    """A stored report as an object; empty where there is none. Panels ask for it with every redraw."""
+    return json.loads(report) if report else {}
+
+
+class TWOBONE_OT_jump_to_frame(bpy.types.Operator):
+    """Go to this frame"""
+
+    bl_idname = "twobone.jump_to_frame"
+    bl_label = "Jump to Frame"
+    bl_options = {"REGISTER", "UNDO_GROUPED"}
+
+    frame: bpy.props.FloatProperty(name="Frame", description="Frame to go to", default=1.0, options={"SKIP_SAVE"})
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Set the scene's frame."""
+        whole = math.floor(self.frame)
+        context.scene.frame_set(whole, subframe=self.frame - whole)
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_make_markers(NeedsChain, bpy.types.Operator):
+    """Put a timeline marker at the first frame of each range that was out of reach in the last bake"""
+
+    bl_idname = "twobone.make_markers"
+    bl_label = "Make Markers"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Only after a bake that missed its target somewhere."""
+        if not super().poll(context):
+            return False
+        if not parsed_report(chain_in(context).report).get("out_of_reach"):
+            cls.poll_message_set("The last bake of this chain was in reach at all frames")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Add markers; those that are there already are not added again."""
+        chain = chain_in(context)
+        ranges = parsed_report(chain.report)["out_of_reach"][:MOST_MARKERS]
+        markers = context.scene.timeline_markers
+        present = {(marker.name, marker.frame) for marker in markers}
+        wanted = {(f"{chain.name} out of reach", math.floor(first)) for first, _ in ranges}
+        for name, frame in sorted(wanted - present, key=lambda marker: marker[1]):
+            markers.new(name, frame=frame)
+        self.report({"INFO"}, f"{len(wanted - present)} markers made")
+        return {"FINISHED"}
+
+
+CLASSES = (TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers)
+
+
+def register() -> None:
+    """Register the operators."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    """Take them away again."""
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,96 @@
+"""What came of the last bake, and the way to the frames that were out of reach."""
+
+from typing import Any
+
+import bpy
+
+from .panels import ChainPanel
+from .result_operators import TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, parsed_report
+from .where import chain_in
+
+MOST_RANGES = 8
+"""Ranges of frames listed; more would push everything else out of sight."""
+
+
+class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
+    """Keys, measured distance and frames out of reach"""
+
+    bl_label = "Last Bake"
+    bl_options = set()
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Only after a bake."""
+        return super().poll(context) and bool(chain_in(context).report)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the figures, the notes and the ranges."""
+        layout = self.layout
+        report = parsed_report(chain_in(context).report)
+        for label, text in figures(report, context.scene.unit_settings):
+            _draw_figure(layout, label, text)
+        for note in report.get("notes", ()):
+            _draw_note(layout, note, context)
+        missed = report.get("out_of_reach", ())
+        if missed:
+            self._draw_ranges(missed)
+
+    def _draw_ranges(self, missed: list[list[float]]) -> None:
+        column = self.layout.column(align=True)
+        column.label(text="Out of reach", icon="ERROR")
+        for first, last in missed[:MOST_RANGES]:
+            text = f"{first:g}" if first == last else f"{first:g} \u2013 {last:g}"
+            column.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = first
+        if len(missed) > MOST_RANGES:
+            column.label(text=f"+ {len(missed) - MOST_RANGES}", translate=False)
+        self.layout.operator(TWOBONE_OT_make_markers.bl_idname, icon="MARKER_HLT")
+
+
+def figures(report: dict[str, Any], units: Any) -> list[tuple[str, str]]:
+    """Label and text of what a person wants to know of a bake."""
+    made = [("Keys", f"{report['keys']}"), ("Frames", f"{report['frame_start']:g} \u2013 {report['frame_end']:g}")]
+    if report.get("max_error") is not None:
+        error = bpy.utils.units.to_string(units.system, "LENGTH", report["max_error"], precision=6, compatible_unit=False)
+        made.append(("Farthest Off", error if units.system != "NONE" else f"{report['max_error']:.2g}"))
+    missed = report["too_far"] + report["too_near"]
+    if missed:
+        made.append(("Missed", f"{missed} / {report['frames']}"))
+    return made
+
+
+def _draw_figure(layout: bpy.types.UILayout, label: str, text: str) -> None:
+    split = layout.split(factor=0.4)
+    left = split.row()
+    left.alignment = "RIGHT"
+    left.label(text=label)
+    split.label(text=text, translate=False)
+
+
+def _draw_note(layout: bpy.types.UILayout, note: str, context: bpy.types.Context) -> None:
+    """A sentence, broken into lines that fit the sidebar."""
+    characters = max(int(context.region.width / (7 * context.preferences.system.ui_scale)) - 6, 16)
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for number, line in enumerate(wrapped(note, characters)):
+        column.label(text=line, translate=False, icon="INFO" if number == 0 else "BLANK1")
+
+
+def wrapped(text: str, characters: int) -> list[str]:
+    """The words of a text in lines of at most this many characters, longer words alone."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= characters:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def register() -> None:
+    """Register the panel."""
+    bpy.utils.register_class(TWOBONE_PT_result)
+
+
+def unregister() -> None:
+    """Take it away again."""
+    bpy.utils.unregister_class(TWOBONE_PT_result)

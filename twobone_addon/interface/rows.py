@@ -1,0 +1,72 @@
+"""Which settings have a say, and their rows in panels and in the redo panel."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import bpy
+
+from ..options import Group, Kind
+from ..settings import OPTIONS
+
+Settings = Any
+"""A stored chain or an operator: what has the settings as attributes."""
+
+FIXED_PLANES = {"XY", "XZ", "YZ"}
+LIMITS = ("upper_min", "upper_max", "lower_min", "lower_max")
+
+RELEVANT: Mapping[str, Callable[[Settings], bool]] = {
+    "method": lambda chain: chain.joints == "ALL",
+    "plane_space": lambda chain: chain.plane in FIXED_PLANES,
+    "plane_object": lambda chain: chain.plane == "OBJECT",
+    "pole": lambda chain: chain.plane == "POLE",
+    "pole_bone": lambda chain: chain.plane == "POLE",
+    "pole_angle": lambda chain: chain.plane == "POLE",
+    "depth": lambda chain: chain.plane in FIXED_PLANES | {"OBJECT"},
+    "softness": lambda chain: chain.reach != "CLAMP",
+    "softness_near": lambda chain: chain.reach != "CLAMP",
+    "stretch_start": lambda chain: chain.reach == "STRETCH",
+    "stretch_max": lambda chain: chain.reach == "STRETCH",
+    "compress_min": lambda chain: chain.reach == "STRETCH",
+    **dict.fromkeys(LIMITS, lambda chain: chain.use_limits),
+    "frame_start": lambda chain: chain.frame_range == "CUSTOM",
+    "frame_end": lambda chain: chain.frame_range == "CUSTOM",
+    "step": lambda chain: chain.keys in {"FRAMES", "REDUCE"},
+    "tolerance": lambda chain: chain.keys == "REDUCE",
+    "interpolation": lambda chain: chain.keys != "REDUCE",
+}
+"""When a setting that has not always a say has one. All others always have."""
+
+JOINED = {"frame_end", "upper_max", "lower_max", "softness_near", "stretch_max", "max_distance"}
+"""Settings that stand close below the one before them, as the two ends of one thing do."""
+
+BONES_OF = {"target_bone": "target", "pole_bone": "pole"}
+"""Settings that name a bone of another object than the chain's armature."""
+
+
+def is_relevant(chain: Settings, name: str) -> bool:
+    """Whether a setting makes a difference, with the others as they are."""
+    return name not in RELEVANT or RELEVANT[name](chain)
+
+
+def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group) -> None:
+    """A row for each setting of a group that makes a difference."""
+    column = layout.column()
+    for option in OPTIONS:
+        if option.group is not group or not is_relevant(chain, option.name):
+            continue
+        if option.name not in JOINED:
+            column = layout.column(align=True)
+        if option.kind is Kind.BONE:
+            _draw_bone(column, chain, option.name)
+        else:
+            column.prop(chain, option.name)
+
+
+def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
+    """A bone to choose from those there are; no row where its object has no bones."""
+    if isinstance(chain, bpy.types.Operator):
+        layout.prop(chain, name)
+        return
+    owner = getattr(chain, BONES_OF[name]) if name in BONES_OF else chain.id_data
+    if owner is not None and owner.type == "ARMATURE":
+        layout.prop_search(chain, name, owner.data, "bones")

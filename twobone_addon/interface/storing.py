@@ -1,0 +1,41 @@
+"""Chains put on an armature and changed there."""
+
+from typing import Any
+
+import bpy
+
+from ..baking.choosing import fresh_chain
+from ..baking.completing import StoredChain
+from ..options import Kind
+from ..settings import OPTIONS
+
+
+def add_chain(armature: bpy.types.Object, name: str, values: dict[str, Any]) -> StoredChain:
+    """A new chain at the end of the armature's list, made active, with these settings (objects by name)."""
+    chain = armature.twobone.chains.add()
+    chain.name = name
+    set_values(chain, values)
+    armature.twobone.active_index = len(armature.twobone.chains) - 1
+    return chain
+
+
+def add_selected_chain(armature: bpy.types.Object) -> StoredChain:
+    """A new chain for the selected bones; raises a `TwoBoneError` where they mean none."""
+    values = fresh_chain(armature)
+    return add_chain(armature, values["lower"], values)
+
+
+def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
+    """Set some of a stored chain's settings, objects by name."""
+    for option in OPTIONS:
+        if option.name == "armature" or option.name not in values:
+            continue
+        value = values[option.name]
+        if option.kind is Kind.OBJECT:
+            value = bpy.data.objects.get(value) if value else None
+        setattr(chain, option.name, value)
+
+
+def chain_of_bones(armature: bpy.types.Object, upper: str, lower: str) -> StoredChain | None:
+    """The stored chain with these bones."""
+    return next((chain for chain in armature.twobone.chains if (chain.upper, chain.lower) == (upper, lower)), None)
