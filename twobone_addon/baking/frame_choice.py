@@ -32,9 +32,7 @@ def _range(scene: Scene, settings: BakeSettings, target: Object) -> tuple[float,
     if settings.frame_range == "TARGET":
         found = key_range(target, settings.target_bone)
         if found is None:
-            raise RangeError(
-                f'Target "{target.name}" has no keys of its own to take the range from. Choose another frame range.'
-            )
+            raise RangeError(f'Target "{target.name}" has no keys of its own to take the range from. Choose another frame range.')
         return found
     if settings.frame_range == "PREVIEW" and scene.use_preview_range:
         return float(scene.frame_preview_start), float(scene.frame_preview_end)

@@ -49,9 +49,7 @@ class PlanMotion:
 def motion_quantities(plan: ChainPlan) -> list[Quantity]:
     """What to sample before solving."""
     optional = [plan.parent, plan.pole_world, plan.plane_world, plan.end_pose, plan.end_channels]
-    constrained = [plan.pose(index) for index in plan.constrained] + [
-        plan.pose(index - 1) for index in plan.constrained if index
-    ]
+    constrained = [plan.pose(index) for index in plan.constrained] + [plan.pose(index - 1) for index in plan.constrained if index]
     return [
         plan.armature_world,
         plan.target_world,

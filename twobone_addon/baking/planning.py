@@ -153,9 +153,7 @@ def _refuse_broken_stretch(settings: BakeSettings, rest: RestChain) -> None:
         )
 
 
-def _end_bone(
-    armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain
-) -> tuple[RestBone | None, int]:
+def _end_bone(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> tuple[RestBone | None, int]:
     """The bone whose head is the tip, and where in the chain its parent is."""
     if settings.end_rotation == "NONE":
         return None, 0
@@ -177,11 +175,7 @@ def _animated_settings(armature: Object, settings: BakeSettings) -> dict[str, Qu
     if index < 0:
         return {}
     paths = {name: f"twobone.chains[{index}].{name}" for name in ANIMATABLE}
-    return {
-        name: Quantity("VALUE", armature.name, path=path)
-        for name, path in paths.items()
-        if is_animated(armature, path)
-    }
+    return {name: Quantity("VALUE", armature.name, path=path) for name, path in paths.items() if is_animated(armature, path)}
 
 
 def _notes(armature: Object, rest: RestChain) -> tuple[str, ...]:
@@ -212,8 +206,7 @@ def _chain(armature: Object, settings: BakeSettings) -> ChainNames:
 def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: RestChain, found: Object) -> None:
     if found.name == names.armature and not any(owner == names.armature and bone for owner, bone in above.nodes):
         raise DependencyError(
-            f'The armature "{names.armature}" cannot be its own {role.lower()}. '
-            "Choose another object, or one of its bones."
+            f'The armature "{names.armature}" cannot be its own {role.lower()}. Choose another object, or one of its bones.'
         )
     chain = {bone.name for bone in rest.bones}
     for owner, bone in sorted(above.nodes):

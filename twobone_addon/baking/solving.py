@@ -78,9 +78,7 @@ def solve_keys(plan: ChainPlan, rows: Array, motion: PlanMotion) -> Solved:
     return Solved(plan, rows, chain, keys, motion.influence)
 
 
-def _mixed(
-    plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose
-) -> tuple[Turned, ChainMotion, Array]:
+def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose) -> tuple[Turned, ChainMotion, Array]:
     """The solved pose mixed with the present one by influence: each joint turns the shortest way."""
     if np.all(motion.influence >= 1.0):
         return pose.turned, pose.motion, pose.ratio
@@ -110,9 +108,7 @@ def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned, scaled: C
 
 def _rotation_keys(plan: ChainPlan, bone: RestBone, rotation: Array, present: Array) -> list[ChannelKeys]:
     path = rotation_path(bone)
-    curves = rotation_curves(
-        bone.rotation_mode, rotation=rotation, present=present, outside=_surroundings(plan, path, present)
-    )
+    curves = rotation_curves(bone.rotation_mode, rotation=rotation, present=present, outside=_surroundings(plan, path, present))
     return [
         ChannelKeys(path, channel, bone.name, plan.frames, curves.values[:, column])
         for column, channel in enumerate(curves.indices)

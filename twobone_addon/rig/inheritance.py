@@ -148,8 +148,7 @@ def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
     """Both axes turned away from each other by half of what is missing to a right angle, area kept."""
     length_x, length_z = (np.sqrt(np.sum(axis * axis, axis=-1, keepdims=True)) for axis in (x, z))
     unit_x, unit_z = (
-        np.divide(axis, length, out=np.zeros_like(axis), where=length > 0)
-        for axis, length in ((x, length_x), (z, length_z))
+        np.divide(axis, length, out=np.zeros_like(axis), where=length > 0) for axis, length in ((x, length_x), (z, length_z))
     )
     cosine = np.sum(unit_x * unit_z, axis=-1, keepdims=True)
     sheared = (np.abs(cosine) > SHEAR_THRESHOLD) & (np.abs(cosine) < 1.0)
@@ -162,4 +161,3 @@ def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
     apart_x = (bisector + difference) * half * length_x * factor
     apart_z = (bisector - difference) * half * length_z * factor
     return np.where(sheared, apart_x, x), np.where(sheared, apart_z, z)
-

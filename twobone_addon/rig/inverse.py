@@ -3,7 +3,7 @@
 Where everything the chain inherits is rotation and uniform scale, one round of the closed form is exact. Where a parent
 or the upper bone is scaled unevenly (or sheared), the length of a bone depends on where it points: the closed form
 then starts from lengths that its own answer changes, and a few rounds with the lengths of the last answer lead to
-lengths and answer that agree. Where they do not settle, damped least squares on the directions finishes.
+lengths and answer that agree. Where they do not settle, a search finishes (see `uneven`).
 """
 
 from __future__ import annotations
@@ -13,22 +13,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..array_types import Array, Codes
-from ..solver import PlanarSolution, Reach, ReachOptions, solve_planar
+from ..array_types import Array, Codes, Mask
+from ..solver import PlanarSolution, Reach, ReachMode, ReachOptions, solve_planar
 from .bones import ChainMotion, RestChain
 from .planes import in_plane
-from .posing import Laying, Reference, Turned, link_vectors, turn_links
-
-SETTLED = 1e-9
-"""Tip error, relative to the chain's length, at which rounds stop: a hundredth of Blender's single precision."""
+from .posing import Laying, Reference, Turned, by_angles, chosen, link_vectors, towards, turn_bones
+from .uneven import SETTLED, search
 
 LENGTH_ROUNDS = 12
-"""Uneven scale up to about 2:1 settles within these; more is left to least squares, which converges faster there."""
+"""Uneven scale up to about 2:1 settles within these; more is left to the search."""
 
-LEAST_SQUARES_ROUNDS = 40
 
-NUDGE = 1e-6
-"""Radians between the poses whose difference is the slope; balances rounding against curvature in float64."""
+UNEVEN = 1e-5
+"""Change of a length, relative to the chain's, that makes the ring of fixed lengths wrong; single precision bends what
+should be even by some 1e-7."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,75 +68,67 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     targets = in_plane(task.frames, task.targets - reference.joints[..., 0, :])
     links = link_vectors(task.frames, reference.joints)
     rest_direction = np.arctan2(links[..., 0, 1], links[..., 0, 0])
-    ratio = np.ones(targets.shape[:-1])
+    lengths = even_lengths = _lengths(links)
     for _ in range(LENGTH_ROUNDS):
-        lengths = np.hypot(links[..., 0], links[..., 1]) / ratio[..., None]
         solution = _solve(targets, lengths, task, rest_direction)
-        ratio = solution.ratio
-        scaled = task.stretched(motion, ratio)
+        scaled = task.stretched(motion, solution.ratio)
         directions = np.cumsum(solution.angles, axis=-1)
-        turned = turn_links(chain, scaled, reference, task.frames, directions, task.laying)
+        turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions))
         links = link_vectors(task.frames, turned.joints)
-        error = _distance(links.sum(axis=-2), solution.goals)
-        if not np.any(error > SETTLED * lengths.sum(axis=-1) * ratio):
-            return ChainPose(turned, scaled, ratio, solution.reach, solution.goals)
+        size = lengths.sum(axis=-1) * solution.ratio
+        unsettled = _distance(links.sum(axis=-2), solution.goals) > SETTLED * size
+        if not unsettled.any():
+            break
+        lengths = _lengths(links) / solution.ratio[..., None]
+    pose = ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals)
+    uneven = np.abs(lengths - even_lengths).max(axis=-1) > UNEVEN * even_lengths.sum(axis=-1)
+    doubtful = unsettled | (uneven & (solution.reach != Reach.REACHED))
+    if task.options.limits is None and doubtful.any():
+        return _searched(chain, reference, task, targets, pose, doubtful)
+    return pose
 
-    if task.options.limits is not None:
-        return ChainPose(turned, scaled, ratio, solution.reach, solution.goals)
 
-    def turn(tried: Array) -> Turned:
-        return turn_links(chain, scaled, reference, task.frames, tried, task.laying)
+def _searched(chain: RestChain, reference: Reference, task: Task, targets: Array, pose: ChainPose, doubtful: Mask) -> ChainPose:
+    """The pose with doubtful frames searched, where the ring of fixed lengths neither poses the chain nor tells its reach."""
+    options = task.options
+    to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)
+    goals = targets if to_target else pose.goals
 
-    goals = targets if task.options == ReachOptions(tolerance=task.options.tolerance) else solution.goals
-    directions = _least_squares(directions, goals, lambda tried: link_vectors(task.frames, turn(tried).joints))
-    turned = turn(directions)
-    reach = _measured_reach(link_vectors(task.frames, turned.joints), targets, solution, task.options.tolerance)
-    return ChainPose(turned, scaled, ratio, reach, goals)
+    def turned_by(angles: Array) -> Turned:
+        flat = task.laying.flatten
+        turn = towards(reference, task.frames, task.laying, angles) if flat else by_angles(task.frames, angles)
+        return turn_bones(chain, pose.motion, reference, turn)
+
+    def links_at(angles: Array) -> Array:
+        return link_vectors(task.frames, turned_by(angles).joints)
+
+    found = turned_by(search(goals, task.bend, len(chain.turning), links_at, doubtful))
+    reach = _measured_reach(link_vectors(task.frames, found.joints), targets, pose.reach, options.tolerance)
+    return replace(
+        pose,
+        turned=chosen(doubtful, found, pose.turned),
+        reach=np.where(doubtful, reach, pose.reach),
+        goals=np.where(doubtful[..., None], goals, pose.goals),
+    )
 
 
 def _solve(targets: Array, lengths: Array, task: Task, rest_direction: Array) -> PlanarSolution:
     """Solve in world units, in which the options' distances are meant; angles and ratio have no unit."""
     scale = task.world_scale[..., None]
-    solution = solve_planar(
-        targets * scale, lengths * scale, task.bend, task.options, rest_direction=rest_direction
-    )
+    solution = solve_planar(targets * scale, lengths * scale, task.bend, task.options, rest_direction=rest_direction)
     return replace(solution, goals=solution.goals / scale)
 
 
-def _measured_reach(links: Array, targets: Array, solution: PlanarSolution, tolerance: float) -> Codes:
+def _measured_reach(links: Array, targets: Array, reach: Codes, tolerance: float) -> Codes:
     """Reach of posed links `(..., F, n, 2)`, since the ring of fixed lengths does not describe it."""
-    far = np.hypot(links[..., 0], links[..., 1]).sum(axis=-1)
+    far = _lengths(links).sum(axis=-1)
     missed = _distance(links.sum(axis=-2), targets) > max(tolerance, SETTLED) * far
     side = np.where(_distance(targets, np.zeros(2)) > 0.5 * far, Reach.TOO_FAR, Reach.TOO_NEAR)
-    reach = np.where(missed, side, Reach.REACHED)
-    return np.where(solution.reach == Reach.DEGENERATE, solution.reach, reach).astype(np.int8)
+    return np.where(reach == Reach.DEGENERATE, reach, np.where(missed, side, Reach.REACHED)).astype(np.int8)
 
 
-def _least_squares(directions: Array, goals: Array, links_at: Callable[[Array], Array]) -> Array:
-    """Directions `(..., F, n)` that bring the tip nearest to `goals` `(..., F, 2)` from a near start.
-
-    Damped Gauss-Newton (Levenberg 1944, Marquardt 1963) with the damping kept per frame.
-    """
-    count = directions.shape[-1]
-    tips = links_at(directions).sum(axis=-2)
-    damping = np.full(goals.shape[:-1], 1e-3)
-    for _ in range(LEAST_SQUARES_ROUNDS):
-        slopes = np.stack(
-            [(links_at(directions + NUDGE * row).sum(axis=-2) - tips) / NUDGE for row in np.eye(count)], axis=-1
-        )
-        transposed = np.swapaxes(slopes, -1, -2)
-        normal = transposed @ slopes
-        scale = np.trace(normal, axis1=-2, axis2=-1) + np.finfo(float).tiny
-        normal = normal + (damping * scale)[..., None, None] * np.eye(count)
-        step = np.linalg.solve(normal, transposed @ (goals - tips)[..., None])[..., 0]
-        tried_tips = links_at(directions + step).sum(axis=-2)
-        better = _distance(tried_tips, goals) < _distance(tips, goals)
-        directions = np.where(better[..., None], directions + step, directions)
-        tips = np.where(better[..., None], tried_tips, tips)
-        damping = np.clip(np.where(better, damping * 0.1, damping * 10.0), 1e-12, 1e6)
-        if np.all(damping >= 1e6):
-            break
-    return directions
+def _lengths(links: Array) -> Array:
+    return np.hypot(links[..., 0], links[..., 1])
 
 
 def _distance(first: Array, second: Array) -> Array:

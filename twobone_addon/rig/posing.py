@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..array_types import Array
+from ..array_types import Array, Mask
 from .bones import ChainMotion, RestChain
 from .inheritance import parent_transform, pose_with_channels
 from .planes import in_plane
-from .rotations import before
-from .turning import laid_along, laid_normal, resting_normal, turned_along
+from .rotations import about_axis, before
+from .turning import hinge_axis, laid_along, laid_normal, resting_normal, turned_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +101,12 @@ def present_reference(chain: RestChain, motion: ChainMotion) -> Reference:
     return Reference(joints, inherited, links, rotations)
 
 
-def turn_links(
-    chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array, directions: Array, laying: Laying
-) -> Turned:
-    """Bring each link into its direction in the plane.
+Turn = Callable[[int, Array], Array]
+"""Number of a turning bone and what it inherits `(..., F, 3, 3)`, to its turn from the reference `(..., F, 3, 3)`."""
 
-    frames : (..., F, 3, 3) plane frames, armature space
-    directions : (..., F, n) angle of each link from u, in the plane
-    """
-    normals = _link_normals(reference, frames, laying)
+
+def turn_bones(chain: RestChain, motion: ChainMotion, reference: Reference, turn: Turn) -> Turned:
+    """Turn the bones one after another, each in what it inherits from those turned before it."""
     rotations, poses = [], []
     parent = motion.parent_pose
     for index, bone in enumerate(chain.bones):
@@ -116,16 +114,29 @@ def turn_links(
         if index in chain.turning:
             number = chain.turning.index(index)
             inherited = parent_transform(bone, parent).turn_and_scale
-            link, direction = reference.links[number], directions[..., number]
-            if laying.flatten:
-                turn = laid_along(inherited, frames, link, normals[number], direction)
-            else:
-                turn = turned_along(inherited, frames, link, direction)
-            rotations.append(turn @ reference.rotations[number])
+            rotations.append(turn(number, inherited) @ reference.rotations[number])
             channels = replace(channels, rotation=rotations[-1])
         parent = pose_with_channels(bone, parent, channels)
         poses.append(parent)
     return Turned(tuple(rotations), tuple(poses), joints_of(chain, poses))
+
+
+def towards(reference: Reference, frames: Array, laying: Laying, directions: Array) -> Turn:
+    """Turns that bring each link into its direction `(..., F, n)`, an angle from u in the plane of `frames`."""
+    links, normals = reference.links, _link_normals(reference, frames, laying)
+
+    def turn(number: int, inherited: Array) -> Array:
+        direction = directions[..., number]
+        if laying.flatten:
+            return laid_along(inherited, frames, links[number], normals[number], direction)
+        return turned_along(inherited, frames, links[number], direction)
+
+    return turn
+
+
+def by_angles(frames: Array, angles: Array) -> Turn:
+    """Turns of each bone about its hinge axis, the normal of `frames`, by `angles` `(..., F, n)`."""
+    return lambda number, inherited: about_axis(hinge_axis(inherited, frames[..., 2]), angles[..., number])
 
 
 def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[Array]:
@@ -136,6 +147,16 @@ def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[A
     if laying.normal is None:
         return [laid_normal(inherited, frames, link) for inherited, link in pairs]
     return [resting_normal(inherited, laying.normal, link) for inherited, link in pairs]
+
+
+def chosen(where: Mask, first: Turned, second: Turned) -> Turned:
+    """At frames `where` `(..., F)` the first pose, elsewhere the second."""
+    matrices = where[..., None, None]
+    return Turned(
+        tuple(np.where(matrices, a, b) for a, b in zip(first.rotations, second.rotations, strict=True)),
+        tuple(np.where(matrices, a, b) for a, b in zip(first.poses, second.poses, strict=True)),
+        np.where(matrices, first.joints, second.joints),
+    )
 
 
 def link_vectors(frames: Array, joints: Array) -> Array:

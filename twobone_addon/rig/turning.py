@@ -31,15 +31,14 @@ def turned_along(inherited: Array, frames: Array, link: Array, direction: Array)
     The link at angle t is `c + A cos t + B sin t` in the plane. Its side of the wanted direction d is
     `cross(d, c) + K sin(t - t0)` with t0 the solution for c = 0, so t follows in closed form. The local axis
     is signed so that A to B turns counter-clockwise, which makes t0 the solution along d and not against it.
-    A link without length in the plane is not turned.
+    A link without length in the plane is not turned. Under shear a link that leans out of the plane may not reach every
+    direction; then it is brought as near to it as it gets.
     """
     axis = hinge_axis(inherited, frames[..., 2])
     along = axis * np.sum(axis * link, axis=-1, keepdims=True)
     wanted = np.stack([np.cos(direction), np.sin(direction)], axis=-1)
     parts = (along, link - along, np.cross(axis, link))
-    centre, cosine_part, sine_part = (
-        _cross(wanted, in_plane(frames, (inherited @ part[..., None])[..., 0])) for part in parts
-    )
+    centre, cosine_part, sine_part = (_cross(wanted, in_plane(frames, (inherited @ part[..., None])[..., 0])) for part in parts)
     amplitude = np.hypot(cosine_part, sine_part)
     sine = np.divide(centre, amplitude, out=np.zeros_like(amplitude), where=amplitude > 0.0)
     return about_axis(axis, np.arctan2(-cosine_part, sine_part) - np.arcsin(np.clip(sine, -1.0, 1.0)))
