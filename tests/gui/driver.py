@@ -14,9 +14,11 @@ Blender must have been started with ``--enable-event-simulate``. A scenario is a
 Objects of `bpy.data` die with every undo and file load: keep names, and look them up again.
 """
 
+import contextlib
 import sys
 import traceback
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 
 import bpy
@@ -102,15 +104,16 @@ class User:
         yield
 
     def find_button(self, command: str) -> Place:
-        """Where in the sidebar the button is whose operator call begins with `command`; Ctrl-C copies that call."""
-        return (yield from self._find(lambda copied: copied.startswith(command), ctrl=True))
+        """Where in the sidebar the button is whose operator call begins with `command`."""
+        return (yield from self._find(lambda copied: copied.startswith(command), bpy.ops.ui.copy_python_command_button))
 
     def find_property(self, path: str) -> Place:
-        """Where in the sidebar the property is whose full data path ends with `path`; Ctrl-Shift-Alt-C copies that."""
-        return (yield from self._find(lambda copied: copied.endswith(path), ctrl=True, shift=True, alt=True))
+        """Where in the sidebar the property is whose full data path ends with `path`."""
+        copy = partial(bpy.ops.ui.copy_data_path_button, full_path=True)
+        return (yield from self._find(lambda copied: copied.endswith(path), copy))
 
-    def _find(self, is_it: Callable[[str], bool], **modifiers: bool) -> Place:
-        """Look as a person can: hover from top to bottom, and let Blender copy what is under the mouse."""
+    def _find(self, is_it: Callable[[str], bool], copy: Callable[[], object]) -> Place:
+        """Look as a person can: hover from top to bottom, and let Blender copy what the thing under the mouse is."""
         region = self.region("UI")
         manager = bpy.context.window_manager
         seen = set()
@@ -118,7 +121,11 @@ class User:
         for y in range(region.y + region.height - ROW_STEP, region.y, -ROW_STEP):
             manager.clipboard = ""
             yield from self.move(x, y)
-            yield from self.press("C", **modifiers)
+            with (
+                bpy.context.temp_override(window=self.window, area=self.area(), region=region),
+                contextlib.suppress(RuntimeError),  # nothing to copy here
+            ):
+                copy()
             if is_it(manager.clipboard):
                 return x, y
             seen.add(manager.clipboard)
