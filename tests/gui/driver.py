@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 
 import bpy
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 # Blender draws and handles events between two calls of a timer. One call is not always enough for both.
 SECONDS_BETWEEN_CALLS = 0.02
@@ -74,6 +75,12 @@ class User:
             bpy.ops.view3d.view_axis(type=side)
             bpy.ops.view3d.view_all()
         yield from self.wait(20)  # the viewport glides there
+
+    def place_of(self, point: tuple[float, float, float]) -> tuple[int, int]:
+        """Where in the window a point of the world is seen in the 3D viewport."""
+        region, view = self.region("WINDOW"), self.area().spaces.active.region_3d
+        seen = location_3d_to_region_2d(region, view, point)
+        return region.x + int(seen.x), region.y + int(seen.y)
 
     def press(self, key: str, **modifiers: bool) -> Steps:
         """Press and release a key or a mouse button where the mouse is."""
