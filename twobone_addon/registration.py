@@ -6,6 +6,7 @@ from .interface import (
     list_operators,
     menus,
     operators,
+    overlay_drawing,
     panels,
     presets,
     properties,
@@ -23,6 +24,7 @@ ROOMS = (
     panels,
     result_panel,
     menus,
+    overlay_drawing,
     command,
 )
 """Each has `register()` and `unregister()` of its own."""

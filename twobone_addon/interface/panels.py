@@ -181,6 +181,26 @@ class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
         draw_if_there(self.layout, "twobone.bake_target")
 
 
+class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):
+    """What the 3D viewport shows of the chain"""
+
+    bl_label = "Display"
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        """The switch for all of it."""
+        self.layout.prop(active_armature(context).twobone, "show_overlay", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw a switch for each part."""
+        layout = self.layout
+        layout.use_property_split = True
+        options = active_armature(context).twobone
+        layout.active = options.show_overlay
+        column = layout.column(heading="Show")
+        for name in ("show_plane", "show_reach", "show_solutions", "show_path", "show_in_front"):
+            column.prop(options, name)
+
+
 def draw_if_there(layout: bpy.types.UILayout, operator: str) -> None:
     """A button for an operator that this version of the add-on may have."""
     if hasattr(bpy.types, operator.replace(".", "_OT_").replace("twobone", "TWOBONE")):
@@ -202,6 +222,7 @@ CLASSES = (
     TWOBONE_PT_plane,
     TWOBONE_PT_reach,
     TWOBONE_PT_keys,
+    TWOBONE_PT_display,
 )
 
 

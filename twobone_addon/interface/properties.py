@@ -50,6 +50,22 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
 
     chains: bpy.props.CollectionProperty(type=TwoBoneChain, name="Chains", override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
     active_index: bpy.props.IntProperty(name="Active Chain", description="Chain shown in the panel", default=0, **FREE)
+    show_overlay: bpy.props.BoolProperty(
+        name="Overlay", description="Show the active chain's plane and reach in the 3D viewport", default=True, **FREE
+    )
+    show_plane: bpy.props.BoolProperty(
+        name="Plane", description="Show the plane through the root joint, with its axes", default=True, **FREE
+    )
+    show_reach: bpy.props.BoolProperty(
+        name="Reach", description="Show where the tip can be: from the folded to the straight chain", default=True, **FREE
+    )
+    show_solutions: bpy.props.BoolProperty(
+        name="Solutions", description="Show the chain bent to either side, the chosen side stronger", default=True, **FREE
+    )
+    show_path: bpy.props.BoolProperty(
+        name="Paths", description="Show the ways of target and tip over the range, coloured by reach", default=True, **FREE
+    )
+    show_in_front: bpy.props.BoolProperty(name="In Front", description="Draw through other objects", default=True, **FREE)
 
 
 CLASSES = (TwoBoneChain, TwoBoneArmature)

@@ -1,0 +1,135 @@
+"""What the overlay shows, as lines and colours; no GPU is needed."""
+
+from dataclasses import fields
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.baking.scenes import LEG, add_empty, build_armature
+from twobone_addon.baking.completing import stored_settings
+from twobone_addon.baking.live import present_plan
+from twobone_addon.baking.preview import SOFT, PathPicture, chain_picture, limit_bounds, path_picture
+from twobone_addon.interface.overlay_lines import (
+    FAINT,
+    Palette,
+    joined,
+    path_lines,
+    plane_lines,
+    reach_lines,
+    solution_lines,
+)
+
+PALETTE = Palette(*((number / 20, 0.5, 0.25, 1.0) for number in range(len(fields(Palette)))))
+
+
+@pytest.fixture
+def leg(empty_file):
+    rig = build_armature(LEG)
+    rig.matrix_world = [[2, 0, 0, 3], [0, 0, -2, 1], [0, 2, 0, 0], [0, 0, 0, 1]]
+    target = add_empty()
+    chain = rig.twobone.chains.add()
+    chain.upper, chain.lower, chain.target, chain.plane = "upper", "lower", target, "YZ"
+    target.location = rig.matrix_world.translation
+    bpy.context.view_layer.update()
+    return rig
+
+
+def picture_of(rig, **settings):
+    chain = rig.twobone.chains[0]
+    for name, value in settings.items():
+        setattr(chain, name, value)
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    return chain_picture(present_plan(bpy.context.scene, stored_settings(rig, chain, {})), bpy.context.scene, depsgraph)
+
+
+def distance(a, b):
+    return float(np.sqrt(np.sum((np.asarray(a) - np.asarray(b)) ** 2)))
+
+
+def test_both_solutions_meet_at_the_target_with_knees_on_either_side(leg):
+    picture = picture_of(leg)
+    assert distance(picture.joints[-1], picture.target) < 1e-6
+    assert distance(picture.other_joints[-1], picture.target) < 1e-6
+    middle = (picture.joints[1] + picture.other_joints[1]) / 2
+    along = picture.joints[-1] - picture.joints[0]
+    assert np.allclose(np.cross(middle - picture.root, along), 0, atol=1e-5)
+    assert distance(picture.joints[1], picture.other_joints[1]) > 0.1
+
+
+def test_the_other_bend_swaps_the_solutions(leg):
+    positive, negative = picture_of(leg, bend="POSITIVE"), picture_of(leg, bend="NEGATIVE")
+    assert np.allclose(positive.joints, negative.other_joints, atol=1e-6)
+
+
+def test_the_ring_is_as_wide_as_the_straight_and_the_folded_chain(leg):
+    picture = picture_of(leg)
+    links = [distance(*pair) for pair in zip(picture.joints, picture.joints[1:], strict=False)]
+    radii = [distance(bound[0], picture.root) for bound in picture.reach_bounds]
+    assert radii == pytest.approx([sum(links), abs(links[0] - links[1])], rel=1e-5)
+    assert all(distance(point, picture.root) == pytest.approx(radii[0], rel=1e-5) for point in picture.reach_bounds[0])
+
+
+def test_the_chain_lies_where_a_bake_puts_it(leg):
+    picture = picture_of(leg)
+    bpy.context.scene.frame_end = 1
+    bpy.ops.twobone.bake()
+    bones = leg.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    joints = [leg.matrix_world @ place for place in (bones["upper"].head, bones["lower"].head, bones["lower"].tail)]
+    assert np.allclose(picture.joints, joints, atol=1e-5)
+
+
+def test_no_pose_within_limits_leaves_the_drawn_bounds():
+    random = np.random.default_rng(5)
+    lengths, limits = np.array([1.0, 0.7]), np.array([-0.4, 1.1, -2.0, 0.5])
+    bounds = np.concatenate(limit_bounds(lengths, limits, 0.3))
+    upper, lower = 0.3 + random.uniform(-0.4, 1.1, 4000), random.uniform(-2.0, 0.5, 4000)
+    tips = np.stack([np.cos(upper) + 0.7 * np.cos(upper + lower), np.sin(upper) + 0.7 * np.sin(upper + lower)], axis=-1)
+    # A point outside the hull of the bounds would be farther along some direction than all of them.
+    for angle in np.linspace(0, 2 * np.pi, 32):
+        direction = np.array([np.cos(angle), np.sin(angle)])
+        assert (tips @ direction).max() <= (bounds @ direction).max() + 1e-3
+
+
+def test_limits_draw_their_own_region(leg):
+    free = picture_of(leg)
+    limited = picture_of(leg, use_limits=True, upper_min=-0.2, upper_max=0.3, lower_min=0.1, lower_max=1.0)
+    assert len(limited.reach_bounds) == 4
+    assert len(free.reach_bounds) == 2
+
+
+def test_paths_are_coloured_by_what_becomes_of_each_frame():
+    places = np.arange(15.0).reshape(5, 3)
+    lines = path_lines(PathPicture(np.arange(5.0), places, places, np.array([0, 1, 2, 3, SOFT], dtype=np.int8)), PALETTE)
+    starts = lines.colors[8::2]
+    assert [tuple(color) for color in starts] == [PALETTE.reached, PALETTE.too_far, PALETTE.too_near, PALETTE.too_near]
+    assert np.array_equal(lines.points[8::2], places[:-1])
+    assert np.array_equal(lines.points[9::2], places[1:])
+
+
+def test_the_paths_of_a_real_chain_tell_far_from_reached_from_soft(leg):
+    chain, target = leg.twobone.chains[0], leg.twobone.chains[0].target
+    bpy.context.scene.frame_end = 3
+    picture = picture_of(leg)
+    length = distance(picture.axes[:, 0], (0, 0, 0))
+    for frame, amount in ((1, 0.5), (2, 0.97), (3, 3.0)):
+        target.location = picture.root + np.array([0, amount * length, 0])  # straight down, as the leg hangs
+        target.keyframe_insert("location", frame=frame)
+    chain.reach, chain.softness = "SOFTEN", 0.1
+    path = path_picture(bpy.context.scene, stored_settings(leg, chain, {}))
+    assert path.reach.tolist() == [0, SOFT, 1]
+    assert path.targets.shape == path.tips.shape == (3, 3)
+
+
+def test_the_solution_that_is_not_chosen_is_faint(leg):
+    lines = solution_lines(picture_of(leg), PALETTE)
+    assert sorted(set(lines.colors[:, 3])) == pytest.approx([FAINT * PALETTE.chosen[3], PALETTE.chosen[3]])
+
+
+def test_every_part_has_two_ends_and_a_colour_for_each(leg):
+    picture = picture_of(leg)
+    whole = joined([plane_lines(picture, PALETTE), reach_lines(picture, PALETTE), solution_lines(picture, PALETTE)])
+    assert len(whole.points) == len(whole.colors)
+    assert len(whole.points) % 2 == 0
+    assert np.isfinite(whole.points).all()
+    assert len(joined([]).points) == 0

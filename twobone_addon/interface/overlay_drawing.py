@@ -1,0 +1,139 @@
+"""The overlay in the 3D viewport: the only file that talks to the GPU."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import gpu
+from gpu_extras.batch import batch_for_shader
+
+from ..baking.completing import active_chain
+from . import overlay_data
+from .overlay_lines import Color, Lines, Palette, joined, path_lines, plane_lines, reach_lines, solution_lines
+from .rows import FIXED_PLANES
+from .where import MODES, active_armature
+
+SHADER = "POLYLINE_SMOOTH_COLOR"
+"""Wide, smooth lines in perspective and orthographic views alike."""
+
+THIN, WIDE = 1.0, 2.5
+"""Widths in pixels, at resolution scale 1."""
+
+
+@dataclass(slots=True)
+class Drawn:
+    """What was sent to the GPU last, and what it was made from."""
+
+    made_from: tuple[Any, ...] = ()
+    batches: tuple[tuple[float, Any], ...] = ()
+    """Line width and batch."""
+
+
+drawn = Drawn()
+handles: list[Any] = []
+
+
+def draw() -> None:
+    """Draw the active chain's overlay in the viewport that Blender draws now."""
+    context = bpy.context
+    armature = active_armature(context)
+    if not _is_wanted(context, armature):
+        return
+    shown = overlay_data.update(context, armature)
+    palette = theme_palette(context.preferences.themes[0], active_chain(armature).plane)
+    options = armature.twobone
+    switches = (options.show_plane, options.show_reach, options.show_solutions, options.show_path)
+    made_from = (shown.version, switches, palette)
+    if made_from != drawn.made_from:
+        drawn.made_from, drawn.batches = made_from, _batches(shown, switches, palette)
+    if drawn.batches:
+        _draw_batches(context, in_front=options.show_in_front)
+
+
+def lines_of(shown: overlay_data.Shown, switches: tuple[bool, bool, bool, bool], palette: Palette) -> dict[float, Lines]:
+    """Lines by their width; `switches` tell which of plane, reach, solutions and paths are wanted."""
+    plane, reach, solutions, path = switches
+    thin, wide = [], []
+    if shown.picture is not None:
+        thin += [plane_lines(shown.picture, palette)] if plane else []
+        wide += [reach_lines(shown.picture, palette)] if reach else []
+        wide += [solution_lines(shown.picture, palette)] if solutions else []
+    if shown.path is not None and path:
+        wide.append(path_lines(shown.path, palette))
+    return {THIN: joined(thin), WIDE: joined(wide)}
+
+
+def theme_palette(theme: Any, plane: str) -> Palette:
+    """The overlay's colours, out of the user's theme; the axes of a letter plane in the colours of their letters."""
+    interface, view = theme.user_interface, theme.view_3d
+    colors = {"X": interface.axis_x, "Y": interface.axis_y, "Z": interface.axis_z}
+    u, v = plane if plane in FIXED_PLANES else "XY"
+    return Palette(
+        axis_u=_color(colors[u], 0.9),
+        axis_v=_color(colors[v], 0.9),
+        plane=_color(view.grid, 0.8),
+        reach=_color(view.bone_pose_active, 0.6),
+        chosen=_color(view.bone_pose, 1.0),
+        reached=_color(interface.axis_y, 1.0),
+        soft=_color(interface.gizmo_hi, 1.0),
+        too_far=_color(interface.axis_x, 1.0),
+        too_near=_color(interface.axis_z, 1.0),
+        tip=_color(view.object_active, 0.9),
+    )
+
+
+def _color(theme_color: Any, opacity: float) -> Color:
+    red, green, blue = theme_color[:3]
+    return red, green, blue, opacity
+
+
+def _is_wanted(context: bpy.types.Context, armature: bpy.types.Object | None) -> bool:
+    return (
+        context.mode in MODES
+        and context.space_data is not None
+        and context.space_data.overlay.show_overlays
+        and active_chain(armature) is not None
+        and armature.twobone.show_overlay
+        and armature.visible_get(viewport=context.space_data)
+    )
+
+
+def _batches(
+    shown: overlay_data.Shown, switches: tuple[bool, bool, bool, bool], palette: Palette
+) -> tuple[tuple[float, Any], ...]:
+    shader = gpu.shader.from_builtin(SHADER)
+    return tuple(
+        (
+            width,
+            batch_for_shader(shader, "LINES", {"pos": lines.points.astype("float32"), "color": lines.colors.astype("float32")}),
+        )
+        for width, lines in lines_of(shown, switches, palette).items()
+        if len(lines.points)
+    )
+
+
+def _draw_batches(context: bpy.types.Context, *, in_front: bool) -> None:
+    shader = gpu.shader.from_builtin(SHADER)
+    before = gpu.state.depth_test_get(), gpu.state.blend_get()
+    gpu.state.depth_test_set("NONE" if in_front else "LESS_EQUAL")
+    gpu.state.blend_set("ALPHA")
+    shader.bind()
+    shader.uniform_float("viewportSize", (context.region.width, context.region.height))
+    for width, batch in drawn.batches:
+        shader.uniform_float("lineWidth", width * context.preferences.system.ui_scale)
+        batch.draw(shader)
+    gpu.state.depth_test_set(before[0])
+    gpu.state.blend_set(before[1])
+
+
+def register() -> None:
+    """Draw in every 3D viewport from now on."""
+    handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
+
+
+def unregister() -> None:
+    """Stop drawing, and let go of everything on the GPU."""
+    while handles:
+        bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
+    drawn.made_from, drawn.batches = (), ()
+    overlay_data.unregister()
