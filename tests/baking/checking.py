@@ -1,0 +1,36 @@
+"""Bake, measure, and hold the result against the promise: what most tests of the bake do."""
+
+import numpy as np
+
+from tests.baking.measuring import PROMISE, evaluate
+from tests.baking.scenes import Limb, bake
+
+BENDS = ("POSITIVE", "NEGATIVE")
+RIG = Limb("Rig")
+PLANE_SETTINGS = ("plane", "plane_space", "target_bone")
+
+
+def check(rig, target, limb=RIG, **settings):
+    """Bake with these settings, by default to the positive side of `YZ`, and assert that the tip is on the target."""
+    report, baked = bake_and_evaluate(rig, target, limb, **settings)
+    counts = {name: report[name] for name in ("frames", "reached", "too_far", "too_near", "degenerate")}
+    assert report["reached"] == report["frames"] == len(baked.frames), counts
+    assert_within_promise(baked)
+    sign = -1.0 if settings.get("bend") == "NEGATIVE" else 1.0
+    assert np.all(sign * baked.seen_bends > 0.0), f"wrong side at frames {baked.frames[sign * baked.seen_bends <= 0.0]}"
+    return baked
+
+
+def bake_and_evaluate(rig, target, limb=RIG, **settings):
+    """The report, and what Blender makes of the keys."""
+    settings = {"plane": "YZ", "plane_space": "ARMATURE", "bend": "POSITIVE", **settings}
+    report = bake(limb, target=target.name, **settings)
+    frames = np.arange(report["frame_start"], report["frame_end"] + 0.5)
+    plane = {name: settings[name] for name in PLANE_SETTINGS if name in settings}
+    return report, evaluate(rig, limb, frames, target=target, **plane)
+
+
+def assert_within_promise(baked, frames=slice(None)):
+    relative = (baked.errors / baked.scales)[frames]
+    worst = int(np.argmax(relative))
+    assert relative[worst] <= PROMISE, f"frame {baked.frames[frames][worst]}: {relative[worst]:.3g}"

@@ -1,0 +1,115 @@
+"""Everything in the open file as one flat dictionary, to compare before and after."""
+
+import warnings
+
+import bpy
+from mathutils import Color, Euler, Matrix, Quaternion, Vector
+
+LEFT_OUT = {
+    *("window_managers", "screens", "workspaces", "brushes", "libraries"),
+    *("all_ids", "depsgraph", "rna_type", "bl_rna", "original", "node", "channels", "uv_sculpt"),
+}
+"""The window's own state, second ways to the same things, ways back up, and what crashes 4.2 when read."""
+
+DERIVED = {"is_evaluated", "frame_range", "curve_frame_range", "storage_type"}
+"""Follows from other things that are dumped themselves, or from when one looks."""
+
+ARRAYS = (Color, Euler, Matrix, Quaternion, Vector)
+
+
+def dump_file():
+    """Path to value of all RNA properties and custom properties of all datablocks, and of what is active where."""
+    bpy.context.view_layer.update()
+    found = _context()
+    for name in bpy.data.bl_rna.properties.keys():  # noqa: SIM118 - a Blender collection, not a dict
+        collection = getattr(bpy.data, name)
+        if name in LEFT_OUT or not isinstance(collection, bpy.types.bpy_prop_collection):
+            continue
+        found[f"{name}.names"] = sorted(collection.keys())
+        for datablock in collection:
+            _dump(datablock, f"{name}[{datablock.name}]", found)
+    return found
+
+
+def differences(before, after):
+    """Paths whose value differs, or that are in one of the two only."""
+    return sorted(path for path in before.keys() | after.keys() if before.get(path, "-") != after.get(path, "-"))
+
+
+def _context():
+    context, layer = bpy.context, bpy.context.view_layer
+    return {
+        "mode": context.mode,
+        "scene": context.scene.name,
+        "active object": layer.objects.active.name if layer.objects.active else None,
+        "selected objects": sorted(thing.name for thing in layer.objects if thing.select_get()),
+        "hidden objects": sorted(thing.name for thing in layer.objects if thing.hide_get()),
+        "handlers": [len(getattr(bpy.app.handlers, name)) for name in ("frame_change_pre", "frame_change_post")],
+    }
+
+
+def _dump(thing, path, found):
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Blender's own properties, by name
+        _dump_properties(thing, path, found)
+    if isinstance(thing, bpy.types.ID | bpy.types.PoseBone | bpy.types.Bone):
+        for key, value in thing.items():
+            found[f'{path}["{key}"]'] = _plain(value)
+
+
+def _dump_properties(thing, path, found):
+    for name in thing.bl_rna.properties.keys():  # noqa: SIM118 - a Blender collection, not a dict
+        if name in LEFT_OUT or name in DERIVED:
+            continue
+        _dump_value(getattr(thing, name), f"{path}.{name}", found)
+
+
+def _dump_value(value, path, found):
+    if isinstance(value, bpy.types.bpy_prop_collection):
+        found[f"{path}.length"] = len(value)
+        for index, item in enumerate(value):
+            _dump_item(item, f"{path}[{_label(item, index)}]", found)
+    elif isinstance(value, bpy.types.bpy_struct):
+        _dump_item(value, path, found)
+    else:
+        found[path] = _plain(value)
+
+
+def _dump_item(item, path, found):
+    if item is None:
+        found[path] = None
+    elif isinstance(item, bpy.types.ID) and not item.is_embedded_data:
+        found[path] = f"{type(item).__name__} {item.name}"
+    elif isinstance(item, bpy.types.PoseBone | bpy.types.Bone) and not path.endswith(f"bones[{item.name}]"):
+        found[path] = f"bone {item.name}"
+    elif path.count(".") < DEEPEST and not _leads_back(path):
+        _dump(item, path, found)
+
+
+DEEPEST = 9
+"""Properties deep enough for a key of a strip's channelbag; what points in circles ends here."""
+
+
+def _leads_back(path):
+    """Whether a path repeats itself, as `children[a].parent.children[a]` does."""
+    names = [part.partition("[")[0] for part in path.split(".")]
+    return len(names) > len(set(names)) + 2
+
+
+def _label(item, index):
+    if isinstance(item, bpy.types.FCurve):
+        return f"{item.data_path} {item.array_index}"
+    return getattr(item, "name", "") or index
+
+
+def _plain(value):
+    if isinstance(value, ARRAYS):
+        return tuple(_plain(part) for part in value)
+    if isinstance(value, set):
+        return tuple(sorted(value))
+    if isinstance(value, bool | int | float | str | bytes) or value is None:
+        return value
+    if hasattr(value, "to_dict"):
+        return repr(value.to_dict())
+    if hasattr(value, "to_list"):
+        return tuple(value.to_list())
+    return tuple(_plain(part) for part in value) if hasattr(value, "__iter__") else type(value).__name__
