@@ -34,7 +34,7 @@ def test_an_animator_gets_through(scenario, desktop, built_zip, tmp_path):
     keep_pictures(tmp_path)
     assert code == 0, log
     assert "every step was played" in log
-    assert not complaints(log)
+    assert not complaints(log), log
 
 
 def keep_pictures(folder):

@@ -20,7 +20,7 @@ def official_tool():
 def extension(official_tool, tmp_path, *arguments):
     done = run([sys.executable, str(official_tool), *map(str, arguments)], tmp_path)
     assert done.returncode == 0, done.stdout
-    assert not complaints(done.stdout)
+    assert not complaints(done.stdout), done.stdout
 
 
 def test_blender_accepts_the_zip(official_tool, built_zip, tmp_path):

@@ -16,7 +16,7 @@ def extension(tmp_path):
     def command(*arguments):
         done = run([blender, "--command", "extension", *map(str, arguments)], tmp_path)
         assert done.returncode == 0, done.stdout
-        assert not complaints(done.stdout)
+        assert not complaints(done.stdout), done.stdout
         return done.stdout
 
     return command

@@ -12,4 +12,4 @@ def test_the_zip_installs_bakes_disables_reinstalls_and_goes_without_a_trace(bui
     done = run([*start, "--python", str(SCENARIO), "--", str(built_zip)], tmp_path)
     assert done.returncode == 0, done.stdout
     assert "every step of the installed extension's life went well" in done.stdout
-    assert not complaints(done.stdout)
+    assert not complaints(done.stdout), done.stdout
