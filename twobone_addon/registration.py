@@ -2,8 +2,10 @@
 
 from .command_line import command
 from .interface import (
+    drag,
     guide_operators,
     list_operators,
+    live,
     menus,
     operators,
     overlay_drawing,
@@ -20,6 +22,8 @@ ROOMS = (
     list_operators,
     guide_operators,
     result_operators,
+    drag,
+    live,
     presets,
     panels,
     result_panel,

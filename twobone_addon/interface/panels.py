@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 
 from ..options import Group
+from .drag import TWOBONE_OT_drag
 from .guide_operators import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from .list_operators import (
     TWOBONE_OT_chain_add,
@@ -13,9 +14,10 @@ from .list_operators import (
     TWOBONE_OT_chain_move,
     TWOBONE_OT_chain_remove,
 )
+from .live import reasons
 from .operators import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from .presets import TWOBONE_PT_presets
-from .rows import draw_options
+from .rows import draw_options, draw_sentence
 from .where import MODES, active_armature, chain_in
 
 LIST_ROWS = 5
@@ -97,6 +99,12 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         if len(armature.twobone.chains) > 1:
             column.operator(TWOBONE_OT_bake_all.bl_idname, text="Bake All").scope = "ACTIVE"
         draw_if_there(layout, "twobone.clear_baked")
+        row = layout.row(align=True)
+        row.prop(chain, "live", toggle=True, icon="PLAY")
+        row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
+        reason = reasons.get((armature.name, chain.name))
+        if reason:
+            draw_sentence(layout, reason, context)
 
     def _draw_list(self, armature: bpy.types.Object) -> None:
         row = self.layout.row()

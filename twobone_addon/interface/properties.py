@@ -2,6 +2,7 @@
 
 import bpy
 
+from .live import is_live, set_live
 from .option_properties import OVERRIDABLE, stored_properties, with_properties
 
 FREE = {"options": set(), "override": OVERRIDABLE}
@@ -39,6 +40,13 @@ class TwoBoneChain(bpy.types.PropertyGroup):
     )
     enabled: bpy.props.BoolProperty(
         name="Enabled", description="Bake this chain with Bake All", default=True, options=set(), override=OVERRIDABLE
+    )
+    live: bpy.props.BoolProperty(
+        name="Live",
+        description="Let the chain follow its target at once, without keys, just as a bake would pose it",
+        options={"SKIP_SAVE"},
+        get=is_live,
+        set=set_live,
     )
     report: bpy.props.StringProperty(
         name="Report", description="Report of this chain's last bake, as JSON", options={"HIDDEN"}, override=OVERRIDABLE

@@ -6,6 +6,7 @@ import bpy
 
 from .panels import ChainPanel
 from .result_operators import TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, parsed_report
+from .rows import draw_sentence
 from .where import chain_in
 
 MOST_RANGES = 8
@@ -30,7 +31,7 @@ class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
         for label, text in figures(report, context.scene.unit_settings):
             _draw_figure(layout, label, text)
         for note in report.get("notes", ()):
-            _draw_note(layout, note, context)
+            draw_sentence(layout, note, context)
         missed = report.get("out_of_reach", ())
         if missed:
             self._draw_ranges(missed)
@@ -64,26 +65,6 @@ def _draw_figure(layout: bpy.types.UILayout, label: str, text: str) -> None:
     left.alignment = "RIGHT"
     left.label(text=label)
     split.label(text=text, translate=False)
-
-
-def _draw_note(layout: bpy.types.UILayout, note: str, context: bpy.types.Context) -> None:
-    """A sentence, broken into lines that fit the sidebar."""
-    characters = max(int(context.region.width / (7 * context.preferences.system.ui_scale)) - 6, 16)
-    column = layout.column(align=True)
-    column.scale_y = 0.8
-    for number, line in enumerate(wrapped(note, characters)):
-        column.label(text=line, translate=False, icon="INFO" if number == 0 else "BLANK1")
-
-
-def wrapped(text: str, characters: int) -> list[str]:
-    """The words of a text in lines of at most this many characters, longer words alone."""
-    lines: list[str] = []
-    for word in text.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= characters:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
 
 
 def register() -> None:

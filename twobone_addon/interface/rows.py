@@ -70,3 +70,23 @@ def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
     owner = getattr(chain, BONES_OF[name]) if name in BONES_OF else chain.id_data
     if owner is not None and owner.type == "ARMATURE":
         layout.prop_search(chain, name, owner.data, "bones")
+
+
+def draw_sentence(layout: bpy.types.UILayout, sentence: str, context: bpy.types.Context) -> None:
+    """A sentence, broken into lines that fit the sidebar."""
+    characters = max(int(context.region.width / (7 * context.preferences.system.ui_scale)) - 6, 16)
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for number, line in enumerate(wrapped(sentence, characters)):
+        column.label(text=line, translate=False, icon="INFO" if number == 0 else "BLANK1")
+
+
+def wrapped(text: str, characters: int) -> list[str]:
+    """The words of a text in lines of at most this many characters, longer words alone."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= characters:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

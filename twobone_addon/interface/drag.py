@@ -1,0 +1,125 @@
+"""Pose a chain with the mouse, in its plane."""
+
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy_extras import view3d_utils
+from mathutils import Vector
+from mathutils.geometry import intersect_line_plane
+
+from ..baking.completing import stored_settings
+from ..baking.live import ChannelValue, PresentPlan, present_channels, present_motion, present_plan
+from ..baking.preview import chain_picture
+from ..errors import TwoBoneError
+from .live import is_live
+from .posing import Channels, key_if_automatic, read_channels, set_values, write_channels
+from .where import NeedsChain, active_armature, chain_in
+
+CONFIRM = {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}
+CANCEL = {"RIGHTMOUSE", "ESC"}
+FLIP = {"WHEELUPMOUSE", "WHEELDOWNMOUSE"}
+HELP = "Move: Drag the tip   |   Wheel: Bend to the other side   |   Click, Enter: Confirm   |   Right click, Esc: Cancel"
+
+
+class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
+    """Drag the tip of the active chain in its plane with the mouse; the wheel bends it to the other side"""
+
+    bl_idname = "twobone.drag"
+    bl_label = "Drag Chain"
+    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+
+    present: PresentPlan
+    before: Channels
+    values: list[ChannelValue]
+    root: Vector
+    normal: Vector
+    side: float
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Only where there is something to drag, and nothing else pulls at it."""
+        if not super().poll(context):
+            return False
+        chain = chain_in(context)
+        if chain.target is None:
+            cls.poll_message_set("The chain has no target yet: press Add Target first")
+            return False
+        if is_live(chain):
+            cls.poll_message_set("The chain is live: move its target instead, or switch Live off")
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        """Begin to follow the mouse."""
+        if context.area is None or context.area.type != "VIEW_3D":
+            self.report({"ERROR"}, "The mouse can drag in a 3D viewport only. Start it there.")
+            return {"CANCELLED"}
+        armature, chain = active_armature(context), chain_in(context)
+        try:
+            self.present = present_plan(context.scene, stored_settings(armature, chain, {}))
+            picture = chain_picture(self.present, context.scene, context.evaluated_depsgraph_get())
+        except TwoBoneError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.before = read_channels(armature, [bone.name for bone in self.present.plan.rest.bones])
+        self.root, self.normal = Vector(picture.root), Vector(np.cross(*picture.axes.T))
+        self.values, self.side = [], -1.0 if chain.bend == "NEGATIVE" else 1.0
+        context.window_manager.modal_handler_add(self)
+        context.workspace.status_text_set(HELP)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Follow, flip, confirm or put everything back."""
+        armature = bpy.data.objects.get(self.present.plan.names.armature)
+        if armature is None:
+            return self._end(context, {"CANCELLED"})
+        if event.type in CANCEL:
+            write_channels(armature, self.before)
+            return self._end(context, {"CANCELLED"})
+        if event.type in CONFIRM and event.value == "PRESS":
+            key_if_automatic(context, armature, self.values)
+            return self._end(context, {"FINISHED"})
+        if event.type in FLIP:
+            self.side = -self.side
+        if event.type in FLIP | {"MOUSEMOVE"}:
+            self._follow(context, armature, event)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends it, as when a file is loaded."""
+        self._end(context, set())
+
+    def _follow(self, context: bpy.types.Context, armature: bpy.types.Object, event: bpy.types.Event) -> None:
+        place = mouse_on_plane(context, event, self.root, self.normal)
+        if place is None:
+            return
+        plan, motion = present_motion(self.present, context.scene, context.evaluated_depsgraph_get(), self.before)
+        target = motion.target_world.copy()
+        target[:, :3, 3] = place
+        self.values = present_channels(plan, replace(motion, target_world=target, bend=np.array([self.side])))
+        set_values(armature, self.values)
+
+    def _end(self, context: bpy.types.Context, result: set[str]) -> set[str]:
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        return result
+
+
+def mouse_on_plane(context: bpy.types.Context, event: Any, root: Vector, normal: Vector) -> Vector | None:
+    """Where the line of sight through the mouse meets a plane; `None` where the plane is seen from its edge."""
+    mouse = (event.mouse_region_x, event.mouse_region_y)
+    start = view3d_utils.region_2d_to_origin_3d(context.region, context.region_data, mouse)
+    direction = view3d_utils.region_2d_to_vector_3d(context.region, context.region_data, mouse)
+    return intersect_line_plane(start, start + direction, root, normal)
+
+
+def register() -> None:
+    """Register the operator."""
+    bpy.utils.register_class(TWOBONE_OT_drag)
+
+
+def unregister() -> None:
+    """Take it away again."""
+    bpy.utils.unregister_class(TWOBONE_OT_drag)

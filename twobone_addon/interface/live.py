@@ -1,0 +1,189 @@
+"""Chains that follow their targets at once: whatever moves, the pose is what a bake would make of it, without keys.
+
+Handlers are there only while a chain is live. They know armatures and chains by name, so that undo and deletion cannot
+hurt them. Nothing echoes: a pose that is right already is not written again. What the pose was before the chain began
+to follow (or what its curves say at another frame) stays known as its base, for influence, kept bend and stretch.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+
+from ..baking.completing import StoredChain, stored_settings
+from ..baking.live import ChannelValue, PresentPlan, is_current, present_channels, present_motion, present_plan
+from ..errors import TwoBoneError
+from ..scene.probes import PROBE_NAME
+from ..scene.sampling import STAGE_NAME
+from .posing import Channels, key_if_automatic, read_channels, set_values
+
+Key = tuple[str, str]
+"""Names of an armature and of a chain stored on it."""
+
+SECONDS_BETWEEN_LOOKS = 0.1
+"""How often it is looked whether the user has let go of what moves, so that auto-keying can key."""
+
+
+@dataclass(slots=True)
+class Following:
+    """A live chain."""
+
+    present: PresentPlan
+    base: Channels = field(default_factory=dict)
+    left: Channels = field(default_factory=dict)
+    """What the channels held when the chain was posed last."""
+    unkeyed: list[ChannelValue] = field(default_factory=list)
+    """What moved since the last keys, for auto-keying."""
+
+
+following: dict[Key, Following] = {}
+reasons: dict[Key, str] = {}
+"""Why a chain that was to be live is not."""
+
+
+def is_live(chain: StoredChain) -> bool:
+    """Whether the chain follows its target; what the panel's switch shows."""
+    return _key(chain) in following
+
+
+def set_live(chain: StoredChain, on: bool) -> None:  # noqa: FBT001 - Blender calls it so
+    """Switch it on or off; where a bake would refuse it stays off, and `reasons` says why."""
+    key = _key(chain)
+    _stop(key)
+    reasons.pop(key, None)
+    if not on:
+        return
+    context = bpy.context
+    try:
+        following[key] = Following(present_plan(context.scene, stored_settings(chain.id_data, chain, {})))
+        _listen()
+        _follow(key, context.scene, context.evaluated_depsgraph_get())
+    except TwoBoneError as error:
+        _stop(key, str(error))
+
+
+def stop_all(*_: Any) -> None:
+    """Let every chain go, and leave no handler and no timer behind."""
+    for key in list(following):
+        _stop(key)
+    reasons.clear()
+
+
+def _key(chain: StoredChain) -> Key:
+    return chain.id_data.name, chain.name
+
+
+def _stop(key: Key, reason: str = "") -> None:
+    following.pop(key, None)
+    if reason:
+        reasons[key] = reason
+    if following:
+        return
+    handlers = bpy.app.handlers
+    for functions, function in (
+        (handlers.depsgraph_update_post, _after_update),
+        (handlers.frame_change_post, _after_frame_change),
+        (handlers.load_pre, stop_all),
+    ):
+        if function in functions:
+            functions.remove(function)
+    if bpy.app.timers.is_registered(_key_when_let_go):
+        bpy.app.timers.unregister(_key_when_let_go)
+
+
+def _listen() -> None:
+    handlers = bpy.app.handlers
+    for functions, function in (
+        (handlers.depsgraph_update_post, _after_update),
+        (handlers.frame_change_post, _after_frame_change),
+        (handlers.load_pre, stop_all),
+    ):
+        if function not in functions:
+            functions.append(function)
+
+
+def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
+    """Somebody moved something."""
+    for key in _concerned(scene, depsgraph):
+        moved = _follow_or_stop(key, scene, depsgraph)
+        if moved and key in following and scene.tool_settings.use_keyframe_insert_auto:
+            following[key].unkeyed = moved
+            if not bpy.app.timers.is_registered(_key_when_let_go):
+                bpy.app.timers.register(_key_when_let_go, first_interval=SECONDS_BETWEEN_LOOKS)
+
+
+def _after_frame_change(scene: bpy.types.Scene, depsgraph: Any) -> None:
+    """Time moved everything; nobody wants keys for that."""
+    for key in _concerned(scene, depsgraph):
+        _follow_or_stop(key, scene, depsgraph)
+
+
+def _concerned(scene: bpy.types.Scene, depsgraph: Any) -> list[Key]:
+    """The live chains to pose: none while rendering, and none while a bake walks through time."""
+    if depsgraph.mode != "VIEWPORT" or scene.name.startswith(STAGE_NAME) or PROBE_NAME in scene.objects:
+        return []
+    return list(following)
+
+
+def _follow_or_stop(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
+    try:
+        return _follow(key, scene, depsgraph)
+    except TwoBoneError as error:
+        _stop(key, str(error))
+        return []
+
+
+def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
+    """Pose a live chain on its target; returns what was to be set if anything had to be."""
+    armature = bpy.data.objects.get(key[0])
+    chain = armature.twobone.chains.get(key[1]) if armature is not None else None
+    if chain is None:
+        _stop(key)
+        return []
+    if armature.mode == "EDIT" or key[0] not in scene.objects:
+        return []
+    follower = following[key]
+    settings = stored_settings(armature, chain, {})
+    if not is_current(follower.present, settings):
+        if settings.target_offset == "KEEP" and settings != follower.present.wanted:
+            _stop(key, "The target's offset was changed. Switch Live on again.")
+            return []
+        follower.present = present_plan(scene, settings)
+    base = _base(follower, armature)
+    plan, motion = present_motion(follower.present, scene, depsgraph, base)
+    values = present_channels(plan, motion)
+    changed = set_values(armature, values)
+    follower.left = read_channels(armature, base)
+    return values if changed else []
+
+
+def _base(follower: Following, armature: bpy.types.Object) -> Channels:
+    """What the pose is without following: what somebody else has put into the channels since, else as before."""
+    plan = follower.present.plan
+    now = read_channels(armature, [bone.name for bone in plan.rest.bones])
+    follower.base = {
+        name: follower.base[name] if follower.left.get(name) == values and name in follower.base else values
+        for name, values in now.items()
+    }
+    return follower.base
+
+
+def _key_when_let_go() -> float | None:
+    """Key what moved once the user has let go, as auto-keying keys at the end of a move."""
+    context = bpy.context
+    if any(window.modal_operators for window in context.window_manager.windows):
+        return SECONDS_BETWEEN_LOOKS
+    for (name, _), follower in following.items():
+        if follower.unkeyed:
+            key_if_automatic(context, bpy.data.objects[name], follower.unkeyed)
+            follower.unkeyed = []
+    return None
+
+
+def register() -> None:
+    """Nothing to do: nothing is live yet."""
+
+
+def unregister() -> None:
+    """Let go of everything."""
+    stop_all()
