@@ -1,0 +1,242 @@
+"""Rigify's human walks and waves: two legs and two arms follow targets, baked to its FK bones.
+
+    python examples/rigify_walk.py
+
+Each limb gets a target (an empty with keys) and a chain stored on the rig; one Bake All keys them. The feet copy the
+turn of their targets. Rigify ships with Blender, so nothing else is needed.
+"""
+
+import argparse
+import contextlib
+import io
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+from mathutils import Euler, Vector
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import stage
+
+FRAMES_PER_CYCLE, CYCLES = 32, 3
+LAST = FRAMES_PER_CYCLE * CYCLES
+STRIDE = 1.12
+ON_GROUND = 0.6
+"""Part of a cycle during which a foot stands."""
+HIP_DROP = 0.055
+"""How far the hips stand below the rest pose: with straight knees nobody walks."""
+KEY_EVERY = 2
+POSES = (33, 57, 81)
+"""Frames shown side by side in the picture."""
+
+
+@dataclass(frozen=True)
+class Limb:
+    """One chain of the rig's FK bones and what it is to do."""
+
+    name: str
+    upper: str
+    lower: str
+    end: str
+    colour: tuple[float, float, float]
+    settings: dict[str, str]
+
+
+LEG = {"plane": "YZ", "bend": "POSITIVE", "end_rotation": "TARGET"}
+ARM = {"plane": "REST", "bend": "POSITIVE"}
+LIMBS = (
+    Limb("Left ankle", "thigh_fk.L", "shin_fk.L", "foot_fk.L", stage.ORANGE, LEG),
+    Limb("Right ankle", "thigh_fk.R", "shin_fk.R", "foot_fk.R", stage.TEAL, LEG),
+    Limb("Left wrist", "upper_arm_fk.L", "forearm_fk.L", "hand_fk.L", stage.YELLOW, ARM),
+    Limb("Right wrist", "upper_arm_fk.R", "forearm_fk.R", "hand_fk.R", stage.BLUE, ARM),
+)
+
+
+def make_human() -> bpy.types.Object:
+    """Generate Rigify's human with its limbs switched to FK."""
+    bpy.ops.preferences.addon_enable(module="rigify")
+    bpy.ops.object.armature_human_metarig_add()
+    metarig = bpy.context.object
+    with contextlib.redirect_stdout(io.StringIO()):
+        bpy.ops.pose.rigify_generate()
+    bpy.data.objects.remove(metarig)
+    human = bpy.context.object
+    for limb in ("thigh_parent", "upper_arm_parent"):
+        for side in "LR":
+            human.pose.bones[f"{limb}.{side}"]["IK_FK"] = 1.0
+    return human
+
+
+def walked(frame: float) -> float:
+    """Distance walked at a frame; it faces -Y."""
+    return STRIDE * (frame - 1) / FRAMES_PER_CYCLE
+
+
+def move_body(human: bpy.types.Object) -> None:
+    """Key the torso: forward at constant speed, down at each step, with a small turn of hips against chest."""
+    torso, chest, hips = (human.pose.bones[name] for name in ("torso", "chest", "hips"))
+    for frame in range(1, LAST + 2, KEY_EVERY):
+        phase = 2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE
+        down = HIP_DROP + 0.018 * math.cos(2.0 * phase)
+        move_bone(torso, Vector((0.0, -walked(frame), -down)), (math.radians(3.0), 0.0, 0.0), frame)
+        turn = math.radians(5.0) * math.cos(phase)
+        move_bone(hips, Vector(), (0.0, 0.0, turn), frame)
+        move_bone(chest, Vector(), (0.0, 0.0, -1.4 * turn), frame)
+
+
+def move_bone(bone: bpy.types.PoseBone, way: Vector, turn: tuple[float, float, float], frame: int) -> None:
+    """Key a bone by a way and a turn that are meant along the armature's axes."""
+    rest = bone.bone.matrix_local.to_3x3()
+    bone.location = rest.inverted() @ way
+    bone.rotation_quaternion = (rest.inverted() @ Euler(turn).to_matrix() @ rest).to_quaternion()
+    bone.keyframe_insert("location", frame=frame)
+    bone.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def foot_at(frame: float, later: float) -> tuple[float, float, float]:
+    """Where a foot is at a frame: (distance walked, height, turn), for a foot that steps later by part of a cycle."""
+    cycle, phase = divmod((frame - 1) / FRAMES_PER_CYCLE + later, 1.0)
+    standing = STRIDE * (cycle - later + ON_GROUND / 2.0)
+    if phase < ON_GROUND:
+        lift = max(0.0, phase / ON_GROUND - 0.7) / 0.3
+        return standing + 0.035 * lift**2, 0.07 * lift**2, math.radians(32.0) * lift**2
+    swing = (phase - ON_GROUND) / (1.0 - ON_GROUND)
+    eased = swing * swing * (3.0 - 2.0 * swing)
+    height = 0.07 * (1.0 - eased) + 0.10 * math.sin(math.pi * swing) ** 2
+    turn = math.radians(32.0) * math.cos(math.pi * swing / 2.0) ** 2 - math.radians(12.0) * math.sin(math.pi * swing) ** 2
+    return standing + 0.035 * (1.0 - eased) + STRIDE * eased, height, turn
+
+
+def key_foot(target: bpy.types.Object, foot: bpy.types.Bone, later: float) -> None:
+    """Key an ankle and the turn about it; at rest the target is turned as the foot is."""
+    target.rotation_mode = "QUATERNION"
+    rest = foot.matrix_local.to_3x3()
+    for frame in range(1, LAST + 2, KEY_EVERY):
+        way, height, turn = foot_at(frame, later)
+        target.location = foot.head_local + Vector((0.0, -way, height))
+        target.rotation_quaternion = (Euler((turn, 0.0, 0.0)).to_matrix() @ rest).to_quaternion()
+        target.keyframe_insert("location", frame=frame)
+        target.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def key_swing(target: bpy.types.Object, shoulder: Vector) -> None:
+    """The right wrist swings with the left foot."""
+    for frame in range(1, LAST + 2, KEY_EVERY):
+        swing = math.cos(2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE)
+        way = Vector((-0.12, -0.06 - 0.24 * swing, -0.46 + 0.06 * swing))
+        target.location = shoulder + way + Vector((0.0, -walked(frame), 0.0))
+        target.keyframe_insert("location", frame=frame)
+
+
+def key_wave(target: bpy.types.Object, shoulder: Vector) -> None:
+    """The left wrist draws a figure eight beside the head."""
+    for frame in range(1, LAST + 2, KEY_EVERY):
+        phase = 2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE
+        way = Vector((0.27 + 0.11 * math.sin(phase), -0.14, 0.27 + 0.08 * math.sin(2.0 * phase)))
+        target.location = shoulder + way + Vector((0.0, -walked(frame), 0.0))
+        target.keyframe_insert("location", frame=frame)
+
+
+def make_targets(human: bpy.types.Object) -> list[bpy.types.Object]:
+    """One empty for each limb, with keys."""
+    rest = human.data.bones
+    targets = [stage.add(limb.name, None) for limb in LIMBS]
+    for target in targets:
+        target.empty_display_size = 0.1
+    key_foot(targets[0], rest["foot_fk.L"], 0.0)
+    key_foot(targets[1], rest["foot_fk.R"], 0.5)
+    key_wave(targets[2], rest["upper_arm_fk.L"].head_local)
+    key_swing(targets[3], rest["upper_arm_fk.R"].head_local)
+    return targets
+
+
+def bake(human: bpy.types.Object, targets: list[bpy.types.Object]) -> dict:
+    """Store a chain for each limb on the rig and bake them all."""
+    for limb, target in zip(LIMBS, targets, strict=True):
+        chain = human.twobone.chains.add()
+        chain.name, chain.upper, chain.lower, chain.tip, chain.target = limb.name, limb.upper, limb.lower, limb.end, target
+        for name, value in limb.settings.items():
+            setattr(chain, name, value)
+    bpy.context.view_layer.objects.active = human
+    bpy.ops.twobone.bake_all(scope="ACTIVE")
+    return stage.report()
+
+
+RADII = {
+    "spine": (0.105, 0.10), "spine.001": (0.10, 0.105), "spine.002": (0.11, 0.125), "spine.003": (0.13, 0.115),
+    "spine.004": (0.05, 0.045), "spine.005": (0.045, 0.05),
+    "shoulder": (0.055, 0.062), "upper_arm": (0.052, 0.047), "upper_arm.001": (0.045, 0.040), "forearm": (0.042, 0.038),
+    "forearm.001": (0.036, 0.028), "hand": (0.030, 0.034), "thigh": (0.088, 0.076), "thigh.001": (0.072, 0.058),
+    "shin": (0.058, 0.052), "shin.001": (0.048, 0.036), "foot": (0.042, 0.040), "toe": (0.038, 0.026),
+}  # fmt: skip
+
+
+def dress(human: bpy.types.Object) -> None:
+    """Give the deforming bones bodies; the baked limbs have the colours of their targets."""
+    skin = stage.material("Body", stage.SAND, roughness=0.55)
+    colours = {
+        limb.upper.removesuffix(".L").removesuffix(".R").removesuffix("_fk") + limb.upper[-2:]: limb.colour for limb in LIMBS
+    }
+    limbs = {"thigh": "thigh", "shin": "thigh", "upper_arm": "upper_arm", "forearm": "upper_arm"}
+    for bone in human.data.bones:
+        if not bone.name.startswith("DEF-"):
+            continue
+        name = bone.name.removeprefix("DEF-")
+        side = next((mark for mark in (".L", ".R") if mark in name), "")
+        kind = name.replace(side, "") if side else name
+        if kind.startswith(("f_", "thumb", "palm")):
+            stage.solid_bone(human, bone.name, (0.011, 0.009), skin)
+        elif kind in RADII:
+            limb = limbs.get(kind.removesuffix(".001"))
+            colour = stage.material(f"Limb {limb}{side}", colours[limb + side], roughness=0.4) if limb else skin
+            flatness = 0.72 if kind.startswith("spine.00") and kind < "spine.004" else 1.0
+            stage.solid_bone(human, bone.name, RADII[kind], colour, flatness=flatness)
+    head = stage.ball("Head", 1.0, skin)
+    head.parent, head.parent_type, head.parent_bone = human, "BONE", "DEF-spine.006"
+    head.location, head.scale = (0.0, -0.09, 0.02), (0.085, 0.135, 0.105)
+
+
+def make_scene() -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+    """The human with its targets, dressed, lit and not baked yet."""
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, LAST
+    human = make_human()
+    move_body(human)
+    targets = make_targets(human)
+    dress(human)
+    stage.light_and_ground()
+    return human, targets
+
+
+def show_paths(targets: list[bpy.types.Object]) -> None:
+    """Draw where the targets go."""
+    for limb, target in zip(LIMBS, targets, strict=True):
+        stage.show_target(target, limb.colour, range(1, LAST + 1))
+
+
+def look_at_frame(frame: int, way: tuple[float, float, float], *, height: float = 0.98, lens: float = 50.0) -> None:
+    """Turn the camera to where the human is at a frame, seen from a way off."""
+    centre = Vector((0.0, 0.15 - walked(frame), height))
+    stage.look(centre + Vector(way), centre, lens=lens)
+
+
+def show_walk(arguments: argparse.Namespace, human: bpy.types.Object, name: str) -> None:
+    """Render three moments of the walk side by side."""
+    stage.leave_poses(human, POSES[:-1])
+    look_at_frame(POSES[1], (5.6, -3.4, 1.1))
+    stage.picture(arguments, name, POSES[-1], height=0.55)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Make, bake, save, show."""
+    human, targets = make_scene()
+    bake(human, targets)
+    show_paths(targets)
+    stage.save(arguments, "rigify_walk")
+    show_walk(arguments, human, "rigify_walk")
+
+
+if __name__ == "__main__":
+    stage.run(main, "rigify_walk")

@@ -1,0 +1,235 @@
+"""What the examples share: the add-on, solid bones to look at, the targets' paths, light, camera and a picture.
+
+Nothing here is needed to bake. Run an example with `python examples/NAME.py` where bpy is installed, or with
+`blender --background --python examples/NAME.py`.
+"""
+
+import argparse
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import bpy
+from mathutils import Matrix, Vector
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SAND = (0.78, 0.66, 0.50)
+BLUE = (0.03, 0.22, 0.62)
+ORANGE = (0.95, 0.28, 0.03)
+TEAL = (0.0, 0.42, 0.40)
+YELLOW = (0.95, 0.62, 0.04)
+DARK = (0.05, 0.06, 0.08)
+PALE = (0.82, 0.84, 0.88)
+
+
+def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
+    """Run one example in an empty file with the add-on at hand, then leave.
+
+    It leaves without Python's own clean-up: after Rigify has made a rig, Blender 4.2 and 4.5 do not survive that.
+    """
+    parser = argparse.ArgumentParser(prog=f"examples/{name}.py")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / name, help="folder for what it makes")
+    parser.add_argument("--no-picture", action="store_true", help="bake and save, but render nothing")
+    parser.add_argument("--width", type=int, default=960, help="width of the picture (default: 960)")
+    parser.add_argument("--samples", type=int, default=24, help="light samples for each pixel (default: 24)")
+    given = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else ([] if bpy.app.binary_path else sys.argv[1:])
+    arguments = parser.parse_args(given)
+    arguments.output = arguments.output.resolve()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    have_addon()
+    code = 1
+    try:
+        example(arguments)
+        code = 0
+    finally:
+        sys.stdout.flush()
+        if code:
+            sys.excepthook(*sys.exc_info())
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def have_addon() -> None:
+    """Use the add-on of this checkout."""
+    sys.path.insert(0, str(ROOT))
+    from twobone_addon import registration  # noqa: PLC0415, found only now that its folder is on the path
+
+    registration.register()
+
+
+def report() -> dict:
+    """What the last bake reported, printed chain by chain."""
+    told = json.loads(bpy.context.window_manager.twobone_report)
+    row = "{:<14} {:<14} {:<12} {:>6} {:>6} {:>6} {:>7} {:>10}"
+    print(row.format("upper", "lower", "target", "frames", "keys", "curves", "reached", "worst (m)"))
+    for chain in told["chains"]:
+        worst = "-" if chain["max_error"] is None else f"{chain['max_error']:.1e}"
+        numbers = (chain["frames"], chain["keys"], chain["channels"], chain["reached"], worst)
+        print(row.format(chain["upper"], chain["lower"], chain["target"], *numbers))
+    seconds = told["seconds"]
+    print("seconds: " + ", ".join(f"{stage} {spent:.3f}" for stage, spent in seconds.items()))
+    return told
+
+
+def save(arguments: argparse.Namespace, name: str) -> None:
+    """Save the file and say where it is."""
+    path = arguments.output / f"{name}.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+    print(f"Blender file: {path}")
+
+
+def material(name: str, colour: Sequence[float], *, glow: float = 0.0, roughness: float = 0.5) -> bpy.types.Material:
+    """A plain material, made once for each name."""
+    made = bpy.data.materials.get(name) or bpy.data.materials.new(name)
+    made.use_nodes = True
+    made.diffuse_color = (*colour, 1.0)
+    inputs = made.node_tree.nodes["Principled BSDF"].inputs
+    inputs["Base Color"].default_value = (*colour, 1.0)
+    inputs["Roughness"].default_value = roughness
+    inputs["Emission Color"].default_value = (*colour, 1.0)
+    inputs["Emission Strength"].default_value = glow
+    return made
+
+
+def add(name: str, data: bpy.types.ID | None, colour: bpy.types.Material | None = None) -> bpy.types.Object:
+    """A new object in the scene."""
+    made = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(made)
+    if colour is not None:
+        data.materials.append(colour)
+    return made
+
+
+def mesh_of(name: str, rings: Sequence[tuple[float, float, float]], sides: int = 24) -> bpy.types.Mesh:
+    """A smooth solid of ellipses about the Y axis: one (place on Y, half width, half depth) for each ring."""
+    turns = [2.0 * math.pi * side / sides for side in range(sides)]
+    points = [(wide * math.cos(turn), place, deep * math.sin(turn)) for place, wide, deep in rings for turn in turns]
+    faces = [
+        (
+            ring * sides + side,
+            ring * sides + (side + 1) % sides,
+            (ring + 1) * sides + (side + 1) % sides,
+            (ring + 1) * sides + side,
+        )
+        for ring in range(len(rings) - 1)
+        for side in range(sides)
+    ]
+    faces += [tuple(range(sides)), tuple(reversed(range((len(rings) - 1) * sides, len(rings) * sides)))]
+    made = bpy.data.meshes.new(name)
+    made.from_pydata(points, [], [tuple(reversed(face)) for face in faces])
+    made.polygons.foreach_set("use_smooth", [True] * len(made.polygons))
+    return made
+
+
+def capsule(name: str, length: float, start: float, end: float, flatness: float = 1.0) -> bpy.types.Mesh:
+    """A rounded rod from the origin along Y, with a radius at each end; flatness is its depth by its width."""
+    steps = [math.pi / 2.0 * step / 8 for step in range(8)]
+    first = [(-start * math.cos(step), start * math.sin(step)) for step in steps[:1] + steps[1:]]
+    last = [(length + end * math.sin(step), end * math.cos(step)) for step in steps]
+    outline = [*((place, max(radius, 1e-4)) for place, radius in first), (0.0, start), *last, (length + end, 1e-4)]
+    return mesh_of(name, [(place, radius, radius * flatness) for place, radius in outline])
+
+
+def solid_bone(
+    armature: bpy.types.Object, bone: str, radii: tuple[float, float], colour: bpy.types.Material, *, flatness: float = 1.0
+) -> bpy.types.Object:
+    """A rod that moves with a bone."""
+    length = armature.data.bones[bone].length
+    made = add(f"Solid {bone}", capsule(bone, length, *radii, flatness), colour)
+    made.parent, made.parent_type, made.parent_bone = armature, "BONE", bone
+    made.location = (0.0, -length, 0.0)
+    return made
+
+
+def ball(name: str, radius: float, colour: bpy.types.Material) -> bpy.types.Object:
+    """A sphere at the origin."""
+    return add(name, capsule(name, 0.0, radius, radius), colour)
+
+
+def make_path(
+    name: str, places: Iterable[Sequence[float]], colour: Sequence[float], thickness: float = 0.006
+) -> bpy.types.Object:
+    """A glowing line through places in the world."""
+    data = bpy.data.curves.new(name, "CURVE")
+    data.dimensions = "3D"
+    data.bevel_depth = thickness
+    line = data.splines.new("POLY")
+    places = list(places)
+    line.points.add(len(places) - 1)
+    line.points.foreach_set("co", [number for place in places for number in (*place, 1.0)])
+    return add(name, data, material(f"Path {name}", colour, glow=0.6))
+
+
+def target_places(target: bpy.types.Object, frames: Iterable[int]) -> list[Vector]:
+    """Where the target is at each frame, in the world. Keeps the scene's frame."""
+    scene = bpy.context.scene
+    before, places = scene.frame_current, []
+    for frame in frames:
+        scene.frame_set(frame)
+        places.append(target.matrix_world.translation.copy())
+    scene.frame_set(before)
+    return places
+
+
+def show_target(target: bpy.types.Object, colour: Sequence[float], frames: Iterable[int], size: float = 0.03) -> None:
+    """A ball where the target is and a line where it goes."""
+    marker = ball(f"Ball {target.name}", size, material(f"Path {target.name}", colour, glow=0.6))
+    marker.parent = target
+    make_path(target.name, target_places(target, frames), colour, size * 0.3)
+
+
+def leave_poses(armature: bpy.types.Object, frames: Iterable[int]) -> None:
+    """Leave a copy of the armature's solid bones where they are at each frame, as a long exposure would."""
+    solids = [thing for thing in bpy.context.scene.objects if thing.parent == armature and thing.parent_type == "BONE"]
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        for solid, place in [(solid, solid.matrix_world.copy()) for solid in solids]:
+            add(f"{solid.name} at {frame}", solid.data).matrix_world = place
+
+
+def light_and_ground(*, sky: float = 0.7, ground: Sequence[float] = (0.80, 0.80, 0.78), size: float = 60.0) -> None:
+    """A large ground, a soft sky and one sun with soft shadows."""
+    plane = bpy.data.meshes.new("Ground")
+    plane.from_pydata([(-size, -size, 0), (size, -size, 0), (size, size, 0), (-size, size, 0)], [], [(0, 1, 2, 3)])
+    add("Ground", plane, material("Ground", ground, roughness=0.9))
+    world = bpy.data.worlds.new("Sky")
+    world.use_nodes = True
+    background = world.node_tree.nodes["Background"].inputs
+    background["Color"].default_value = (0.86, 0.92, 1.0, 1.0)
+    background["Strength"].default_value = sky
+    bpy.context.scene.world = world
+    sun = bpy.data.lights.new("Sun", "SUN")
+    sun.energy, sun.angle, sun.color = 2.2, math.radians(8.0), (1.0, 0.95, 0.86)
+    add("Sun", sun).rotation_euler = (math.radians(48.0), math.radians(8.0), math.radians(38.0))
+
+
+def look(at: Sequence[float], towards: Sequence[float], *, lens: float = 60.0) -> None:
+    """Put the camera at a place and turn it to another."""
+    camera = bpy.context.scene.camera or add("Camera", bpy.data.cameras.new("Camera"))
+    camera.data.lens = lens
+    bpy.context.scene.camera = camera
+    turn = (Vector(towards) - Vector(at)).to_track_quat("-Z", "Y")
+    camera.matrix_world = Matrix.Translation(at) @ turn.to_matrix().to_4x4()
+
+
+def picture(arguments: argparse.Namespace, name: str, frame: int, *, height: float = 0.625) -> None:
+    """Render one frame on the processor and say where the picture is; height is relative to the width."""
+    if arguments.no_picture:
+        return
+    scene = bpy.context.scene
+    scene.frame_set(frame)
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples = arguments.samples
+    scene.cycles.max_bounces = 3
+    scene.view_settings.view_transform = "Standard"
+    scene.render.resolution_x, scene.render.resolution_y = arguments.width, round(arguments.width * height)
+    scene.render.resolution_percentage = 100
+    path = arguments.output / f"{name}.png"
+    scene.render.filepath = str(path)
+    bpy.ops.render.render(write_still=True)
+    print(f"Picture: {path}")

@@ -1,0 +1,39 @@
+"""Every example runs from a fresh Blender and leaves a file; each in a process of its own, as its reader would run it."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tools.build_zip import ROOT
+
+# The examples' common ground, which does nothing by itself.
+SHARED = {"stage.py"}
+DEMO = ROOT / "examples" / "demo.py"
+EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name not in SHARED and path != DEMO)
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("bpy") is None, reason="there is no Blender in this Python")
+
+
+def run(example, folder, *arguments):
+    command = [sys.executable, str(example), "--output", str(folder), "--no-picture", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs_and_leaves_a_file(example, tmp_path):
+    done = run(example, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(tmp_path.glob("*.blend")), "no Blender file was saved"
+    assert "Traceback" not in done.stderr
+
+
+def test_the_demo_follows_every_target_and_says_so(tmp_path):
+    done = run(DEMO, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert len(report["chains"]) == 4
+    assert all(chain["reached"] == chain["frames"] for chain in report["chains"])
+    assert str(tmp_path / "report.json") in done.stdout
