@@ -79,7 +79,8 @@ def _reach_tolerance(plan: ChainPlan) -> float:
     length = np.sqrt(np.sum(np.diff(joints, axis=0) ** 2, axis=-1)).sum()
     if length == 0.0:
         return SINGLE_PRECISION
-    return SINGLE_PRECISION * (1.0 + float(np.max(np.abs(joints))) / float(length))
+    # A chain shorter than the rounding of its joints (bones of no length) cannot tell reached from missed at all.
+    return min(1.0, SINGLE_PRECISION * (1.0 + float(np.max(np.abs(joints))) / float(length)))
 
 
 def _plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference: Reference) -> tuple[Array, Mask]:
