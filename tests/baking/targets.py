@@ -79,13 +79,16 @@ def posed_target(armature, limb, *, plane="YZ", plane_space="ARMATURE", bend="PO
     places, count = [], frames[1] - frames[0] + 1
     for index, frame in enumerate(range(frames[0], frames[1] + 1)):
         around = 0.1 + 2 * np.pi * index / count
-        fold = (0.4 + 2.3 * ((index * 5) % count) / count) * (1 if bend == "POSITIVE" else -1)
-        for sign in (1, -1):
-            _turn(armature, limb.upper, around, frame, **where)
-            _turn(armature, limb.lower, sign * fold, frame, **where)
+        _turn(armature, limb.upper, around, frame, **where)
+        fold = 0.4 + 2.3 * ((index * 5) % count) / count
+        # Uneven scale moves the fold at which the limb is straight, so not every one is to the wanted side.
+        for tried in (fold, -fold, 0.6 * fold, -0.6 * fold, np.pi - fold):
+            _turn(armature, limb.lower, tried, frame, **where)
             posed = evaluate(armature, limb, [frame], **where)
             if (posed.seen_bends[0] > 0) == (bend == "POSITIVE"):
                 break
+        else:
+            raise AssertionError(f"no pose with this bend found at frame {frame}")
         aside = 0.2 * np.sin(3 * around) * posed.plane[:, :, 2]
         places.append(in_world(posed.worlds, posed.joints[:, 2] + aside)[0])
     for bone in (limb.upper, limb.lower):
