@@ -47,7 +47,7 @@ def test_each_frame_takes_the_branch_nearer_to_the_frame_before(eulers, from_sec
     other = other_branch(eulers)
     before = (other if from_second else eulers)[0]
     expected = [before]
-    for branches in zip(eulers[1:], other[1:]):
+    for branches in zip(eulers[1:], other[1:], strict=True):
         moves = [nearest_turn(branch - expected[-1]) for branch in branches]
         jumps = [np.abs(move).sum() for move in moves]
         expected.append(expected[-1] + moves[int(jumps[1] < jumps[0] - ROUNDING)])

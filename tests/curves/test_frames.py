@@ -19,14 +19,17 @@ def test_a_step_of_a_tenth_meets_whole_frames_exactly():
     assert np.isin(np.arange(-3, 101), frames).all()
 
 
-@pytest.mark.parametrize("start, end, step, expected", [
-    (1, 10, 4, [1, 5, 9, 10]),
-    (-2.5, 0, 1, [-2.5, -1.5, -0.5, 0]),
-    (0.8, 2.4, 0.8, [0.8, 1.6, 2.4]),
-    (7, 7, 1, [7]),
-    (1, 3, 100, [1, 3]),
-    (1, 3.004, 1, [1, 2, 3.004]),
-])
+@pytest.mark.parametrize(
+    "start, end, step, expected",
+    [
+        (1, 10, 4, [1, 5, 9, 10]),
+        (-2.5, 0, 1, [-2.5, -1.5, -0.5, 0]),
+        (0.8, 2.4, 0.8, [0.8, 1.6, 2.4]),
+        (7, 7, 1, [7]),
+        (1, 3, 100, [1, 3]),
+        (1, 3.004, 1, [1, 2, 3.004]),
+    ],
+)
 def test_the_range_ends_where_it_was_told_to(start, end, step, expected):
     assert frame_grid(start, end, step).tolist() == expected
 
@@ -40,10 +43,18 @@ def test_blender_never_merges_two_frames_of_the_grid(start, length, step):
     assert np.all(np.diff(frames) <= step + MERGE_DISTANCE + 1e-6)
 
 
-@pytest.mark.parametrize("arguments, said", [
-    ((5, 1, 1), "ends before"), ((1, 5, 0), "Step"), ((1, 5, -1), "Step"), ((1, 5, 0.005), "merges"),
-    ((1, 5, float("nan")), "Step"), ((float("nan"), 5, 1), "Start"), ((1, float("inf"), 1), "End"),
-])
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        ((5, 1, 1), "ends before"),
+        ((1, 5, 0), "Step"),
+        ((1, 5, -1), "Step"),
+        ((1, 5, 0.005), "merges"),
+        ((1, 5, float("nan")), "Step"),
+        ((float("nan"), 5, 1), "Start"),
+        ((1, float("inf"), 1), "End"),
+    ],
+)
 def test_a_range_without_meaning_is_refused_with_a_sentence(arguments, said):
     with pytest.raises(SettingError, match=said):
         frame_grid(*arguments)

@@ -10,7 +10,9 @@ Finite input gives finite output, for any F, also 0 and 1.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..array_types import Array
 from .euler_continuity import continuous_eulers, other_branch
 from .turns import continuous_angles, held_frames, nearest_turn
 
@@ -27,7 +29,7 @@ __all__ = [
 AXIS_UNDEFINED = 1e-6
 
 
-def continuous_quaternions(quaternions, *, before=None, after=None):
+def continuous_quaternions(quaternions: ArrayLike, *, before: ArrayLike | None = None, after: ArrayLike | None = None) -> Array:
     """Choose the signs of `quaternions : (..., F, 4)` so that neighbours have a dot product >= 0.
 
     The sign of the whole curve is that of `before : (..., 4)`, else that of `after : (..., 4)`, else w >= 0 at the
@@ -47,7 +49,9 @@ def continuous_quaternions(quaternions, *, before=None, after=None):
     return quaternions * signs[..., None]
 
 
-def continuous_axis_angles(angle, axis, *, before=None, after=None):
+def continuous_axis_angles(
+    angle: ArrayLike, axis: ArrayLike, *, before: ArrayLike | None = None, after: ArrayLike | None = None
+) -> tuple[Array, Array]:
     """Choose sign and turns of `angle : (..., F)` about `axis : (..., F, 3)`; returns both, in the same shapes.
 
     Neighbouring axes have a dot product >= 0 and neighbouring angles differ by at most pi. `before` and `after` are
@@ -80,17 +84,17 @@ def continuous_axis_angles(angle, axis, *, before=None, after=None):
     return angle, axis * signs[..., None]
 
 
-def _continuing_signs(vectors):
+def _continuing_signs(vectors: Array) -> Array:
     """Signs `(..., F)` that make the dot products of neighbouring `vectors : (..., F, k)` non-negative, +1 first."""
     signs = np.ones(vectors.shape[:-1])
     signs[..., 1:] = np.cumprod(_sign(_dot(vectors[..., 1:, :], vectors[..., :-1, :])), axis=-1)
     return signs
 
 
-def _sign(values):
+def _sign(values: ArrayLike) -> Array:
     """-1 where negative, else +1: unlike `np.sign`, never 0."""
     return np.where(np.asarray(values) < 0.0, -1.0, 1.0)
 
 
-def _dot(first, second):
+def _dot(first: Array, second: ArrayLike) -> Array:
     return np.einsum("...k,...k->...", first, np.asarray(second, dtype=float))

@@ -11,7 +11,10 @@ through the lock is therefore smooth, and one that rests in it and leaves anothe
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..array_types import Array, Mask
+from .indices import Indices
 from .turns import JOIN_TIE, continuous_angles, held_frames, nearest_turn
 
 # The branch is changed only if that is nearer by more than this (radians): within rounding of a tie, stay.
@@ -23,7 +26,7 @@ GIMBAL_COSINE = 1e-6
 EVEN_ORDERS = ("XYZ", "YZX", "ZXY")
 
 
-def other_branch(eulers, order="XYZ"):
+def other_branch(eulers: ArrayLike, order: str = "XYZ") -> Array:
     """The second set of angles `(..., 3)` of the same rotations as `eulers : (..., 3)` (channels x, y, z)."""
     middle = "XYZ".index(order[1])
     other = np.asarray(eulers, dtype=float) + np.pi
@@ -31,7 +34,15 @@ def other_branch(eulers, order="XYZ"):
     return other
 
 
-def continuous_eulers(first, second=None, gimbal=None, *, order="XYZ", before=None, after=None):
+def continuous_eulers(
+    first: ArrayLike,
+    second: ArrayLike | None = None,
+    gimbal: Mask | None = None,
+    *,
+    order: str = "XYZ",
+    before: ArrayLike | None = None,
+    after: ArrayLike | None = None,
+) -> Array:
     """Continue Euler angles `(..., F, 3)` (channels x, y, z): branch and turns per frame, joined to the keys around.
 
     `first` and `second` are the two branches (`second` is computed when not given); `order` is Blender's rotation
@@ -58,7 +69,7 @@ def continuous_eulers(first, second=None, gimbal=None, *, order="XYZ", before=No
     return np.where((jumps[1] < jumps[0] - JOIN_TIE)[..., None, None], paths[1], paths[0])
 
 
-def _branch_paths(first, second):
+def _branch_paths(first: Array, second: Array) -> tuple[Mask, Mask]:
     """Two arrays `(..., F)`, true where `second` is taken: starting in the first branch, starting in the second.
 
     A step is a map of two branches to two: constant, identity or swap. The branch at a frame is the value of the
@@ -81,7 +92,7 @@ def _branch_paths(first, second):
     return base ^ since, (base | (last == 0)) ^ since
 
 
-def _spread_free_turn(eulers, gimbal, order):
+def _spread_free_turn(eulers: Array, gimbal: Mask, order: str) -> Array:
     """Angles `(..., F, 3)` whose undetermined combination at `gimbal` frames is carried from free frame to free frame."""
     if not gimbal.any():
         return eulers
@@ -95,7 +106,7 @@ def _spread_free_turn(eulers, gimbal, order):
     none_free = gimbal.all(axis=-1)[..., None]
     previous, following = np.where(none_free, 0, previous), np.where(none_free, 0, following)
 
-    def free_at(where):
+    def free_at(where: Indices) -> Array:
         at = np.take_along_axis(eulers, where[..., None], axis=-2)
         return at[..., outer] - sign * at[..., inner]
 
@@ -109,16 +120,16 @@ def _spread_free_turn(eulers, gimbal, order):
     return released
 
 
-def _unwrapped(eulers, before, after):
+def _unwrapped(eulers: Array, before: ArrayLike | None, after: ArrayLike | None) -> Array:
     """Each channel of `eulers : (..., F, 3)` by `continuous_angles`, joined to its own value before and after."""
     return np.moveaxis(continuous_angles(np.moveaxis(eulers, -1, -2), before=before, after=after), -2, -1)
 
 
-def _join_jumps(path, before, after):
+def _join_jumps(path: Array, before: ArrayLike | None, after: ArrayLike | None) -> Array:
     """How far `(...)` a path is from the keys around it: the sum of all jumps at the sides that have one."""
     jump = np.zeros(path.shape[:-2])
     if before is not None:
-        jump = jump + np.abs(path[..., 0, :] - before).sum(axis=-1)
+        jump = jump + np.abs(path[..., 0, :] - np.asarray(before, dtype=float)).sum(axis=-1)
     if after is not None:
-        jump = jump + np.abs(path[..., -1, :] - after).sum(axis=-1)
+        jump = jump + np.abs(path[..., -1, :] - np.asarray(after, dtype=float)).sum(axis=-1)
     return jump

@@ -4,7 +4,9 @@ Frames are float64 arrays of scene frames, sorted, and may be fractional or nega
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..array_types import Array
 from ..errors import SettingError
 
 # Blender takes two keys nearer than this (in frames) for one, and keeps the later of the two.
@@ -14,7 +16,7 @@ MERGE_DISTANCE = 0.01
 FRAME_DECIMALS = 6
 
 
-def frame_grid(start, end, step=1.0):
+def frame_grid(start: float, end: float, step: float = 1.0) -> Array:
     """Frames `(F,)`: `start`, `start + step`, ... and always `end`, so that the last pose of the range is keyed.
 
     Each frame is computed from `start`, so that errors do not add up, and rounded to `FRAME_DECIMALS`: steps like
@@ -37,27 +39,27 @@ def frame_grid(start, end, step=1.0):
     return np.round(np.concatenate([[start], inside, [end]]), FRAME_DECIMALS)
 
 
-def merge_frames(*lists, distance=MERGE_DISTANCE):
+def merge_frames(*lists: ArrayLike, distance: float = MERGE_DISTANCE) -> Array:
     """The sorted union `(F,)` of frame lists; of frames within `distance` the one of the earlier list stays.
 
     So `merge_frames(own_keys, grid)` never moves an own key by a rounding error, and never gives Blender two keys
     that it would merge. Frames of one list are merged only where they are equal.
     """
     merged = np.empty(0)
-    for frames in lists:
-        frames = np.unique(np.round(np.asarray(frames, dtype=float), FRAME_DECIMALS))
+    for each in lists:
+        frames = np.unique(np.round(np.asarray(each, dtype=float), FRAME_DECIMALS))
         merged = np.sort(np.concatenate([merged, frames[_distance_to(merged, frames) > distance]]))
     return merged
 
 
-def _distance_to(sorted_frames, frames):
+def _distance_to(sorted_frames: Array, frames: Array) -> Array:
     """Distance `(F,)` of each of `frames` to the nearest of `sorted_frames`; infinite where there are none."""
     around = np.concatenate([[-np.inf], sorted_frames, [np.inf]])
     place = np.searchsorted(around, frames)
     return np.minimum(around[place] - frames, frames - around[place - 1])
 
 
-def ranges(frames, mask):
+def ranges(frames: ArrayLike, mask: ArrayLike) -> list[list[float]]:
     """[[first, last], ...] of the runs of neighbouring `frames : (F,)` at which `mask : (F,)` is true."""
     frames = np.asarray(frames, dtype=float)
     edges = np.diff(np.concatenate([[False], np.asarray(mask, dtype=bool), [False]]).astype(np.int8))
@@ -65,13 +67,13 @@ def ranges(frames, mask):
     return np.stack([frames[first], frames[last]], axis=-1).tolist()
 
 
-def subframe_grid(frames, count):
+def subframe_grid(frames: ArrayLike, count: int) -> Array:
     """Frames `((F - 1) * count + 1,)`: every interval of `frames : (F,)` in `count` equal parts.
 
     `subframe_grid(frames, n)[::n]` are the frames themselves, exactly. One frame or none comes back as it is.
     """
     frames = np.asarray(frames, dtype=float)
-    if len(frames) < 2:
+    if len(frames) <= 1:
         return frames.copy()
     parts = np.arange(count) / count
     inside = frames[:-1, None] + np.diff(frames)[:, None] * parts

@@ -1,6 +1,10 @@
 """Whole turns of angles, and which frame to look back to: what all of the continuity functions share."""
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from ..array_types import Array, Mask
+from .indices import Indices
 
 FULL_TURN = 2.0 * np.pi
 
@@ -8,13 +12,13 @@ FULL_TURN = 2.0 * np.pi
 JOIN_TIE = 1e-9
 
 
-def nearest_turn(angles):
+def nearest_turn(angles: ArrayLike) -> Array:
     """The same angles (any shape) moved by whole turns into [-pi, pi]."""
     angles = np.asarray(angles, dtype=float)
     return angles - FULL_TURN * np.round(angles / FULL_TURN)
 
 
-def continuous_angles(angles, *, before=None, after=None):
+def continuous_angles(angles: ArrayLike, *, before: ArrayLike | None = None, after: ArrayLike | None = None) -> Array:
     """Unwrap `angles : (..., F)` so that neighbours differ by at most pi, and join them to the keys around.
 
     Angles that are continuous already come back bit for bit, shifted by whole turns at most. `before` and `after`
@@ -30,26 +34,25 @@ def continuous_angles(angles, *, before=None, after=None):
     return angles + FULL_TURN * (turns + np.expand_dims(shift, -1))
 
 
-def _joining_turns(first, last, before, after):
+def _joining_turns(first: Array, last: Array, before: ArrayLike | None, after: ArrayLike | None) -> Array:
     """Whole turns `(...)` to add to a curve from `first` to `last` so that it meets its surroundings."""
-    before = None if before is None else np.asarray(before, dtype=float)
-    after = None if after is None else np.asarray(after, dtype=float)
     if before is None and after is None:
         return np.zeros(np.shape(first))
     if after is None:
-        return np.round((before - first) / FULL_TURN)
+        return np.round((np.asarray(before, dtype=float) - first) / FULL_TURN)
     if before is None:
-        return np.round((after - last) / FULL_TURN)
+        return np.round((np.asarray(after, dtype=float) - last) / FULL_TURN)
+    before, after = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     to_before = np.round((before - first) / FULL_TURN)
     to_after = np.round((after - last) / FULL_TURN)
 
-    def jumps(turns):
+    def jumps(turns: Array) -> Array:
         return np.abs(first + FULL_TURN * turns - before) + np.abs(last + FULL_TURN * turns - after)
 
     return np.where(jumps(to_after) < jumps(to_before) - JOIN_TIE, to_after, to_before)
 
 
-def held_frames(defined):
+def held_frames(defined: Mask) -> Indices:
     """For `defined : (..., F)`: the index of the last defined frame so far, at the start that of the first one.
 
     Where no frame is defined every index is its own.

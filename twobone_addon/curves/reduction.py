@@ -1,0 +1,171 @@
+"""The fewest Bezier keys that keep the tip within a tolerance of a motion, everywhere along it.
+
+Every other key reducer bounds the error of each curve by itself. What is seen is the tip: a channel may stray where
+another makes up for it, or where the tip does not feel it, and all channels of a chain are keyed on the same frames.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..array_types import Array, Mask
+from .alignment import align
+from .bezier import Keys, evaluate
+from .drift import Drift, Motion, feel
+from .fitting import Segment, still_segment
+from .indices import Indices
+from .segments import chosen_segments
+from .still import held_still, still_spans
+
+# Share of the tolerance that is used: the rest is for what Blender rounds to single precision and for peaks of the
+# drift between the places where it is measured.
+USED_TOLERANCE = 0.97
+
+# A wanted frame and a sample nearer than this (frames) are the same: Blender merges keys nearer than 0.01.
+SAME_FRAME = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """Reduced keys of all channels of one chain, and what they cost."""
+
+    frames: Array
+    """(M,) frames of the keys, rising; the first and the last are those of the motion."""
+    values: Array
+    """(M, K) values at the keys: exactly the motion's."""
+    left: Array
+    """(M, K, 2) handles before the keys: frame, value."""
+    right: Array
+    """(M, K, 2) handles after the keys: frame, value."""
+    smooth: Mask
+    """(M,) whether both handles of a key lie on one line, for all channels, so that its type can be ALIGNED (else FREE)."""
+    worst_drift: float
+    """Largest drift of the tip at the samples, in world units, with the keys rounded as Blender stores them."""
+    keys_before: int
+    """Keys a channel would have without reduction: one at each frame that could be a key."""
+
+    @property
+    def keys_after(self) -> int:
+        """Keys that each channel has now."""
+        return len(self.frames)
+
+    def curve(self, channel: int) -> Keys:
+        """The keys of one channel."""
+        return Keys(self.frames, self.values[:, channel], self.left[:, channel], self.right[:, channel])
+
+
+def reduce_keys(
+    times: ArrayLike,
+    values: ArrayLike,
+    drift: Drift,
+    tolerance: ArrayLike,
+    *,
+    key_frames: ArrayLike | None = None,
+    required: ArrayLike = (),
+    preferred: ArrayLike = (),
+) -> Reduction:
+    """Reduce a motion sampled at `times : (N,)` with channel `values : (N, K)` to few Bezier keys.
+
+    times : rising frames, at least 4 samples from one possible key to the next
+    values : continuous (see `continuity`): Euler angles unwrapped, quaternions without sign changes
+    drift : see `drift.Drift`; it alone knows the chain, so it may also measure the mid joint
+    tolerance : (N,) or one number, > 0, world units
+    key_frames : frames that may become keys, among the times; by default the whole ones. The first and the last time
+        always are keys.
+    required : frames that must be keys, such as where contacts begin and end
+    preferred : frames taken as keys where that costs none, such as the target's extremes; both among the times
+
+    Between the samples the drift is estimated (`Motion.worst`), so the tolerance holds at every sub-frame for motion
+    that is smooth at the scale of the samples. Where nothing moves, the keys around are equal and their handles flat.
+    If even neighbouring `key_frames` are too far apart for the tolerance, samples between them become keys, up to all
+    of them. A tolerance below what single precision can express is missed; `worst_drift` says by how much.
+
+    Raises `ValueError` if there is no sample, the times do not rise, or a frame is not among them.
+    """
+    times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
+    if len(times) == 0 or np.any(np.diff(times) <= 0.0):
+        raise ValueError(f"Expected at least one time, rising, got {times}.")
+    candidates = _candidates(times, key_frames)
+    required, preferred = _samples(times, required), _samples(times, preferred)
+    candidates = np.union1d(candidates, np.concatenate([required, preferred]))
+    if len(times) == 1:
+        return _single_key(times, values)
+
+    usable = USED_TOLERANCE * np.broadcast_to(np.asarray(tolerance, dtype=float), times.shape)
+    rests = still_spans(values, candidates, drift, usable)
+    values = held_still(values, rests)
+    motion = Motion(times, values, drift, usable, feel(values, drift, usable))
+    segments = _segments(motion, candidates, (required, preferred), rests)
+    still = np.array([_within(rests, segment.first, segment.last) for segment in segments])
+    segments, smooth = align(motion, segments, still)
+    return _reduction(motion, segments, smooth, len(candidates))
+
+
+def _samples(times: Array, frames: ArrayLike) -> Indices:
+    """The samples at some frames; `ValueError` for a frame that is not among the times."""
+    frames = np.unique(np.asarray(frames, dtype=float))
+    samples = np.searchsorted(times, frames - SAME_FRAME)
+    found = samples < len(times)
+    found[found] = np.abs(times[samples[found]] - frames[found]) <= SAME_FRAME
+    if not found.all():
+        raise ValueError(f"Expected frames among the sampled times, got {frames[~found]}.")
+    return samples
+
+
+def _candidates(times: Array, key_frames: ArrayLike | None) -> Indices:
+    """Samples that may become keys, always with the first and the last."""
+    whole = times[np.abs(times - np.round(times)) <= SAME_FRAME]
+    return np.union1d(_samples(times, whole if key_frames is None else key_frames), [0, len(times) - 1])
+
+
+def _segments(motion: Motion, candidates: Indices, wanted: tuple[Indices, Indices], rests: Indices) -> list[Segment]:
+    """Segments over the whole motion, flat where it rests, with keys at the required of the `wanted` samples."""
+    required, preferred = wanted
+    fixed = np.unique(np.concatenate([candidates[[0, -1]], required, rests.ravel()]))
+    segments: list[Segment] = []
+    for first, last in pairwise(fixed.tolist()):
+        if _within(rests, first, last):
+            segments.append(still_segment(motion, first, last))
+        else:
+            inside = candidates[(candidates >= first) & (candidates <= last)]
+            segments.extend(chosen_segments(motion, inside, preferred))
+    return segments
+
+
+def _within(spans: Indices, first: int, last: int) -> bool:
+    return bool(np.any((spans[:, 0] <= first) & (last <= spans[:, 1])))
+
+
+def _reduction(motion: Motion, segments: list[Segment], smooth: Mask, keys_before: int) -> Reduction:
+    keys = np.array([segments[0].first, *(segment.last for segment in segments)])
+    frames, values = motion.times[keys], motion.values[keys]
+    shapes = np.stack([segment.shape for segment in segments])
+    duration = np.diff(frames)[:, None]
+    forward, backward = shapes[:, 1] * duration, shapes[:, 3] * duration
+    # Outside the motion the end keys' handles mirror those inside, so that what is joined there can be smooth.
+    right = _handles(frames, values, np.append(shapes[:, 0], shapes[-1:, 2], axis=0), np.append(forward, backward[-1:], axis=0))
+    left = _handles(frames, values, np.append(shapes[:1, 0], shapes[:, 2], axis=0), -np.append(forward[:1], backward, axis=0))
+    reduction = Reduction(frames, values, left, right, smooth, 0.0, keys_before)
+    return replace(reduction, worst_drift=_stored_drift(motion, reduction))
+
+
+def _handles(frames: Array, values: Array, slopes: Array, lengths: Array) -> Array:
+    """Handles (M, K, 2) that reach `lengths : (M, K)` frames from their keys, along `slopes : (M, K)`."""
+    return np.stack([frames[:, None] + lengths, values + slopes * lengths], axis=-1)
+
+
+def _single_key(times: Array, values: Array) -> Reduction:
+    handles = np.stack([np.broadcast_to(times[:, None], values.shape), values], axis=-1)
+    return Reduction(times, values, handles, handles, np.array([True]), 0.0, 1)
+
+
+def _stored_drift(motion: Motion, reduction: Reduction) -> float:
+    """The worst drift at the samples when frames, values and handles are rounded to Blender's single precision."""
+    stored = [
+        Keys(*(array.astype(np.float32).astype(float) for array in (curve.frames, curve.values, curve.left, curve.right)))
+        for curve in (reduction.curve(channel) for channel in range(reduction.values.shape[1]))
+    ]
+    values = np.stack([evaluate(keys, motion.times) for keys in stored], axis=-1)
+    return float(motion.drift(values, np.arange(len(values))).max())
