@@ -1,0 +1,135 @@
+"""Whatever was clicked, in whatever order: the same limb, or one sentence that says what to select."""
+
+from itertools import permutations
+
+import bpy
+import pytest
+
+from tests.baking.scenes import BoneShape, build_armature
+from twobone_addon.errors import ChainError, SelectionError
+from twobone_addon.scene.chain_finding import ChainNames, chain_from_names, chain_from_selection
+
+HUMAN = (
+    BoneShape("hips", (0, 0, 1), (0, 0, 1.15)),
+    BoneShape("thigh.L", (0.1, 0, 0.95), (0.1, -0.02, 0.5), "hips"),
+    BoneShape("shin.L", (0.1, -0.02, 0.5), (0.1, 0.01, 0.1), "thigh.L", connected=True),
+    BoneShape("foot.L", (0.1, 0.01, 0.1), (0.1, -0.12, 0.02), "shin.L", connected=True),
+    BoneShape("toe.L", (0.1, -0.12, 0.02), (0.1, -0.18, 0.02), "foot.L", connected=True),
+    BoneShape("chest", (0, 0, 1.15), (0, 0, 1.5), "hips", connected=True),
+    BoneShape("upper_arm.L", (0.2, 0, 1.45), (0.5, 0.02, 1.45), "chest"),
+    BoneShape("twist.L", (0.4, 0.013, 1.45), (0.5, 0.02, 1.45), "upper_arm.L"),
+    BoneShape("forearm.L", (0.5, 0.02, 1.45), (0.77, 0, 1.45), "twist.L"),
+    BoneShape("hand.L", (0.77, 0, 1.45), (0.87, 0, 1.45), "forearm.L", connected=True),
+)
+
+
+@pytest.fixture
+def human(empty_file):
+    return build_armature(HUMAN, "Human")
+
+
+def click(armature, *names):
+    """Select bones one after the other, as clicks with Shift do: the last one is active."""
+    for bone in armature.pose.bones:
+        set_selected(bone, on=False)
+    for name in names:
+        set_selected(armature.pose.bones[name], on=True)
+        armature.data.bones.active = armature.data.bones[name]
+
+
+def set_selected(bone, *, on):
+    owner = bone if hasattr(bone, "select") else bone.bone  # the pose has the selection since 5.0
+    owner.select = on
+
+
+LEG = ChainNames("Human", "thigh.L", "shin.L", "shin.L", tip_at_tail=True)
+ARM = ChainNames("Human", "upper_arm.L", "forearm.L", "forearm.L", tip_at_tail=True)
+
+
+@pytest.mark.parametrize("order", list(permutations(["thigh.L", "shin.L"])), ids=" ".join)
+def test_two_bones_in_any_order(human, order):
+    click(human, *order)
+    assert chain_from_selection(human) == LEG
+
+
+@pytest.mark.parametrize("order", list(permutations(["thigh.L", "shin.L", "foot.L"])), ids=" ".join)
+def test_three_bones_in_any_order(human, order):
+    click(human, *order)
+    assert chain_from_selection(human) == ChainNames("Human", "thigh.L", "shin.L", "foot.L", tip_at_tail=False)
+
+
+@pytest.mark.parametrize("name", ["thigh.L", "shin.L", "foot.L"])
+def test_any_one_bone_of_a_leg(human, name):
+    click(human, name)
+    assert chain_from_selection(human) == LEG
+
+
+def test_two_bones_with_a_twist_bone_between(human):
+    click(human, "forearm.L", "upper_arm.L")
+    assert chain_from_selection(human) == ARM
+
+
+def test_the_operator_takes_the_selection(human):
+    import json
+
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(target)
+    bpy.context.view_layer.objects.active = human
+    click(human, "shin.L", "thigh.L")
+    bpy.ops.twobone.bake(target="Target")
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert (report["armature"], report["upper"], report["lower"]) == ("Human", "thigh.L", "shin.L")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [(), ("thigh.L", "forearm.L"), ("thigh.L", "shin.L", "hand.L"), ("thigh.L", "shin.L", "foot.L", "toe.L")],
+    ids=lambda names: " ".join(names) or "nothing",
+)
+def test_what_cannot_be_a_limb_says_what_to_select(human, names):
+    click(human, *names)
+    with pytest.raises(SelectionError, match="Select") as caught:
+        chain_from_selection(human)
+    assert str(caught.value).count(".") - str(caught.value).count(".L") <= 2
+
+
+def test_a_lonely_bone_says_what_to_select(empty_file):
+    rig = build_armature(HUMAN[:1], "Human")
+    click(rig, "hips")
+    with pytest.raises(SelectionError, match="no bone above or below"):
+        chain_from_selection(rig)
+
+
+IMPORTED = (
+    BoneShape("hip", (0, 0, 1), (0, 10, 1)),
+    BoneShape("knee", (0, 0, 0.5), (0, 10, 0.5), "hip"),
+    BoneShape("ankle", (0, 0.1, 0), (0, 10, 0), "knee"),
+)
+"""As some importers leave them: tails ten metres off, sideways, nothing connected."""
+
+
+def test_the_tip_of_an_imported_limb_is_where_the_next_bone_starts(empty_file):
+    rig = build_armature(IMPORTED, "Imported")
+    assert chain_from_names(rig, "hip", "knee") == ChainNames("Imported", "hip", "knee", "ankle", tip_at_tail=False)
+    click(rig, "knee")
+    assert chain_from_selection(rig) == ChainNames("Imported", "hip", "knee", "ankle", tip_at_tail=False)
+
+
+def test_a_lower_bone_with_children_in_several_places_ends_at_its_tail(empty_file):
+    rig = build_armature((*IMPORTED, BoneShape("fin", (0, 0.4, 0), (0, 1, 0), "knee")), "Imported")
+    assert chain_from_names(rig, "hip", "knee") == ChainNames("Imported", "hip", "knee", "knee", tip_at_tail=True)
+
+
+def test_a_named_tip_may_be_any_bone_below_and_either_end_of_it(human):
+    for end, at_tail in (("AUTO", False), ("HEAD", False), ("TAIL", True)):
+        assert chain_from_names(human, "thigh.L", "shin.L", "toe.L", end) == ChainNames(
+            "Human", "thigh.L", "shin.L", "toe.L", tip_at_tail=at_tail
+        )
+    assert chain_from_names(human, "thigh.L", "shin.L", "shin.L") == LEG
+    assert chain_from_names(human, "thigh.L", "shin.L", "", "HEAD").tip == "foot.L"
+
+
+def test_a_head_without_a_bone_below_is_refused(empty_file):
+    rig = build_armature(HUMAN[:3], "Human")
+    with pytest.raises(ChainError, match="no bone below"):
+        chain_from_names(rig, "thigh.L", "shin.L", "", "HEAD")
