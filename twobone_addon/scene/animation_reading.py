@@ -63,7 +63,7 @@ def read_animation(datablock: Object) -> Animation:
     found.doubtful.update(driver.data_path for driver in data.drivers)
     bag = curve_bag(datablock)
     for fcurve in bag.fcurves if bag else ():
-        if fcurve.mute or (fcurve.group is not None and fcurve.group.mute):
+        if fcurve.mute:
             continue
         if not fcurve.keyframe_points and not fcurve.sampled_points and not fcurve.modifiers:
             continue
@@ -83,5 +83,9 @@ def _is_mixed(data: AnimData) -> bool:
 
 
 def _is_plain(fcurve: FCurve) -> bool:
-    """Whether Blender evaluates the curve by its keys or samples; a curve it once found broken it leaves out."""
-    return fcurve.is_valid and bool(fcurve.keyframe_points or fcurve.sampled_points)
+    """Whether Blender surely evaluates the curve, by its keys or samples.
+
+    A curve it once found broken it leaves out. Those of a muted group it left out before actions had layers.
+    """
+    muted = fcurve.group is not None and fcurve.group.mute
+    return fcurve.is_valid and not muted and bool(fcurve.keyframe_points or fcurve.sampled_points)

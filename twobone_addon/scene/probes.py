@@ -18,6 +18,8 @@ from .quantities import Quantity
 
 PROBE_NAME = ".twobone_probe"
 
+MATRIX_SIZE = 16
+
 FEW_BONES = 4
 """Up to this many bones per wanted one, fetching all bones of an armature at once is cheaper than one by one."""
 
@@ -25,7 +27,8 @@ FEW_BONES = 4
 class Probes:
     """Probes for some quantities in a scene, and arrays for what is read from them, `count` rows."""
 
-    def __init__(self, stage: Scene, quantities: list[Quantity], count: int) -> None:
+    def __init__(self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool) -> None:
+        """Plan the probes; `alone` says that the scene holds nothing else."""
         self._stage = stage
         self._made: list[Object] = []
         bones: dict[str, dict[str, None]] = {}
@@ -33,12 +36,15 @@ class Probes:
         for quantity in quantities:
             if quantity.bone:
                 bones.setdefault(quantity.object, {})[quantity.bone] = None
-            if quantity.kind in {"WORLD", "VALUE"}:
+            if quantity.kind == "WORLD":
                 worlds[quantity.object] = None
-        self._worlds = WorldReader(list(worlds), count)
+        self._worlds = (StageReader if alone else WorldReader)(list(worlds), count)
         self._poses = {name: PoseReader(name, list(names), count) for name, names in bones.items()}
-        kinds = {"CHANNELS": ChannelReader, "VALUE": ValueReader}
-        self._others = {q: kinds[q.kind](q, count) for q in quantities if q.kind in kinds}
+        self._others: dict[Quantity, ChannelReader | ValueReader] = {
+            quantity: ChannelReader(quantity, count) for quantity in quantities if quantity.kind == "CHANNELS"
+        }
+        self._numbers = [quantity for quantity in quantities if quantity.kind == "VALUE"]
+        self._count = count
 
     def __enter__(self) -> Self:
         """Put the probes into the scene."""
@@ -46,6 +52,8 @@ class Probes:
             self._worlds.probes.append(self._probe(name, [""]))
         for name, reader in self._poses.items():
             self._probe(name, outermost(bpy.data.objects[name], reader.names))
+        for quantity in self._numbers:
+            self._others[quantity] = ValueReader(self._probe("", []), quantity, self._count)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -88,7 +96,7 @@ def outermost(armature: Object, names: list[str]) -> list[str]:
 
 
 class WorldReader:
-    """World matrices of objects."""
+    """World matrices of objects, as their probes have them."""
 
     def __init__(self, names: list[str], count: int) -> None:
         self.names = names
@@ -105,6 +113,32 @@ class WorldReader:
         return self._rows[:, self.names.index(name)].astype(float)
 
 
+class StageReader(WorldReader):
+    """The same in a scene that holds nothing but probes: all of its objects are fetched at once."""
+
+    def __init__(self, names: list[str], count: int) -> None:
+        super().__init__(names, count)
+        self._columns: list[str] = []
+        self._flat = np.empty((0, 0), dtype=np.float32)
+
+    def read(self, depsgraph: Any, row: int) -> None:
+        """Fetch one frame."""
+        if not self._columns:
+            self._columns = [thing.name for thing in depsgraph.objects]
+            self._flat = np.empty((len(self._rows), MATRIX_SIZE * len(self._columns)), dtype=np.float32)
+        depsgraph.objects.foreach_get("matrix_world", self._flat[row])
+
+    def values(self, name: str) -> Array:
+        """Matrices `(F, 4, 4)`."""
+        column = self._columns.index(self.probes[self.names.index(name)].name)
+        return by_rows(self._flat[:, MATRIX_SIZE * column : MATRIX_SIZE * (column + 1)])
+
+
+def by_rows(flat: Array) -> Array:
+    """Matrices `(F, 4, 4)` of numbers `(F, 16)` as Blender keeps them, column after column."""
+    return flat.reshape(-1, 4, 4).swapaxes(-1, -2).astype(float)
+
+
 class PoseReader:
     """Posed matrices of some bones of an armature."""
 
@@ -114,21 +148,22 @@ class PoseReader:
         bones = self._armature.pose.bones
         self._whole = len(bones) <= FEW_BONES * len(names)
         self._columns = bones.keys() if self._whole else names
-        self._rows = np.empty((count, len(self._columns), 4, 4), dtype=np.float32)
+        self._flat = np.empty((count, MATRIX_SIZE * len(self._columns)), dtype=np.float32)
 
     def read(self, depsgraph: Any, row: int) -> None:
         """Fetch one frame."""
         bones = self._armature.evaluated_get(depsgraph).pose.bones
         if self._whole:
-            bones.foreach_get("matrix", self._rows[row].reshape(-1))
+            bones.foreach_get("matrix", self._flat[row])
             return
-        for place, name in zip(self._rows[row], self.names, strict=True):
+        for place, name in zip(self._flat[row].reshape(-1, 4, 4), self.names, strict=True):
             place[:] = bones[name].matrix
 
     def values(self, name: str) -> Array:
         """Matrices `(F, 4, 4)`."""
-        matrices = self._rows[:, self._columns.index(name)].astype(float)
-        return matrices.swapaxes(-1, -2) if self._whole else matrices  # Blender keeps matrices by columns.
+        column = self._columns.index(name)
+        flat = self._flat[:, MATRIX_SIZE * column : MATRIX_SIZE * (column + 1)]
+        return by_rows(flat) if self._whole else flat.reshape(-1, 4, 4).astype(float)
 
 
 class ChannelReader:
@@ -152,11 +187,20 @@ class ChannelReader:
 
 
 class ValueReader:
-    """The number at a data path of an object, `(F,)`."""
+    """The number at a data path of an object, `(F,)`.
 
-    def __init__(self, quantity: Quantity, count: int) -> None:
+    What animates a property that no transform depends on is evaluated only for who reads it: here, a driver on a
+    probe. The driver's own result is not used: it does not tell numbers near zero from zero.
+    """
+
+    def __init__(self, probe: Object, quantity: Quantity, count: int) -> None:
         self._object = bpy.data.objects[quantity.object]
         self._path = quantity.path
+        driver = probe.driver_add("location", 0).driver
+        driver.type = "AVERAGE"
+        target = driver.variables.new().targets[0]
+        target.id = self._object
+        target.data_path = quantity.path
         self.values: Array = np.zeros(count)
 
     def read(self, depsgraph: Any, row: int) -> None:

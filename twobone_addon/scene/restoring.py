@@ -18,6 +18,9 @@ from .versions import curve_bag, strip_bag
 UNCHANGED = 1e-6
 """Relative difference below which a channel counts as what its curve says; single precision has 6e-8."""
 
+SINGLE = bool | int | float | str
+"""What a property holds that has no components; a choice is its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -110,13 +113,17 @@ def _value(datablock: Object, path: str, index: int) -> object:
         value = datablock.path_resolve(path)
     except ValueError:
         return None
+    if isinstance(value, SINGLE):
+        return value
     try:
         return value[index]
     except (TypeError, IndexError, KeyError):
-        return value if isinstance(value, int | float) else None
+        return None
 
 
 def _differs(value: object, animated: float) -> bool:
+    if isinstance(value, str):
+        return True  # The curve of a choice holds its number, which the name does not tell: put it back in any case.
     if isinstance(value, bool | int):
         return int(value) != int(animated)
     return abs(value - animated) > UNCHANGED * max(abs(value), abs(animated))
@@ -128,14 +135,14 @@ def _apply(edits: list[Edit]) -> None:
             owner, _, key = edit.path[:-2].rpartition('["')
             holder = edit.datablock.path_resolve(owner) if owner else edit.datablock
             name = bpy.utils.unescape_identifier(key)
-            if isinstance(holder[name], bool | int | float):
+            if isinstance(holder[name], SINGLE):
                 holder[name] = edit.value
             else:
                 holder[name][edit.index] = edit.value
             continue
         owner, _, name = edit.path.rpartition(".")
         holder = edit.datablock.path_resolve(owner) if owner else edit.datablock
-        if isinstance(getattr(holder, name), bool | int | float):
+        if isinstance(getattr(holder, name), SINGLE):
             setattr(holder, name, edit.value)
         else:
             getattr(holder, name)[edit.index] = edit.value

@@ -27,7 +27,7 @@ STAGE_NAME = ".twobone_stage"
 
 def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool) -> dict[Quantity, Array]:
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time."""
-    with _stage(scene, in_scene=in_scene) as stage, Probes(stage, quantities, len(frames)) as probes:
+    with _stage(scene, in_scene=in_scene) as stage, Probes(stage, quantities, len(frames), alone=not in_scene) as probes:
         layer = stage.view_layers[0]
         whole = np.floor(frames)
         steps = zip(whole.astype(int).tolist(), (frames - whole).tolist(), strict=True)
