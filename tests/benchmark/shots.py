@@ -1,0 +1,156 @@
+"""The shots that the bake is measured on: what stands in the scene, which chains follow which targets, and how long."""
+
+import math
+from dataclasses import dataclass
+
+import addon_utils
+import bpy
+
+LIMB = {"upper": "upper", "lower": "lower"}
+
+
+@dataclass(frozen=True)
+class Limb:
+    """One chain and what it follows, by name."""
+
+    armature: str
+    upper: str
+    lower: str
+    target: str
+    plane: str = "YZ"
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A scene to bake."""
+
+    limbs: list
+    frames: int
+
+
+def two_bones(frames=1000):
+    """Two bones and a keyed target, nothing else."""
+    add_rig("Rig", [("", (0, 0, 2), 1)])
+    add_target("Target", (0, 0, 0.6), frames)
+    return Shot([Limb("Rig", "upper0", "lower0", "Target")], frames)
+
+
+def two_bones_long():
+    """The same for an hour of film."""
+    return two_bones(100_000)
+
+
+def rigify_human(frames=250):
+    """Rigify's human with a skinned, subdivided body; four FK limbs."""
+    addon_utils.enable("rigify")
+    bpy.ops.object.armature_basic_human_metarig_add()
+    bpy.ops.pose.rigify_generate()
+    rig = bpy.context.object
+    add_body(rig)
+    limbs = []
+    for side in ("L", "R"):
+        rig.pose.bones[f"thigh_parent.{side}"]["IK_FK"] = 1.0
+        rig.pose.bones[f"upper_arm_parent.{side}"]["IK_FK"] = 1.0
+        limbs.append((f"thigh_fk.{side}", f"shin_fk.{side}", "YZ"))
+        limbs.append((f"upper_arm_fk.{side}", f"forearm_fk.{side}", "XZ"))
+    made = []
+    for number, (upper, lower, plane) in enumerate(limbs):
+        tip = rig.pose.bones[lower].bone.tail_local
+        inward = tip.lerp(rig.pose.bones[upper].bone.head_local, 0.2)
+        add_target(f"Target{number}", inward, frames, radius=0.12, plane=plane)
+        made.append(Limb(rig.name, upper, lower, f"Target{number}", plane))
+    return Shot(made, frames)
+
+
+def crowded_scene(frames=250):
+    """Two bones beside two hundred animated, subdivided objects."""
+    shot = two_bones(frames)
+    for number in range(200):
+        bpy.ops.mesh.primitive_uv_sphere_add(location=(number % 20, number // 20, 5))
+        sphere = bpy.context.object
+        sphere.modifiers.new("Subdivision", "SUBSURF").levels = 2
+        sphere.modifiers.new("Wave", "WAVE")
+        for frame in (1, frames):
+            sphere.location.z = 5 + frame / frames
+            sphere.keyframe_insert("location", frame=frame)
+    return shot
+
+
+def hundred_characters(frames=250):
+    """A hundred characters, two legs each."""
+    limbs = []
+    for number in range(100):
+        origin = (2.0 * (number % 10), 2.0 * (number // 10))
+        rig = add_rig(f"Rig{number:03}", [(".L", (0.2, 0, 2), 1), (".R", (-0.2, 0, 2), 1)])
+        rig.location.xy = origin
+        for leg, x in ((0, 0.2), (1, -0.2)):
+            name = f"Target{number:03}.{leg}"
+            add_target(name, (origin[0] + x, origin[1], 0.6), frames, phase=math.pi * leg + number)
+            limbs.append(Limb(rig.name, f"upper{leg}", f"lower{leg}", name))
+    return Shot(limbs, frames)
+
+
+SHOTS = {
+    "two bones": two_bones,
+    "two bones, long": two_bones_long,
+    "Rigify human": rigify_human,
+    "crowded scene": crowded_scene,
+    "hundred characters": hundred_characters,
+}
+
+
+def build(name):
+    """A new file with one of the shots in it, its scene's range set to the shot's."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    shot = SHOTS[name]()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, shot.frames
+    return shot
+
+
+def add_rig(name, legs):
+    """An armature with a two-bone leg downwards from each of `legs`: suffix, head, length of each bone."""
+    data = bpy.data.armatures.new(name)
+    rig = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for number, (_, (x, y, z), length) in enumerate(legs):
+        upper, lower = data.edit_bones.new(f"upper{number}"), data.edit_bones.new(f"lower{number}")
+        upper.head, upper.tail = (x, y, z), (x, y - 0.1, z - length)
+        lower.head, lower.tail = upper.tail, (x, y, z - 2 * length)
+        lower.parent, lower.use_connect = upper, True
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
+
+
+def add_target(name, place, frames, *, radius=0.5, phase=0.0, plane="YZ"):
+    """An empty going round and round in a plane, keyed every eight frames."""
+    target = bpy.data.objects.new(name, None)
+    bpy.context.scene.collection.objects.link(target)
+    first, second = ("XYZ".index(letter) for letter in plane)
+    for frame in range(1, frames + 8, 8):
+        target.location = place
+        target.location[first] += radius * math.sin(frame / 9 + phase)
+        target.location[second] += 0.6 * radius * math.cos(frame / 9 + phase)
+        target.keyframe_insert("location", frame=frame)
+    return target
+
+
+def add_body(rig):
+    """A mesh around the rig's deforming bones, each of its points held by the nearest one, subdivided."""
+    bones = [bone for bone in rig.data.bones if bone.use_deform]
+    mesh = bpy.data.meshes.new("Body")
+    body = bpy.data.objects.new("Body", mesh)
+    bpy.context.scene.collection.objects.link(body)
+    corners = [(x, y, z) for x in (-0.02, 0.02) for y in (-0.02, 0.02) for z in (-0.02, 0.02)]
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    places, faces = [], []
+    for bone in bones:
+        faces += [tuple(len(places) + corner for corner in side) for side in sides]
+        places += [tuple(bone.head_local.lerp(bone.tail_local, 0.5)[k] + corner[k] for k in range(3)) for corner in corners]
+    mesh.from_pydata(places, [], faces)
+    for number, bone in enumerate(bones):
+        body.vertex_groups.new(name=bone.name).add(list(range(8 * number, 8 * number + 8)), 1.0, "REPLACE")
+    body.modifiers.new("Armature", "ARMATURE").object = rig
+    body.modifiers.new("Subdivision", "SUBSURF").levels = 3
+    body.parent = rig
