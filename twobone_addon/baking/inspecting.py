@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..scene.blender_types import Object, Scene
+from ..scene.key_tables import NEAR_FRAME, read_keys
 from ..scene.lookup import object_named
 from ..scene.versions import curve_bag
-from ..scene.writing import NEAR_FRAME, read_keys
 from ..settings import BakeSettings
-from .bake import _report, _verify
-from .rehearsing import solve
 from .report import BakeReport, ChainReport
+from .reporting import chain_report
 from .solving import Solved
+from .stages import Stopwatch, prove, solve
 
 
 def inspect(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> BakeReport:
@@ -24,11 +23,14 @@ def inspect(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None 
 
     Which frames are in reach is what a bake would find. Raises a `TwoBoneError` where a bake would.
     """
-    start = time.perf_counter()
-    walk = solve(scene, [dataclasses.replace(settings, verify=True) for settings in wanted], active)
-    measured = _verify(scene, walk.solved, walk.frames)
-    chains = [_with_present_keys(chain, _report(chain, found)) for chain, found in zip(walk.solved, measured, strict=True)]
-    return BakeReport(chains, {"inspect": time.perf_counter() - start}, walk.evaluation)
+    watch = Stopwatch()
+    walk = solve(scene, [dataclasses.replace(settings, verify=True) for settings in wanted], active, watch)
+    with watch.stage("verify"):
+        measured = prove(scene, walk.solved)
+    chains = [
+        _with_present_keys(chain, chain_report(chain, (), found)) for chain, found in zip(walk.solved, measured, strict=True)
+    ]
+    return BakeReport(chains, watch.seconds, walk.evaluation)
 
 
 def _with_present_keys(chain: Solved, report: ChainReport) -> ChainReport:

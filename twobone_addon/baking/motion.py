@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -107,6 +107,8 @@ def _chain_motion(plan: ChainPlan, samples: Samples, rows: Array, values: list[A
     for index in plan.constrained:
         above = samples[plan.pose(index - 1)][rows] if index else parent
         channels[index] = _posed_channels(plan.rest.bones[index], above, samples[plan.pose(index)][rows])
+    for index in plan.stretched_before:
+        channels[index] = replace(channels[index], scale=np.ones_like(channels[index].scale))
     return ChainMotion(parent, tuple(channels))
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..array_types import Array
 from ..errors import ChainError, DependencyError
 from ..rig.bones import RestBone, RestChain
@@ -13,6 +11,7 @@ from ..rig.planes import nearest_letters
 from ..rig.scaling import bone_that_stops_stretch, scale_carriers
 from ..scene.blender_types import Object, Scene
 from ..scene.chain_finding import ChainNames, chain_from_names, chain_from_selection
+from ..scene.clearing import has_baked_keys
 from ..scene.constraints import is_acting, is_constrained
 from ..scene.dependencies import Dependencies, dependencies
 from ..scene.guarding import refuse_unwritable
@@ -20,8 +19,9 @@ from ..scene.keys_reading import is_animated
 from ..scene.lookup import find_armature, find_object, objects_by_name, rotation_path, scale_path
 from ..scene.rest_reading import read_rest_bone, read_rest_chain, starts_at_tail
 from ..scene.sampling import Quantity
+from ..scene.versions import curve_bag
 from ..settings import BakeSettings
-from .frame_choice import bake_frames
+from .frame_choice import choose_frames
 
 ANIMATABLE = ("influence", "bend")
 """Settings of a stored chain that are read per frame where they are animated."""
@@ -35,13 +35,17 @@ class ChainPlan:
     names: ChainNames
     rest: RestChain
     frames: Array
-    """`(F,)`"""
+    """`(F,)` all that are sampled and solved."""
+    report_rows: Array
+    """`(K,)` which of them the report is about: those of the full rate, without the moments in between."""
     reads_scene: bool
     """Sampling needs the user's own scene."""
     parent: Quantity | None
     """Pose of the bone that the chain hangs from."""
     constrained: tuple[int, ...]
     """Which bones of the chain constraints move, by their index in `rest.bones`."""
+    stretched_before: tuple[int, ...]
+    """Which bones of the chain have scales that an earlier bake stretched; their own scale is 1."""
     end_bone: RestBone | None
     """The bone at the tip, where it is to be turned."""
     end_parent: int
@@ -50,6 +54,11 @@ class ChainPlan:
     """Settings of the stored chain that are read per frame, by name."""
     notes: tuple[str, ...]
     """What a person should know before or after the bake."""
+
+    @property
+    def report_frames(self) -> Array:
+        """`(K,)` the frames that the report is about."""
+        return self.frames[self.report_rows]
 
     @property
     def armature_world(self) -> Quantity:
@@ -97,9 +106,16 @@ class ChainPlan:
 
     def keyed_paths(self) -> list[str]:
         """Data paths of all channels that the bake writes."""
+        return self.rotation_paths() + (self.scale_paths() if self.settings.reach == "STRETCH" else [])
+
+    def rotation_paths(self) -> list[str]:
+        """Data paths of the rotations of all bones that turn, the end bone included."""
         turned = [self.rest.bones[index] for index in self.rest.turning] + ([self.end_bone] if self.end_bone else [])
-        scaled = scale_carriers(self.rest) if self.settings.reach == "STRETCH" else ()
-        return [rotation_path(bone) for bone in turned] + [scale_path(self.rest.bones[index]) for index in scaled]
+        return [rotation_path(bone) for bone in turned]
+
+    def scale_paths(self) -> list[str]:
+        """Data paths of the scales that stretching writes."""
+        return [scale_path(self.rest.bones[index]) for index in scale_carriers(self.rest)]
 
 
 def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
@@ -111,20 +127,23 @@ def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> C
     _refuse_broken_stretch(settings, rest)
     end_bone, end_parent = _end_bone(armature, settings, names, rest)
     parent = armature.pose.bones[names.upper].parent
+    chosen = choose_frames(scene, settings, target, armature, [bone.name for bone in rest.bones])
     plan = ChainPlan(
         settings=settings,
         names=names,
         rest=rest,
-        frames=bake_frames(scene, settings, target),
+        frames=chosen.sampled,
+        report_rows=chosen.reported,
         reads_scene=_reads_scene(armature, settings, names, rest),
         parent=Quantity("POSE", armature.name, parent.name) if parent else None,
         constrained=tuple(i for i, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
+        stretched_before=_stretched_before(armature, rest, chosen.sampled),
         end_bone=end_bone,
         end_parent=end_parent,
         animated_settings=_animated_settings(armature, settings),
         notes=_notes(armature, rest),
     )
-    refuse_unwritable(armature, plan.keyed_paths())
+    refuse_unwritable(armature, plan.keyed_paths(), settings.destination)
     return plan
 
 
@@ -168,6 +187,16 @@ def _end_bone(armature: Object, settings: BakeSettings, names: ChainNames, rest:
             "Name the end bone as the tip, or let the end follow."
         )
     return read_rest_bone(at_tip[0]), len(rest.bones) - 1
+
+
+def _stretched_before(armature: Object, rest: RestChain, frames: Array) -> tuple[int, ...]:
+    bag = curve_bag(armature)
+    found = []
+    for index in scale_carriers(rest):
+        fcurve = bag.fcurves.find(scale_path(rest.bones[index]), index=0) if bag else None
+        if fcurve is not None and has_baked_keys(fcurve, float(frames[0]), float(frames[-1])):
+            found.append(index)
+    return tuple(found)
 
 
 def _animated_settings(armature: Object, settings: BakeSettings) -> dict[str, Quantity]:

@@ -31,20 +31,24 @@ def proof_quantities(solved: Solved) -> list[Quantity]:
     return [plan.armature_world, plan.target_world, *(plan.pose(index) for index in carriers)]
 
 
-def measure(solved: Solved, samples: Samples) -> Measured:
-    """Compare evaluated joints with the evaluated target, in the plane, frame by frame."""
-    plan, frames, rows = solved.plan, solved.chain.task.frames, solved.rows
+def measure(solved: Solved, samples: Samples, rows: Array) -> Measured:
+    """Compare evaluated joints with the evaluated target, in the plane, at the frames of the plan's report.
+
+    rows : (K,), where these frames are among the samples
+    """
+    plan, chain, at = solved.plan, solved.chain, solved.plan.report_rows
+    frames, reach = chain.task.frames[at], chain.pose.reach[at]
     world_from_armature = samples[plan.armature_world][rows]
     linear = world_from_armature[:, :3, :3]
-    joints = _joints(solved, samples)
-    targets_world = points(samples[plan.target_world][rows], solved.chain.target_offset)
+    joints = _joints(solved, samples, rows)
+    targets_world = points(samples[plan.target_world][rows], chain.target_offset)
     targets = points(np.linalg.inv(world_from_armature), targets_world)
     root, tip = joints[0], joints[-1]
     missed = in_plane(frames, tip - targets)
-    astray = in_plane(frames, tip - root) - solved.chain.pose.goals
-    whole = solved.influence >= 1.0
-    reached = whole & (solved.chain.pose.reach == Reach.REACHED)
-    determined = whole & (solved.chain.pose.reach != Reach.DEGENERATE)
+    astray = in_plane(frames, tip - root) - chain.pose.goals[at]
+    whole = solved.motion.influence[at] >= 1.0
+    reached = whole & (reach == Reach.REACHED)
+    determined = whole & (reach != Reach.DEGENERATE)
     depths = [frames[:, :, 2] * out_of_plane(frames, joint - root)[:, None] for joint in joints[1:]]
     errors = _world_lengths(linear, from_plane(frames, missed))[reached]
     return Measured(
@@ -55,9 +59,9 @@ def measure(solved: Solved, samples: Samples) -> Measured:
     )
 
 
-def _joints(solved: Solved, samples: Samples) -> list[Array]:
-    """Evaluated joints, `(F, 3)` each, armature space: the head of each bone that turns, and the tip."""
-    plan, rows = solved.plan, solved.rows
+def _joints(solved: Solved, samples: Samples, rows: Array) -> list[Array]:
+    """Evaluated joints, `(K, 3)` each, armature space: the head of each bone that turns, and the tip."""
+    plan = solved.plan
     heads = [samples[plan.pose(index)][rows][:, :3, 3] for index in plan.rest.turning]
     last = samples[plan.pose(len(plan.rest.bones) - 1)][rows]
     return [*heads, points(last, plan.rest.tip)]

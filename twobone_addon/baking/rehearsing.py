@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..array_types import Array
 from ..scene.blender_types import Object, Scene
 from ..settings import BakeSettings
-from .bake import _evaluation, _report
-from .motion import motion_quantities, plan_motion
-from .planning import plan_chain
+from .keying import KeyedChain, keyed_chain
 from .report import ChainReport
-from .sampling import sample
-from .solving import Solved, solve_keys
+from .reporting import chain_report
+from .stages import Stopwatch, solve
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,41 +47,19 @@ class Rehearsal:
     """How motion was sampled, as in `BakeReport`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """Solved chains and the frames they were solved at."""
-
-    solved: list[Solved]
-    frames: Array
-    """`(F,)`, of all chains together."""
-    evaluation: str | dict[str, str]
-
-
 def rehearse(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Rehearsal:
     """What `bake` with the same arguments would do; raises what it would raise."""
-    walk = solve(scene, wanted, active)
-    return Rehearsal([_rehearsal(chain) for chain in walk.solved], walk.evaluation)
+    walk = solve(scene, wanted, active, Stopwatch())
+    return Rehearsal([_rehearsal(keyed_chain(chain)) for chain in walk.solved], walk.evaluation)
 
 
-def solve(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Walk:
-    """Find, sample and solve all chains in one walk over time; changes nothing. Raises a `TwoBoneError`."""
-    plans = [plan_chain(scene, settings, active) for settings in wanted]
-    frames = np.unique(np.concatenate([plan.frames for plan in plans]))
-    quantities = [quantity for plan in plans for quantity in motion_quantities(plan)]
-    samples = sample(scene, quantities, frames, evaluation=_evaluation(plans))
-    solved = []
-    for plan in plans:
-        rows = np.searchsorted(frames, plan.frames)
-        solved.append(solve_keys(plan, rows, plan_motion(plan, samples, rows)))
-    return Walk(solved, frames, samples.evaluation)
-
-
-def _rehearsal(chain: Solved) -> ChainRehearsal:
-    links = np.diff(chain.plan.rest.rest_joints(), axis=0)
+def _rehearsal(keyed: KeyedChain) -> ChainRehearsal:
+    plan = keyed.solved.plan
+    links = np.diff(plan.rest.rest_joints(), axis=0)
     return ChainRehearsal(
-        settings=chain.plan.settings,
-        tip_at_tail=chain.plan.names.tip_at_tail,
+        settings=plan.settings,
+        tip_at_tail=plan.names.tip_at_tail,
         rest_lengths=tuple(float(length) for length in np.sqrt(np.sum(links * links, axis=-1))),
-        curves=tuple(CurvePreview(key.path, key.index, len(key.frames)) for key in chain.keys),
-        report=_report(chain, None),
+        curves=tuple(CurvePreview(key.path, key.index, len(key.frames)) for key in keyed.keys),
+        report=chain_report(keyed.solved, keyed.keys, None, drift=keyed.drift),
     )

@@ -20,6 +20,8 @@ class ChainReport:
     frame_end: float
     keys: int
     """Keys in the range, over all channels."""
+    full_rate_keys: int
+    """As many as one key per frame and channel would be; more than `keys` after reduction."""
     channels: int
     """Curves that hold them."""
     reached: int
@@ -37,6 +39,8 @@ class ChainReport:
     """Largest measured distance of the tip from where it is meant to be, after clamping, softening and limits."""
     max_off_plane: float | None
     """Largest measured distance of a joint from the plane through the root joint."""
+    max_drift: float
+    """Farthest that reduced keys let the tip drift from the full-rate motion, between frames too; 0 without reduction."""
     plane_held: int
     """Frames at which the plane was undecided and taken from another frame."""
     notes: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""From a plan and its motion to a posed chain and its keys: numbers only, nothing is changed."""
+"""From a plan and its motion to a posed chain and its curves: numbers only, nothing is changed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array, Mask
-from ..rig.bones import ChainMotion, RestBone
+from ..rig.bones import RestBone
 from ..rig.inheritance import parent_transform
 from ..rig.inverse import ChainPose, Task, follow_targets
-from ..rig.posing import Reference, Turned, pose_with_rotations, present_reference, rest_reference
+from ..rig.posing import Turned, pose_with_rotations, present_reference, rest_reference
 from ..rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
 from ..rig.scaling import scale_carriers
 from ..scene.keys_reading import surroundings
 from ..scene.lookup import object_named, rotation_path, scale_path
-from ..scene.writing import ChannelKeys
 from .curve_values import Surroundings, rotation_curves
 from .motion import PlanMotion
 from .planning import ChainPlan
@@ -41,16 +40,26 @@ class SolvedChain:
 
 
 @dataclass(frozen=True, slots=True)
+class CurveSamples:
+    """One channel at every sampled frame."""
+
+    path: str
+    index: int
+    group: str
+    values: Array
+    """`(F,)` continuous."""
+    present: Array
+    """`(F,)` what the channel holds now."""
+
+
+@dataclass(frozen=True, slots=True)
 class Solved:
-    """One chain, posed and ready to be written."""
+    """One chain, posed, with the curves that pose it."""
 
     plan: ChainPlan
-    rows: Array
-    """`(F,)` rows of the plan's frames among all sampled frames."""
+    motion: PlanMotion
     chain: SolvedChain
-    keys: list[ChannelKeys]
-    influence: Array
-    """`(F,)`"""
+    curves: list[CurveSamples]
 
 
 def solve_chain_pose(plan: ChainPlan, motion: PlanMotion) -> SolvedChain:
@@ -60,38 +69,39 @@ def solve_chain_pose(plan: ChainPlan, motion: PlanMotion) -> SolvedChain:
     offset = target_offset(plan, motion)
     task, held = chain_task(plan, motion, reference, offset)
     pose = follow_targets(plan.rest, motion.chain, reference, task)
-    turned, scaled, ratio = _mixed(plan, motion, task, pose)
-    return SolvedChain(task, pose, turned, ratio, _end_rotation(plan, motion, turned, scaled), held, offset)
+    turned, ratio = _mixed(plan, motion, task, pose)
+    return SolvedChain(task, pose, turned, ratio, _end_rotation(plan, motion, turned), held, offset)
 
 
-def solve_keys(plan: ChainPlan, rows: Array, motion: PlanMotion) -> Solved:
-    """Pose the plan's chain and turn the poses into keys."""
+def solve_curves(plan: ChainPlan, motion: PlanMotion) -> Solved:
+    """Pose the plan's chain and turn the poses into continuous curves."""
     chain = solve_chain_pose(plan, motion)
-    keys = []
+    curves = []
     for number, index in enumerate(plan.rest.turning):
-        keys += _rotation_keys(plan, plan.rest.bones[index], chain.turned.rotations[number], motion.rotation_values[index])
+        present = motion.rotation_values[index]
+        curves += _rotation_curves(plan, plan.rest.bones[index], chain.turned.rotations[number], present)
     if plan.end_bone is not None:
-        keys += _rotation_keys(plan, plan.end_bone, chain.end_rotation, motion.end_rotation_values)
+        curves += _rotation_curves(plan, plan.end_bone, chain.end_rotation, motion.end_rotation_values)
     if plan.settings.reach == "STRETCH":
         for index in scale_carriers(plan.rest):
-            keys += _scale_keys(plan, plan.rest.bones[index], motion.chain.channels[index].scale * chain.ratio[:, None])
-    return Solved(plan, rows, chain, keys, motion.influence)
+            curves += _scale_curves(plan.rest.bones[index], motion.chain.channels[index].scale, chain.ratio)
+    return Solved(plan, motion, chain, curves)
 
 
-def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose) -> tuple[Turned, ChainMotion, Array]:
+def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose) -> tuple[Turned, Array]:
     """The solved pose mixed with the present one by influence: each joint turns the shortest way."""
     if np.all(motion.influence >= 1.0):
-        return pose.turned, pose.motion, pose.ratio
+        return pose.turned, pose.ratio
     ratio = 1.0 + (pose.ratio - 1.0) * motion.influence
     scaled = task.stretched(motion.chain, ratio)
     rotations = tuple(
         from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), to_quaternion(solved), motion.influence))
         for index, solved in zip(plan.rest.turning, pose.turned.rotations, strict=True)
     )
-    return pose_with_rotations(plan.rest, scaled, rotations), scaled, ratio
+    return pose_with_rotations(plan.rest, scaled, rotations), ratio
 
 
-def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned, scaled: ChainMotion) -> Array | None:
+def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned) -> Array | None:
     """Local rotation `(F, 3, 3)` that gives the end bone its orientation in the armature."""
     if plan.end_bone is None or motion.end_pose is None:
         return None
@@ -106,17 +116,17 @@ def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned, scaled: C
     return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ wanted)
 
 
-def _rotation_keys(plan: ChainPlan, bone: RestBone, rotation: Array, present: Array) -> list[ChannelKeys]:
+def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: Array, present: Array) -> list[CurveSamples]:
     path = rotation_path(bone)
     curves = rotation_curves(bone.rotation_mode, rotation=rotation, present=present, outside=_surroundings(plan, path, present))
     return [
-        ChannelKeys(path, channel, bone.name, plan.frames, curves.values[:, column])
+        CurveSamples(path, channel, bone.name, curves.values[:, column], present[:, channel])
         for column, channel in enumerate(curves.indices)
     ]
 
 
-def _scale_keys(plan: ChainPlan, bone: RestBone, scale: Array) -> list[ChannelKeys]:
-    return [ChannelKeys(scale_path(bone), axis, bone.name, plan.frames, scale[:, axis]) for axis in range(3)]
+def _scale_curves(bone: RestBone, scale: Array, ratio: Array) -> list[CurveSamples]:
+    return [CurveSamples(scale_path(bone), axis, bone.name, scale[:, axis] * ratio, scale[:, axis]) for axis in range(3)]
 
 
 def _surroundings(plan: ChainPlan, path: str, present: Array) -> Surroundings:

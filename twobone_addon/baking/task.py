@@ -89,15 +89,13 @@ def _plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference: Refer
     root = reference.joints[..., 0, :]
     if settings.plane in LIMB_PLANES:
         normals = carried_normal(rest_normal(plan.rest), _carried_by_parent(plan, reference))
-        if settings.plane == "REST":
+        if motion.pole_world is None:
             limb = plane_with_normal(normals, targets - root)
         else:
-            assert motion.pole_world is not None
             poles = points(motion.armature_from_world, motion.pole_world)
             limb = plane_through_pole(targets - root, poles - root, settings.pole_angle, normals)
         return limb.frames, limb.held
-    if settings.plane == "OBJECT":
-        assert motion.plane_world is not None
+    if motion.plane_world is not None:
         frames = carried_frames(np.eye(3)[:, :2], (motion.armature_from_world @ motion.plane_world)[:, :3, :3])
     else:
         frames = carried_frames(letter_axes(settings.plane), _armature_from_plane_space(plan, motion))

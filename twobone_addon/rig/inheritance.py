@@ -53,10 +53,10 @@ def parent_transform(bone: RestBone, parent_pose: Array | None) -> ParentTransfo
 
 def _inherited(bone: RestBone, parent3: Array) -> tuple[Array, Array | None]:
     """Rotation and scale `(..., 3, 3)` taken over from the parent, and the post-scale where there is one."""
-    if bone.inherit_rotation:
+    if bone.inherit_rotation or bone.parent_rest is None:
         turn, post_scale = _with_rotation(bone.inherit_scale, parent3)
     else:
-        turn, post_scale = _without_rotation(bone, parent3)
+        turn, post_scale = _without_rotation(bone.inherit_scale, bone.parent_rest[:3, :3], parent3)
     if bone.inherit_scale == "AVERAGE":
         turn = turn * np.cbrt(np.abs(np.linalg.det(parent3)))[..., None, None]
     return turn, post_scale
@@ -73,14 +73,13 @@ def _with_rotation(inherit_scale: str, parent3: Array) -> tuple[Array, Array | N
     return parent3, None
 
 
-def _without_rotation(bone: RestBone, parent3: Array) -> tuple[Array, Array | None]:
-    assert bone.parent_rest is not None
-    rest3 = np.broadcast_to(bone.parent_rest[:3, :3], parent3.shape)
-    if bone.inherit_scale == "FULL":
+def _without_rotation(inherit_scale: str, rest3: Array, parent3: Array) -> tuple[Array, Array | None]:
+    rest3 = np.broadcast_to(rest3, parent3.shape)
+    if inherit_scale == "FULL":
         return rest3 * _axis_lengths(parent3)[..., None, :], None
-    if bone.inherit_scale == "FIX_SHEAR":
+    if inherit_scale == "FIX_SHEAR":
         return rest3 * _volume_true_lengths(parent3)[..., None, :], None
-    if bone.inherit_scale == "ALIGNED":
+    if inherit_scale == "ALIGNED":
         return rest3, _volume_true_lengths(parent3)
     return rest3, None
 

@@ -84,7 +84,7 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     uneven = np.abs(lengths - even_lengths).max(axis=-1) > UNEVEN * even_lengths.sum(axis=-1)
     doubtful = unsettled | (uneven & (solution.reach != Reach.REACHED))
     if task.options.limits is None and doubtful.any():
-        return _searched(chain, reference, task, targets, pose, doubtful)
+        return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
     return pose
 
 

@@ -14,6 +14,10 @@ COINCIDENT = 1e-4
 """A tail this near to a joint, relative to the bone's link, is that joint: single precision far from the origin."""
 
 
+MOST_BONES = 3
+"""Upper, lower and tip."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChainNames:
     """A chain by the names of its bones."""
@@ -34,9 +38,7 @@ def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", ti
         if name and name not in bones:
             raise ChainError(f'{role} "{name}" is not in armature "{armature.name}". Choose one of its bones.')
     if bones[upper] not in ancestors(bones[lower]):
-        raise ChainError(
-            f'Bone "{lower}" does not hang from "{upper}". Choose an upper bone and a lower bone of the same limb.'
-        )
+        raise ChainError(f'Bone "{lower}" does not hang from "{upper}". Choose an upper bone and a lower bone of the same limb.')
     tip_name, at_tail = _named_tip(bones[lower], bones[tip], tip_end) if tip else automatic_tip(bones[lower], tip_end)
     return ChainNames(armature.name, upper, lower, tip_name, at_tail)
 
@@ -47,14 +49,12 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
     Three bones are upper, lower and tip; two are upper and lower. One bone may be any of the three: of the pairs
     parent and child around it, the one whose two links are most alike in length is the limb.
     """
-    selected = sorted(
-        (bone for bone in armature.pose.bones if is_selected(bone)), key=lambda bone: len(ancestors(bone))
-    )
-    if not 1 <= len(selected) <= 3:
+    selected = sorted((bone for bone in armature.pose.bones if is_selected(bone)), key=lambda bone: len(ancestors(bone)))
+    if not 1 <= len(selected) <= MOST_BONES:
         found = f"{len(selected)} bones" if selected else "no bone"
         raise SelectionError(
             f'Armature "{armature.name}" has {found} selected. '
-            "Select the upper and the lower bone of a limb, such as thigh and shin."
+            "Choose the upper and the lower bone of a limb, such as thigh and shin."
         )
     if len(selected) == 1:
         upper, lower = _limb_around(selected[0])
@@ -64,7 +64,7 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
             raise SelectionError(
                 f'Bones "{above.name}" and "{below.name}" are not on one limb. Select bones that hang from one another.'
             )
-    third = selected[2].name if len(selected) == 3 else ""
+    third = selected[2].name if len(selected) == MOST_BONES else ""
     return chain_from_names(armature, selected[0].name, selected[1].name, tip or third, tip_end)
 
 
@@ -101,9 +101,7 @@ def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]
             raise ChainError(f'The tip is the head of the lower bone "{lower.name}" itself. Choose its tail.')
         return tip.name, True
     if lower not in ancestors(tip):
-        raise ChainError(
-            f'Tip bone "{tip.name}" does not hang from the lower bone "{lower.name}". Choose a bone below it.'
-        )
+        raise ChainError(f'Tip bone "{tip.name}" does not hang from the lower bone "{lower.name}". Choose a bone below it.')
     return tip.name, tip_end == "TAIL"
 
 
@@ -116,9 +114,7 @@ def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
             pairs.append((bone.parent.parent, bone.parent))
     pairs += [(bone, child) for child in bone.children]
     if not pairs:
-        raise SelectionError(
-            f'Bone "{bone.name}" has no bone above or below it. Select the upper and the lower bone of a limb.'
-        )
+        raise SelectionError(f'Bone "{bone.name}" has no bone above or below it. Select the upper and the lower bone of a limb.')
     return max(pairs, key=lambda pair: _likeness(*pair))
 
 
@@ -127,7 +123,5 @@ def _likeness(upper: PoseBone, lower: PoseBone) -> float:
     name, at_tail = automatic_tip(lower, "AUTO")
     carrier = lower.id_data.pose.bones[name].bone
     tip = carrier.tail_local if at_tail else carrier.head_local
-    links = np.array(
-        [(lower.bone.head_local - upper.bone.head_local).length, (tip - lower.bone.head_local).length]
-    )
+    links = np.array([(lower.bone.head_local - upper.bone.head_local).length, (tip - lower.bone.head_local).length])
     return float(links.min() / links.max()) if links.max() > 0.0 else 0.0

@@ -1,43 +1,103 @@
-"""What keeps keys from being written, found before anything is: one sentence each."""
+"""What keeps keys from being written, or from being seen, found before anything is: one sentence each."""
 
 from __future__ import annotations
 
 from ..errors import WriteError
-from .blender_types import FCurve, Object
-from .versions import curve_bag
+from .blender_types import AnimData, FCurve, Object
+from .versions import curve_bag, slot_users
+
+HARMLESS_MODIFIERS = {"CYCLES"}
+"""Modifiers that leave a curve alone between its first and last key."""
 
 
-def refuse_unwritable(armature: Object, paths: list[str]) -> None:
-    """Raise `WriteError` where the armature's animation, or a curve at one of the data paths, cannot take keys."""
+def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> None:
+    """Raise `WriteError` where keys at the data paths could not be written, or would not be seen."""
     if not armature.is_editable:
-        raise WriteError(
-            f'Armature "{armature.name}" is linked from another file. Make it local or override it first.'
-        )
+        raise WriteError(f'Armature "{armature.name}" is linked from another file. Make it local or override it first.')
     data = armature.animation_data
-    if data is not None:
-        if data.use_tweak_mode:
-            raise WriteError(
-                f'Armature "{armature.name}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.'
-            )
-        if data.action is not None and not data.action.is_editable:
-            raise WriteError(
-                f'Action "{data.action.name}" is linked from another file. Assign a local action to "{armature.name}".'
-            )
-        for fcurve in data.drivers:
-            if fcurve.data_path in paths:
-                raise WriteError(
-                    f"Channel {fcurve.data_path}[{fcurve.array_index}] is driven, so keys would have no effect. "
-                    "Remove the driver first."
-                )
+    if data is None:
+        return
+    if data.use_tweak_mode:
+        raise WriteError(f'Armature "{armature.name}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.')
+    _refuse_drivers(data, paths)
     bag = curve_bag(armature)
-    for fcurve in bag.fcurves if bag else ():
+    curves = [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
+    if destination == "NLA":
+        _refuse_hidden_strip(data, curves)
+        return
+    _refuse_mixed(data)
+    if destination == "ACTION":
+        _refuse_shared(armature, data)
+    for fcurve in curves:
+        _refuse_curve(fcurve)
+
+
+def _refuse_drivers(data: AnimData, paths: list[str]) -> None:
+    for fcurve in data.drivers:
         if fcurve.data_path in paths:
-            _refuse_curve(fcurve)
+            raise WriteError(
+                f"Channel {fcurve.data_path}[{fcurve.array_index}] is driven, so keys would have no effect. "
+                "Remove the driver first."
+            )
+
+
+def _refuse_hidden_strip(data: AnimData, curves: list[FCurve]) -> None:
+    """The action lies above all strips and would cover the new one."""
+    if curves and not data.action_influence <= 0.0:
+        raise WriteError(
+            f'Action "{data.action.name}" already has curve {_name(curves[0])}, which would cover the NLA strip. '
+            "Remove that curve, or choose another destination."
+        )
+
+
+def _refuse_mixed(data: AnimData) -> None:
+    """An action that is mixed with what is below it does not show what its keys say."""
+    solo = next((track for track in data.nla_tracks if track.is_solo), None)
+    if solo is not None:
+        raise WriteError(f'NLA track "{solo.name}" is solo, so the action would not be seen. Turn solo off first.')
+    if data.action_influence < 1.0:
+        raise WriteError(
+            f"The action's influence is {data.action_influence:g}, so keys would be mixed with what is below. "
+            "Set it to 1 in the NLA editor first."
+        )
+    if data.action_blend_type != "REPLACE":
+        raise WriteError(
+            f"The action's blending is {data.action_blend_type.title()}, so keys would not mean what they say. "
+            "Set it to Replace in the NLA editor first."
+        )
+
+
+def _refuse_shared(armature: Object, data: AnimData) -> None:
+    if data.action is None:
+        return
+    if not data.action.is_editable:
+        raise WriteError(
+            f'Action "{data.action.name}" is linked from another file. '
+            f'Assign a local action to "{armature.name}", or choose a new action as the destination.'
+        )
+    others = slot_users(data) - 1
+    if others > 0:
+        raise WriteError(
+            f'Action "{data.action.name}" also animates {others} other{"s" if others > 1 else ""}. '
+            "Make it single-user, or choose a new action as the destination."
+        )
 
 
 def _refuse_curve(fcurve: FCurve) -> None:
-    name = f"{fcurve.data_path}[{fcurve.array_index}]"
-    if fcurve.lock or (fcurve.group is not None and fcurve.group.lock):
-        raise WriteError(f"Curve {name} is locked. Unlock it in the Graph Editor first.")
+    group = fcurve.group
+    if fcurve.lock or (group is not None and group.lock):
+        raise WriteError(f"Curve {_name(fcurve)} is locked. Unlock it in the Graph Editor first.")
     if fcurve.sampled_points:
-        raise WriteError(f"Curve {name} holds samples instead of keys. Convert it to keys first.")
+        raise WriteError(f"Curve {_name(fcurve)} holds samples instead of keys. Convert it to keys first.")
+    if fcurve.mute or (group is not None and group.mute):
+        raise WriteError(f"Curve {_name(fcurve)} is muted, so keys would not be seen. Unmute it in the Graph Editor first.")
+    for modifier in fcurve.modifiers:
+        if not modifier.mute and modifier.type not in HARMLESS_MODIFIERS:
+            raise WriteError(
+                f"Curve {_name(fcurve)} has a {modifier.type.title()} modifier that would change the baked values. "
+                "Mute or remove it first."
+            )
+
+
+def _name(fcurve: FCurve) -> str:
+    return f"{fcurve.data_path}[{fcurve.array_index}]"

@@ -45,9 +45,7 @@ def find_armature(name: str, active: Object | None) -> Object:
     if found.type != "ARMATURE":
         raise ObjectError(f'Object "{found.name}" is not an armature. Choose the armature that holds the chain.')
     if found.data.pose_position == "REST":
-        raise ObjectError(
-            f'Armature "{found.name}" shows its rest position. Switch it to Pose Position in its data properties.'
-        )
+        raise ObjectError(f'Armature "{found.name}" shows its rest position. Switch it to Pose Position in its data properties.')
     return found
 
 

@@ -47,14 +47,34 @@ def ensure_curve_bag(datablock: Object) -> CurveBag:
     data: AnimData = datablock.animation_data or datablock.animation_data_create()
     if data.action is None:
         data.action = bpy.data.actions.new(f"{datablock.name}Action")
-    action = data.action
+    if hasattr(data.action, "layers") and data.action_slot is None:
+        data.action_slot = data.action.slots.new(id_type=datablock.id_type, name=datablock.name)
+    return _slot_bag(data.action, getattr(data, "action_slot", None))
+
+
+def ensure_action_bag(action: Action, datablock: Object) -> CurveBag:
+    """What takes the curves of `datablock` in a new action that is not assigned to it."""
+    slot = action.slots.new(id_type=datablock.id_type, name=datablock.name) if hasattr(action, "layers") else None
+    return _slot_bag(action, slot)
+
+
+def _slot_bag(action: Action, slot: Any) -> CurveBag:
     if not hasattr(action, "layers"):
         return action
-    if data.action_slot is None:
-        data.action_slot = action.slots.new(id_type=datablock.id_type, name=datablock.name)
     layer = action.layers[0] if action.layers else action.layers.new("Layer")
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
-    return strip.channelbag(data.action_slot, ensure=True)
+    return strip.channelbag(slot, ensure=True)
+
+
+def first_slot(action: Action) -> str:
+    """Identifier of an action's first slot; empty before 4.4."""
+    return action.slots[0].identifier if getattr(action, "slots", None) else ""
+
+
+def assign_slot(user: Any, identifier: str) -> None:
+    """Let animation data or an NLA strip use the slot of that identifier in its action; nothing before 4.4."""
+    if identifier and hasattr(user, "action_slot"):
+        user.action_slot = user.action.slots[identifier]
 
 
 def new_fcurve(bag: CurveBag, path: str, index: int, group: str) -> FCurve:

@@ -5,33 +5,31 @@ Inside the range a curve gets exactly the new keys; outside it every key stays a
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..array_types import Array
-from .blender_types import FCurve, Object
-from .versions import ensure_curve_bag, new_fcurve
+from .blender_types import CurveBag, FCurve
+from .holding import with_held_key
+from .key_tables import (
+    HANDLE_ALIGNED,
+    HANDLE_FREE,
+    INTERPOLATION,
+    NEAR_FRAME,
+    KeyTable,
+    blank_keys,
+    joined_keys,
+    new_keys,
+    put_keys,
+    read_keys,
+    some_keys,
+)
+from .versions import new_fcurve
 
-NEAR_FRAME = 0.01
-"""Blender takes keys closer than this (frames) for one."""
-
-INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
-HANDLE_VECTOR, HANDLE_AUTO_CLAMPED = 2, 4
-KEY_GENERATED = 5
-"""Key type that marks baked keys; Blender's own tools use it so."""
-
-WIDTHS = {
-    "co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1,
-    "interpolation": 1, "easing": 1, "type": 1, "handle_left_type": 1, "handle_right_type": 1,
-    "select_control_point": 1, "select_left_handle": 1, "select_right_handle": 1,
-}  # fmt: skip
-"""All that a key holds, with the number of values of each."""
-
-REAL = {"co", "handle_left", "handle_right", "amplitude", "back", "period"}
-
-NATIVE = {"amplitude": 0.8, "back": 1.70158, "period": 4.1}
-"""Easing numbers of a key that `keyframe_insert` makes; a bulk-added key has zeros."""
+STRAIGHT_HANDLES = 1e-4
+"""Sine of the angle between two handles, in frames and radians, below which they count as one line."""
 
 COLOR_MODES = {"rotation_quaternion": "AUTO_YRGB"}
 """How `keyframe_insert` colours new curves; all others are `AUTO_RGB`."""
@@ -48,37 +46,71 @@ class ChannelKeys:
     """`(K,)` ascending."""
     values: Array
     """`(K,)`"""
+    interpolation: str
+    """`CONSTANT`, `LINEAR` or `BEZIER`."""
+    left: Array | None = None
+    """`(K, 2)` handles before the keys, for `BEZIER`: frame, value."""
+    right: Array | None = None
+    """`(K, 2)` handles after the keys."""
 
 
-def write_keys(datablock: Object, channels: list[ChannelKeys], start: float, end: float) -> None:
-    """Replace what the channels' curves have from `start` to `end` by these keys; missing curves are made."""
-    bag = ensure_curve_bag(datablock)
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """The frames in which keys are replaced, and whether to hold what is just outside."""
+
+    start: float
+    end: float
+    hold_before: bool = False
+    hold_after: bool = False
+
+
+def write_keys(
+    bag: CurveBag, channels: Sequence[ChannelKeys], span: KeyRange, present: Mapping[tuple[str, int], tuple[float, float]]
+) -> None:
+    """Replace what the channels' curves have in the range by these keys; missing curves are made.
+
+    `present`: by path and index, what a channel without a curve holds before and after the range.
+    """
     for channel in channels:
         fcurve = bag.fcurves.find(channel.path, index=channel.index)
         if fcurve is None:
             fcurve = new_fcurve(bag, channel.path, channel.index, channel.group)
             fcurve.color_mode = COLOR_MODES.get(channel.path.rpartition(".")[2], "AUTO_RGB")
-        _replace(fcurve, channel, start, end)
+        _replace(fcurve, _baked(channel), span, present[channel.path, channel.index])
 
 
-def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> None:
-    fresh = _fresh(channel)
-    if not fcurve.keyframe_points:
-        _put(fcurve, fresh)
+def _replace(fcurve: FCurve, fresh: KeyTable, span: KeyRange, present: tuple[float, float]) -> None:
+    had_keys = len(fcurve.keyframe_points) > 0
+    old = _with_holds(fcurve, span, present) if had_keys or span.hold_before or span.hold_after else blank_keys(0)
+    frames = old["co"][:, 0]
+    before, after = frames < span.start - NEAR_FRAME, frames > span.end + NEAR_FRAME
+    if not (before.any() or after.any()):
+        if had_keys:
+            fcurve.keyframe_points.clear()
+        put_keys(fcurve, fresh)
         fcurve.update()
         return
-    old = read_keys(fcurve)
-    frames = old["co"][:, 0]
-    before, after = frames < start - NEAR_FRAME, frames > end + NEAR_FRAME
-    merged = {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in WIDTHS}
+    merged = joined_keys(some_keys(old, before), fresh, some_keys(old, after))
     fcurve.keyframe_points.clear()
-    _put(fcurve, merged)
+    put_keys(fcurve, merged)
     fcurve.update()
-    if before.any() or after.any():
-        _set_back(fcurve, merged, int(before.sum()), len(fresh["co"]))
+    _set_back(fcurve, merged, int(before.sum()), len(fresh["co"]))
 
 
-def _set_back(fcurve: FCurve, merged: dict[str, Array], first: int, count: int) -> None:
+def _with_holds(fcurve: FCurve, span: KeyRange, present: tuple[float, float]) -> KeyTable:
+    """The curve's keys, with those that hold what is one frame before and one frame after the range."""
+    table = read_keys(fcurve)
+    for wanted, frame, value, outside in (
+        (span.hold_before, span.start - 1.0, present[0], False),
+        (span.hold_after, span.end + 1.0, present[1], True),
+    ):
+        if wanted:
+            has_keys = len(fcurve.keyframe_points) > 0
+            table = with_held_key(table, frame, fcurve.evaluate(frame) if has_keys else value, leads_outside=outside)
+    return table
+
+
+def _set_back(fcurve: FCurve, merged: KeyTable, first: int, count: int) -> None:
     """Undo what `update` did to the keys outside the range: it recalculates automatic and aligned handles."""
     now = read_keys(fcurve)
     if len(now["co"]) != len(merged["co"]):
@@ -89,35 +121,17 @@ def _set_back(fcurve: FCurve, merged: dict[str, Array], first: int, count: int) 
         fcurve.keyframe_points.foreach_set(name, kept.ravel())
 
 
-def read_keys(fcurve: FCurve) -> dict[str, Array]:
-    """Everything the curve's keys hold, `(K, width)` each."""
-    points = fcurve.keyframe_points
-    keys = {}
-    for name, width in WIDTHS.items():
-        flat = np.empty(len(points) * width, dtype=np.float32 if name in REAL else np.int32)
-        points.foreach_get(name, flat)
-        keys[name] = flat.reshape(-1, width)
-    return keys
+def _baked(channel: ChannelKeys) -> KeyTable:
+    table = new_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
+    if channel.left is not None and channel.right is not None:
+        table["handle_left"][:], table["handle_right"][:] = channel.left, channel.right
+        places = np.stack([channel.frames, channel.values], axis=-1)
+        kinds = np.where(_straight(places - channel.left, channel.right - places), HANDLE_ALIGNED, HANDLE_FREE)
+        table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = kinds
+    return table
 
 
-def _fresh(channel: ChannelKeys) -> dict[str, Array]:
-    count = len(channel.frames)
-    points = np.stack([channel.frames, channel.values], axis=-1).astype(np.float32)
-    keys = {
-        name: np.zeros((count, width), dtype=np.float32 if name in REAL else np.int32)
-        for name, width in WIDTHS.items()
-    }
-    for name in ("co", "handle_left", "handle_right"):
-        keys[name][:] = points
-    for name, number in NATIVE.items():
-        keys[name][:] = number
-    keys["interpolation"][:] = INTERPOLATION["LINEAR"]
-    keys["handle_left_type"][:] = keys["handle_right_type"][:] = HANDLE_VECTOR
-    keys["type"][:] = KEY_GENERATED
-    return keys
-
-
-def _put(fcurve: FCurve, keys: dict[str, Array]) -> None:
-    fcurve.keyframe_points.add(len(keys["co"]))
-    for name, values in keys.items():
-        fcurve.keyframe_points.foreach_set(name, values.ravel())
+def _straight(before: Array, after: Array) -> Array:
+    """Where two handles `(K, 2)` lie on one line."""
+    across = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    return np.abs(across) <= STRAIGHT_HANDLES * np.hypot(*before.T) * np.hypot(*after.T)

@@ -1,0 +1,78 @@
+"""Everything that the keys of an F-curve hold, as arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..array_types import Array
+from .blender_types import FCurve
+
+NEAR_FRAME = 0.01
+"""Blender takes keys closer than this (frames) for one."""
+
+INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
+HANDLE_FREE, HANDLE_VECTOR, HANDLE_ALIGNED = 0, 2, 3
+KEY_GENERATED = 5
+"""Key type that marks baked keys; Blender's own tools use it so."""
+
+WIDTHS = {
+    "co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1,
+    "interpolation": 1, "easing": 1, "type": 1, "handle_left_type": 1, "handle_right_type": 1,
+    "select_control_point": 1, "select_left_handle": 1, "select_right_handle": 1,
+}  # fmt: skip
+"""All that a key holds, with the number of values of each."""
+
+REAL = {"co", "handle_left", "handle_right", "amplitude", "back", "period"}
+
+NATIVE = {"amplitude": 0.8, "back": 1.70158, "period": 4.1}
+"""Easing numbers of a key that `keyframe_insert` makes; a bulk-added key has zeros."""
+
+KeyTable = dict[str, Array]
+"""One array `(K, width)` per name in `WIDTHS`."""
+
+
+def read_keys(fcurve: FCurve) -> KeyTable:
+    """Everything the curve's keys hold."""
+    points = fcurve.keyframe_points
+    table = blank_keys(len(points))
+    for name, values in table.items():
+        flat = values.ravel()
+        points.foreach_get(name, flat)
+        table[name] = flat.reshape(values.shape)
+    return table
+
+
+def put_keys(fcurve: FCurve, table: KeyTable) -> None:
+    """Add keys to a curve that has none."""
+    fcurve.keyframe_points.add(len(table["co"]))
+    for name, values in table.items():
+        fcurve.keyframe_points.foreach_set(name, values.ravel())
+
+
+def blank_keys(count: int) -> KeyTable:
+    """Keys with nothing but zeros."""
+    return {name: np.zeros((count, width), dtype=np.float32 if name in REAL else np.int32) for name, width in WIDTHS.items()}
+
+
+def new_keys(frames: Array, values: Array, interpolation: int) -> KeyTable:
+    """Baked keys `(K,)`, not selected, with the look that Blender gives its own."""
+    table = blank_keys(len(frames))
+    places = np.stack([frames, values], axis=-1)
+    for name in ("co", "handle_left", "handle_right"):
+        table[name][:] = places
+    for name, number in NATIVE.items():
+        table[name][:] = number
+    table["interpolation"][:] = interpolation
+    table["handle_left_type"][:] = table["handle_right_type"][:] = HANDLE_VECTOR
+    table["type"][:] = KEY_GENERATED
+    return table
+
+
+def some_keys(table: KeyTable, which: object) -> KeyTable:
+    """The keys that a mask, a slice or row numbers choose."""
+    return {name: values[which] for name, values in table.items()}
+
+
+def joined_keys(*tables: KeyTable) -> KeyTable:
+    """The keys of all tables, one after the other."""
+    return {name: np.concatenate([table[name] for table in tables]) for name in WIDTHS}
