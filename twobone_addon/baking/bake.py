@@ -9,7 +9,7 @@ from ..scene.clearing import remove_stretch
 from ..scene.destinations import open_destination
 from ..scene.lookup import object_named
 from ..scene.restoring import edits_kept
-from ..scene.writing import KeyRange, write_keys
+from ..scene.writing import write_keys
 from ..settings import BakeSettings
 from .keying import KeyedChain, keyed_chain
 from .report import BakeReport
@@ -47,5 +47,4 @@ def _write(scene: Scene, keyed: list[KeyedChain]) -> None:
             name, armature = settings.stored or plan.names.upper, armatures[plan.names.armature]
             with open_destination(armature, settings.destination, name, start, end) as bag:
                 remove_stretch(armature, bag, plan.scale_paths(), start, end)
-                span = KeyRange(start, end, hold_before=settings.key_before, hold_after=settings.key_after)
-                write_keys(bag, chain.keys, span, chain.present)
+                write_keys(bag, chain.keys, start, end)

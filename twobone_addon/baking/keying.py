@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..array_types import Array
+from ..scene.lookup import object_named
 from ..scene.writing import ChannelKeys
+from .holding import held_outside
 from .reducing import reduced
 from .solving import CurveSamples, Solved
 
@@ -20,17 +22,28 @@ class KeyedChain:
     keys: list[ChannelKeys]
     drift: float
     """Farthest that the keys let the tip drift from the full-rate motion, world units; 0 without reduction."""
-    present: dict[tuple[str, int], tuple[float, float]]
-    """What the channels, by path and index, hold before and after the range where they have no curve."""
 
 
 def keyed_chain(solved: Solved) -> KeyedChain:
     """Choose the keys of a solved chain as its settings say."""
-    present = {(curve.path, curve.index): (float(curve.present[0]), float(curve.present[-1])) for curve in solved.curves}
     if solved.plan.settings.keys == "REDUCE":
         keys, drift = reduced(solved)
-        return KeyedChain(solved, keys, drift, present)
-    return KeyedChain(solved, [_full_rate(solved, curve) for curve in solved.curves], 0.0, present)
+    else:
+        keys, drift = [_full_rate(solved, curve) for curve in solved.curves], 0.0
+    return KeyedChain(solved, [_held(solved, *pair) for pair in zip(solved.curves, keys, strict=True)], drift)
+
+
+def _held(solved: Solved, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
+    plan = solved.plan
+    outside = held_outside(
+        object_named(plan.names.armature),
+        curve.path,
+        curve.index,
+        settings=plan.settings,
+        within=(float(plan.frames[0]), float(plan.frames[-1])),
+        present=(float(curve.present[0]), float(curve.present[-1])),
+    )
+    return keys if outside is None else replace(keys, outside=outside)
 
 
 def _full_rate(solved: Solved, curve: CurveSamples) -> ChannelKeys:

@@ -88,7 +88,9 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     return pose
 
 
-def _searched(chain: RestChain, reference: Reference, task: Task, targets: Array, pose: ChainPose, doubtful: Mask) -> ChainPose:
+def _searched(
+    chain: RestChain, reference: Reference, task: Task, *, targets: Array, pose: ChainPose, doubtful: Mask
+) -> ChainPose:
     """The pose with doubtful frames searched, where the ring of fixed lengths neither poses the chain nor tells its reach."""
     options = task.options
     to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -54,15 +55,16 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
         found = f"{len(selected)} bones" if selected else "no bone"
         raise SelectionError(
             f'Armature "{armature.name}" has {found} selected. '
-            "Choose the upper and the lower bone of a limb, such as thigh and shin."
+            "Select the upper and the lower bone of a limb, such as thigh and shin."
         )
     if len(selected) == 1:
         upper, lower = _limb_around(selected[0])
         return chain_from_names(armature, upper.name, lower.name, tip, tip_end)
-    for above, below in zip(selected, selected[1:], strict=False):
+    for above, below in pairwise(selected):
         if above not in ancestors(below):
             raise SelectionError(
-                f'Bones "{above.name}" and "{below.name}" are not on one limb. Select bones that hang from one another.'
+                f'Bones "{above.name}" and "{below.name}" are not on one limb. '
+                "Choose bones that hang from one another."
             )
     third = selected[2].name if len(selected) == MOST_BONES else ""
     return chain_from_names(armature, selected[0].name, selected[1].name, tip or third, tip_end)

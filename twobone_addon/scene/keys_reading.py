@@ -8,7 +8,7 @@ import numpy as np
 from ..array_types import Array
 from ..curves.frames import FRAME_DECIMALS
 from .blender_types import FCurve, Object
-from .key_tables import NEAR_FRAME
+from .key_tables import NEAR_FRAME, KeyTable, read_keys
 from .versions import curve_bag
 
 MOTION = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -38,8 +38,7 @@ def read_frames(fcurve: FCurve) -> Array:
 
 def surroundings(thing: Object, path: str, index: int, start: float, end: float) -> tuple[float | None, float | None]:
     """Values of the last key before and the first key after a range; `None` where there is none."""
-    bag = curve_bag(thing)
-    fcurve = bag.fcurves.find(path, index=index) if bag else None
+    fcurve = _find(thing, path, index)
     if fcurve is None:
         return None, None
     points = fcurve.keyframe_points
@@ -49,6 +48,22 @@ def surroundings(thing: Object, path: str, index: int, start: float, end: float)
         points[before[-1]].co[1] if len(before) else None,
         points[after[0]].co[1] if len(after) else None,
     )
+
+
+def key_table(thing: Object, path: str, index: int) -> KeyTable | None:
+    """All that the keys of a channel hold; `None` where it has no curve with keys."""
+    fcurve = _find(thing, path, index)
+    return read_keys(fcurve) if fcurve is not None and fcurve.keyframe_points else None
+
+
+def value_at(thing: Object, path: str, index: int, frame: float) -> float:
+    """What the curve of a channel, which is known to be there, says at a frame."""
+    return _find(thing, path, index).evaluate(frame)
+
+
+def _find(thing: Object, path: str, index: int) -> FCurve | None:
+    bag = curve_bag(thing)
+    return bag.fcurves.find(path, index=index) if bag else None
 
 
 def is_animated(thing: Object, path: str) -> bool:

@@ -5,21 +5,19 @@ Inside the range a curve gets exactly the new keys; outside it every key stays a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..array_types import Array
 from .blender_types import CurveBag, FCurve
-from .holding import with_held_key
 from .key_tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
     INTERPOLATION,
     NEAR_FRAME,
     KeyTable,
-    blank_keys,
     joined_keys,
     new_keys,
     put_keys,
@@ -52,62 +50,35 @@ class ChannelKeys:
     """`(K, 2)` handles before the keys, for `BEZIER`: frame, value."""
     right: Array | None = None
     """`(K, 2)` handles after the keys."""
+    outside: KeyTable | None = None
+    """What the curve is to have outside the range, where that is not what it has; keys inside do not count."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRange:
-    """The frames in which keys are replaced, and whether to hold what is just outside."""
-
-    start: float
-    end: float
-    hold_before: bool = False
-    hold_after: bool = False
-
-
-def write_keys(
-    bag: CurveBag, channels: Sequence[ChannelKeys], span: KeyRange, present: Mapping[tuple[str, int], tuple[float, float]]
-) -> None:
-    """Replace what the channels' curves have in the range by these keys; missing curves are made.
-
-    `present`: by path and index, what a channel without a curve holds before and after the range.
-    """
+def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end: float) -> None:
+    """Replace what the channels' curves have from `start` to `end` by these keys; missing curves are made."""
     for channel in channels:
         fcurve = bag.fcurves.find(channel.path, index=channel.index)
         if fcurve is None:
             fcurve = new_fcurve(bag, channel.path, channel.index, channel.group)
             fcurve.color_mode = COLOR_MODES.get(channel.path.rpartition(".")[2], "AUTO_RGB")
-        _replace(fcurve, _baked(channel), span, present[channel.path, channel.index])
+        _replace(fcurve, channel, start, end)
 
 
-def _replace(fcurve: FCurve, fresh: KeyTable, span: KeyRange, present: tuple[float, float]) -> None:
-    had_keys = len(fcurve.keyframe_points) > 0
-    old = _with_holds(fcurve, span, present) if had_keys or span.hold_before or span.hold_after else blank_keys(0)
-    frames = old["co"][:, 0]
-    before, after = frames < span.start - NEAR_FRAME, frames > span.end + NEAR_FRAME
-    if not (before.any() or after.any()):
-        if had_keys:
-            fcurve.keyframe_points.clear()
+def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> None:
+    fresh = _baked(channel)
+    if not fcurve.keyframe_points and channel.outside is None:
         put_keys(fcurve, fresh)
         fcurve.update()
         return
+    old = read_keys(fcurve) if channel.outside is None else channel.outside
+    frames = old["co"][:, 0]
+    before, after = frames < start - NEAR_FRAME, frames > end + NEAR_FRAME
     merged = joined_keys(some_keys(old, before), fresh, some_keys(old, after))
     fcurve.keyframe_points.clear()
     put_keys(fcurve, merged)
     fcurve.update()
-    _set_back(fcurve, merged, int(before.sum()), len(fresh["co"]))
-
-
-def _with_holds(fcurve: FCurve, span: KeyRange, present: tuple[float, float]) -> KeyTable:
-    """The curve's keys, with those that hold what is one frame before and one frame after the range."""
-    table = read_keys(fcurve)
-    for wanted, frame, value, outside in (
-        (span.hold_before, span.start - 1.0, present[0], False),
-        (span.hold_after, span.end + 1.0, present[1], True),
-    ):
-        if wanted:
-            has_keys = len(fcurve.keyframe_points) > 0
-            table = with_held_key(table, frame, fcurve.evaluate(frame) if has_keys else value, leads_outside=outside)
-    return table
+    if before.any() or after.any():
+        _set_back(fcurve, merged, int(before.sum()), len(fresh["co"]))
 
 
 def _set_back(fcurve: FCurve, merged: KeyTable, first: int, count: int) -> None:

@@ -5,7 +5,42 @@ from __future__ import annotations
 import numpy as np
 
 from ..curves.bezier import parameters_at
-from .key_tables import HANDLE_FREE, INTERPOLATION, NEAR_FRAME, KeyTable, joined_keys, new_keys, some_keys
+from ..scene.blender_types import Object
+from ..scene.key_tables import (
+    HANDLE_FREE,
+    INTERPOLATION,
+    NEAR_FRAME,
+    KeyTable,
+    blank_keys,
+    joined_keys,
+    new_keys,
+    some_keys,
+)
+from ..scene.keys_reading import key_table, value_at
+from ..settings import BakeSettings
+
+
+def held_outside(
+    armature: Object, path: str, index: int, *, settings: BakeSettings, within: tuple[float, float], present: tuple[float, float]
+) -> KeyTable | None:
+    """All keys of a channel, with those that hold what is one frame before and after the range as the settings ask.
+
+    present : what the channel holds before and after the range where it has no curve
+
+    `None` where the settings do not ask for any.
+    """
+    if not (settings.key_before or settings.key_after):
+        return None
+    table = key_table(armature, path, index) if settings.destination != "NLA" else None
+    held = blank_keys(0) if table is None else table
+    for wanted, frame, value, outside in (
+        (settings.key_before, within[0] - 1.0, present[0], False),
+        (settings.key_after, within[1] + 1.0, present[1], True),
+    ):
+        if wanted:
+            known = value if table is None else value_at(armature, path, index, frame)
+            held = with_held_key(held, frame, known, leads_outside=outside)
+    return held
 
 
 def with_held_key(table: KeyTable, frame: float, value: float, *, leads_outside: bool) -> KeyTable:
