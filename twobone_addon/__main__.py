@@ -1,10 +1,34 @@
 """`python -m twobone_addon bake ...`: the command where Blender is the bpy module and has no command line of its own."""
 
+import contextlib
+import os
 import sys
+from pathlib import Path
+from typing import NoReturn
+
+import bpy
 
 from . import registration
 from .command_line.command import main
 
+
+def leave(code: int) -> NoReturn:
+    """End the process with this exit code, whatever the bpy module would do on its way out.
+
+    Some versions (4.2) crash at exit once properties have been registered, which would hide the exit code, or print
+    complaints about memory. Nothing is left to be done then but the removal of Blender's temporary folder.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with contextlib.suppress(OSError):  # It is somebody's business that it is not empty, then, not ours.
+        Path(bpy.app.tempdir).rmdir()
+    os._exit(code)
+
+
 if __name__ == "__main__":
     registration.register()
-    sys.exit(main(sys.argv[1:]))
+    try:
+        exit_code = main(sys.argv[1:])
+    except SystemExit as ended:  # `--help`
+        exit_code = int(ended.code or 0)
+    leave(exit_code)

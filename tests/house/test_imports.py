@@ -13,7 +13,7 @@ DRAWING = {"gpu", "gpu_extras", "blf"}
 # Beside the standard library and its own files, a room may import these. `array_types` only names NumPy's arrays.
 MAY_IMPORT = {
     "__init__": set(),
-    "__main__": {"registration", "command_line"},
+    "__main__": {"bpy", "registration", "command_line"},
     "array_types": {"numpy"},
     "errors": set(),
     "options": {"errors"},
@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "interface": BLENDER_INTERFACE | DRAWING | {"numpy", "array_types", "baking", "options", "settings", "errors", "scene"},
     "command_line": {"bpy", "baking", "options", "settings", "errors"},
     "registration": {"bpy", "interface", "command_line"},
-    "__main__": {"registration", "command_line"},
+    "__main__": {"bpy", "registration", "command_line"},
 }
 # The interface reads the scene; what writes to it goes through a use-case.
 WRITES_TO_THE_SCENE = f"{PACKAGE}.scene.writing"

@@ -48,8 +48,9 @@ def _run(arguments: argparse.Namespace) -> ExitCode:
 
 
 def register() -> None:
-    """Make the command known to Blender."""
-    _registered.append(bpy.utils.register_cli_command(NAME, main))
+    """Make the command known to Blender, where it has a command line: the bpy module has none, and 4.2's fails at exit."""
+    if bpy.app.binary_path:
+        _registered.append(bpy.utils.register_cli_command(NAME, main))
 
 
 def unregister() -> None:

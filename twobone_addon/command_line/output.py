@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,20 +48,28 @@ def complain(text: str) -> None:
 def clean_standard_output(report: str | None) -> Iterator[None]:
     """While a JSON document is to be the only thing on standard output, send all else to standard error.
 
-    Blender itself prints there ("Info: Saved ..."), from outside Python, so the stream is moved, not `sys.stdout`.
+    Blender itself prints there ("Info: Saved ..."), partly from outside Python, so the stream itself is moved as well.
     """
     if report != TO_STANDARD_OUTPUT:
         yield
         return
-    sys.stdout.flush()
+    _flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     finally:
-        sys.stdout.flush()
+        _flush()
         os.dup2(kept, 1)
         os.close(kept)
+
+
+def _flush() -> None:
+    """Empty Python's buffer and that of the C library, in which Blender's own lines wait."""
+    sys.stdout.flush()
+    library = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
+    library.fflush(None)
 
 
 def hand_over(report: str | None, document: object) -> None:

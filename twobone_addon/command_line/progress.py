@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TextIO
 
 from .summary import DONE, ShotRecord
@@ -20,7 +20,7 @@ class Progress:
 
     total: int
     quiet: bool = False
-    stream: TextIO = sys.stdout
+    stream: TextIO = field(default_factory=lambda: sys.stdout)
     finished: int = 0
     failed: int = 0
 

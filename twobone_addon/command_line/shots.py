@@ -78,17 +78,18 @@ def _refuse_mixed_up(job: Job, folder: Path, shots: list[Shot]) -> None:
         goal = shot.goal.resolve()
         if goal in taken:
             raise _wrong_output(job, f'saves both "{taken[goal].name}" and "{shot.name}" as "{goal}". Use {{shot}} in it')
-        if goal in sources or any(_matches_name(goal, folder, pattern) for pattern in job.shots):
+        if goal in sources or any(_would_match(goal.parts, (folder / pattern).parts) for pattern in job.shots):
             raise _wrong_output(job, f'saves "{shot.name}" as "{goal}", which is a shot itself. Save to another folder')
         taken[goal] = shot
 
 
-def _matches_name(path: Path, folder: Path, pattern: str) -> bool:
-    """Whether the pattern would find this path once it is there."""
-    whole = folder / pattern
-    if "**" in pattern:
-        return fnmatch.fnmatch(str(path), str(whole).replace("**/", "*"))
-    return len(whole.parts) == len(path.parts) and all(map(fnmatch.fnmatch, path.parts, whole.parts))
+def _would_match(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Whether the glob pattern would find this path once it is there; `**` stands for any number of folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_would_match(parts[skipped:], pattern[1:]) for skipped in range(len(parts) + 1))
+    return bool(parts) and fnmatch.fnmatch(parts[0], pattern[0]) and _would_match(parts[1:], pattern[1:])
 
 
 def _wrong_output(job: Job, what: str) -> UsageError:

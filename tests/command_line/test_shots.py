@@ -1,0 +1,84 @@
+"""Which shots a job means and where they go; whatever would mix files up is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from twobone_addon.command_line.jobs import Job
+from twobone_addon.command_line.outcomes import UsageError
+from twobone_addon.command_line.shots import find_shots
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("shots/a.blend", "shots/b.blend", "shots/deep/a.blend", "shots/notes.txt", "shots/...blend"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "shots" / "folder.blend").mkdir()
+    return tmp_path
+
+
+def found(folder, shots, output="baked/{shot}.blend", **rest):
+    return find_shots(Job(path=folder / "walk.toml", shots=tuple(shots), output=output, **rest))
+
+
+def test_patterns_find_files_once_and_in_order(folder):
+    shots = found(folder, ["shots/[ab].blend", "shots/a.blend"])
+    assert [shot.name for shot in shots] == ["shots/a.blend", "shots/b.blend"]
+    assert [shot.goal for shot in shots] == [folder / "baked" / "a.blend", folder / "baked" / "b.blend"]
+
+
+def test_two_stars_look_into_folders(folder):
+    shots = found(folder, ["shots/**/a.blend"], "{folder}/baked_{shot}.blend")
+    assert [shot.name for shot in shots] == ["shots/a.blend", "shots/deep/a.blend"]
+    assert shots[1].goal == folder / "shots" / "deep" / "baked_a.blend"
+
+
+def test_a_file_that_is_named_but_missing_is_a_shot_that_will_fail(folder):
+    assert [shot.name for shot in found(folder, ["shots/gone.blend"])] == ["shots/gone.blend"]
+
+
+def test_placeholders(folder):
+    assert found(folder, ["shots/a.blend"], "out/{job}_{shot}.blend")[0].goal == folder / "out" / "walk_a.blend"
+    absolute = f"{folder}/elsewhere/{{shot}}.blend"
+    assert found(folder, ["shots/a.blend"], absolute)[0].goal == folder / "elsewhere" / "a.blend"
+
+
+def test_in_place_the_goal_is_the_shot(folder):
+    shot = found(folder, ["shots/a.blend"], "", in_place=True)[0]
+    assert shot.goal == shot.path
+
+
+@pytest.mark.parametrize(
+    "shots, output, hint",
+    [
+        ([], "{shot}.blend", '"shots" is missing'),
+        (["shots/a.blend"], "", "where shots go"),
+        (["nothing/*.blend"], "{shot}.blend", "no file matches"),
+        (["shots/a.blend"], "../{shot}.blend", "climbs up"),
+        (["shots/a.blend"], "baked/../../{shot}.blend", "climbs up"),
+        (["shots/a.blend"], "baked\\..\\{shot}.blend", "climbs up"),
+        (["shots/...blend"], "{shot}/x.blend", "climbs up"),
+        (["shots/a.blend"], "baked/{name}.blend", "{name}"),
+        (["shots/a.blend"], "baked/{shot.__class__}.blend", "{shot.__class__}"),
+        (["shots/a.blend"], "baked/{folder}/{shot}.blend", "in the middle"),
+        (["shots/a.blend"], "baked/{shot}.fbx", ".blend"),
+        (["shots/a.blend"], "baked/{shot}\0.blend", ".blend"),
+        (["shots/[ab].blend"], "baked/one.blend", "Use {shot}"),
+        (["shots/**/a.blend"], "baked/{shot}.blend", "Use {shot}"),
+        (["shots/a.blend"], "shots/{shot}.blend", "a shot itself"),
+        (["shots/[ab]*.blend"], "shots/{shot}_baked.blend", "a shot itself"),
+        (["shots/**/*.blend"], "{folder}/baked/{shot}.blend", "a shot itself"),
+    ],
+)
+def test_what_would_mix_files_up_is_refused(folder, shots, output, hint):
+    with pytest.raises(UsageError, match=r"walk\.toml") as refused:
+        found(folder, shots, output)
+    assert hint in str(refused.value)
+
+
+def test_paths_outside_the_jobs_folder_keep_their_whole_name(folder, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other") / "c.blend"
+    other.touch()
+    assert Path(found(folder, [str(other)])[0].name) == other
