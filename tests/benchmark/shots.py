@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import addon_utils
 import bpy
 
 LIMB = {"upper": "upper", "lower": "lower"}
@@ -42,7 +41,7 @@ def two_bones_long():
 
 def rigify_human(frames=250):
     """Rigify's human with a skinned, subdivided body; four FK limbs."""
-    addon_utils.enable("rigify")
+    bpy.ops.preferences.addon_enable(module="rigify")
     bpy.ops.object.armature_basic_human_metarig_add()
     bpy.ops.pose.rigify_generate()
     rig = bpy.context.object

@@ -199,3 +199,10 @@ def test_flags_of_bones_that_are_driven(scene):
     rig = animated_armature()
     add_driver(rig.data.bones["upper"], "use_inherit_rotation", -1, "frame > 5")
     check(scene, POSES, "PROBES")
+
+
+def test_drivers_on_how_bones_look_do_not_matter(scene):
+    rig = animated_armature()
+    add_driver(rig.data.bones["upper"], "bbone_easein", -1, "frame / 3")
+    rig.data.bones["upper"].bbone_segments = 4
+    check(scene, POSES, "CURVES")

@@ -14,6 +14,9 @@ from ..array_types import Array
 from .blender_types import AnimData, FCurve, Object
 from .versions import curve_bag, mixes_layers
 
+POSE_NEUTRAL = ("bbone_", "hide", "is_visible", "is_solo", "layers", "show_", "color", "envelope")
+"""Beginnings of names of an armature's own properties that do not move its bones, only how they look and deform."""
+
 
 @dataclass(slots=True)
 class Animation:
@@ -72,6 +75,13 @@ def read_animation(datablock: Object) -> Animation:
             found.doubtful.add(fcurve.data_path)
         components[fcurve.array_index] = fcurve
     return found
+
+
+def steers_bones(armature_data: Object) -> bool:
+    """Whether animation of the armature's data, not of its pose, may move bones: flags of inheritance, rest position."""
+    animation = read_animation(armature_data)
+    paths = (*animation.curves, *animation.doubtful)
+    return animation.mixed or not all(path.rpartition(".")[2].startswith(POSE_NEUTRAL) for path in paths)
 
 
 def _is_mixed(data: AnimData) -> bool:

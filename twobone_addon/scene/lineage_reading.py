@@ -13,7 +13,7 @@ import numpy as np
 
 from ..array_types import Array
 from ..rig.lineage import BoneLink, Carrier, ChannelValues, ObjectLink
-from .animation_reading import Animation, read_animation
+from .animation_reading import Animation, read_animation, steers_bones
 from .blender_types import Constraint, Object, PoseBone
 from .dependencies import inverse_kinematics
 from .rest_reading import read_rest_bone
@@ -128,7 +128,7 @@ class LineageReader:
 
     def _find_bent_bones(self, armature: Object) -> set[str] | None:
         data = armature.data
-        if data.pose_position != "POSE" or data.is_editmode or data.animation_data is not None:
+        if data.pose_position != "POSE" or data.is_editmode or steers_bones(data):
             return None
         animation = self._animation(armature)
         turned = inverse_kinematics(armature)

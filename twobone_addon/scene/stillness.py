@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import bpy
 
-from .animation_reading import Animation, read_animation
+from .animation_reading import Animation, read_animation, steers_bones
 from .blender_types import Constraint, FCurve, Object, PoseBone
 from .dependencies import Node, inverse_kinematics
 
@@ -34,6 +34,7 @@ class Stillness:
         self._animations: dict[object, Animation] = {}
         self._animated_bones: dict[str, set[str]] = {}
         self._turned: dict[str, set[str]] = {}
+        self._steered: dict[str, bool] = {}
         self._known: dict[Node, bool] = {}
 
     def holds(self, nodes: Iterable[Node]) -> bool:
@@ -59,7 +60,7 @@ class Stillness:
         return all(_is_timeless(constraint) for constraint in thing.constraints) and all(map(self._holds_driver, own))
 
     def _bone_is_still(self, armature: Object, bone: PoseBone) -> bool:
-        if self._animation(armature).mixed or armature.data.animation_data is not None or armature.data.is_editmode:
+        if self._animation(armature).mixed or self._is_steered(armature):
             return False
         key = _bone_key(f"{BONES}{bpy.utils.escape_identifier(bone.name)}")
         if key in self._bones_with_curves(armature) or bone.name in self._turned_bones(armature):
@@ -100,6 +101,11 @@ class Stillness:
             curves = self._animation(armature).curves
             self._animated_bones[armature.name] = {_bone_key(path) for path in curves if path.startswith(BONES)}
         return self._animated_bones[armature.name]
+
+    def _is_steered(self, armature: Object) -> bool:
+        if armature.name not in self._steered:
+            self._steered[armature.name] = armature.data.is_editmode or steers_bones(armature.data)
+        return self._steered[armature.name]
 
     def _turned_bones(self, armature: Object) -> set[str]:
         if armature.name not in self._turned:
