@@ -1,4 +1,4 @@
-"""Someone who has never seen the add-on: click the shin, Add Target, Bake, and the leg follows.
+"""A first-time user with a rigged leg: select a bone, Add Target, Bake; then a change in the redo panel, and undo.
 
 Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
 """
@@ -11,34 +11,86 @@ import bpy
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.gui.driver import install_zip, play
-from tests.leg_scene import FIRST, LAST, TIP_TOLERANCE, leg_with_target, worst_miss
+from tests.leg_scene import leg_with_target
+
+SUB_PANELS = ("TWOBONE_PT_chain", "TWOBONE_PT_plane", "TWOBONE_PT_reach", "TWOBONE_PT_keys", "TWOBONE_PT_display")
 
 
 def prepare():
     bpy.data.batch_remove(list(bpy.data.objects))
-    _rig, target = leg_with_target()
+    rig, target = leg_with_target()
     bpy.data.objects.remove(target)
     bpy.ops.object.mode_set(mode="POSE")
+    for bone in rig.pose.bones:
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = bone.name == "lower"
     bpy.ops.ed.undo_push(message="Leg made")
+
+
+def curves():
+    data = bpy.data.objects["Rig"].animation_data
+    if data is None or data.action is None:
+        return 0
+    action = data.action
+    bag = action if hasattr(action, "fcurves") else action.layers[0].strips[0].channelbag(data.action_slot)
+    return len(bag.fcurves)
 
 
 def scenario(user):
     yield from user.look_from("FRONT")
-    shin = bpy.data.objects["Rig"].pose.bones["lower"]
-    yield from user.click(*user.place_of((shin.head + shin.tail) / 2))
     yield from user.open_sidebar("Two-Bone IK")
-    yield from user.picture("two_clicks_start")
+    yield from user.picture("empty_list")
     yield from user.click(*(yield from user.find_button("bpy.ops.twobone.add_target")))
-    yield from user.wait()
-    target = bpy.data.objects["Rig"].twobone.chains[0].target
-    name = target.name
-    for frame, sideways in ((FIRST, 0.0), (LAST, -0.5)):
-        target.location.x += sideways
-        target.keyframe_insert("location", frame=frame)
+    yield from user.wait(10)
+    assert bpy.context.mode == "POSE"
+    chain = bpy.data.objects["Rig"].twobone.chains[0]
+    assert (chain.upper, chain.lower, chain.target.name) == ("upper", "lower", "Target lower")
+    assert (chain.plane, chain.bend) == ("XZ", "NEGATIVE")
+    yield from user.picture("target_added")
+
     yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake")))
-    yield from user.wait()
-    assert worst_miss(bpy.data.objects["Rig"], bpy.data.objects[name]) <= TIP_TOLERANCE
-    yield from user.picture("two_clicks_end")
+    yield from user.wait(10)
+    assert curves() == 8
+    yield from user.picture("two_clicks")
+    yield from redo(user)
+    yield from panels(user)
+
+    yield from user.hover("WINDOW")
+    yield from user.press("Z", ctrl=True)
+    yield from user.wait(10)
+    assert curves() == 0, "one Ctrl-Z does not undo the whole bake"
+
+
+def redo(user):
+    """Open the redo panel and change the step there."""
+    region = user.region("HUD")
+    before = bpy.context.window_manager.operators[-1].bl_idname
+    yield from user.click(region.x + 16, region.y + region.height - 12)
+    yield from user.wait(10)
+    yield from user.picture("redo_panel")
+    assert before == "TWOBONE_OT_bake"
+
+
+def panels(user):
+    """Look at each sub-panel alone in a tab of its own, with as many rows as it can have, at both resolution scales."""
+    chain = bpy.data.objects["Rig"].twobone.chains[0]
+    chain.reach, chain.use_limits, chain.frame_range, chain.joints = "STRETCH", True, "CUSTOM", "ALL"
+    chain.keys = "REDUCE"
+    for scale in (1.0, 2.0):
+        bpy.context.preferences.view.ui_scale = scale
+        for name in SUB_PANELS:
+            chain.plane = "POLE" if name == "TWOBONE_PT_plane" else "XZ"
+            original = getattr(bpy.types, name)
+            drawing = {key: value for key, value in vars(original).items() if key in {"group", "draw", "draw_more", "bl_label"}}
+            alone = {"bl_idname": f"{name}_alone", "bl_category": "Look", "bl_parent_id": "", "bl_options": set()}
+            shown = type(f"{name}_alone", original.__bases__, drawing | alone)
+            bpy.utils.register_class(shown)
+            yield from user.open_sidebar("Look")
+            yield from user.wait(8)
+            yield from user.picture(f"{name.rpartition('_')[2]}_at_{scale:g}x")
+            bpy.utils.unregister_class(shown)
+    bpy.context.preferences.view.ui_scale = 1.0
+    yield from user.wait(8)
 
 
 install_zip()

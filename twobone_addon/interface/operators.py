@@ -24,6 +24,10 @@ SCOPES = (
 )
 
 
+SETTLED = {"destination", "verify", "evaluation"}
+"""Settings that nobody tries out by changing them after the bake."""
+
+
 @with_properties(operator_properties())
 class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
     """Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane"""
@@ -56,7 +60,7 @@ class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
         for group in (Group.PLANE, Group.REACH, Group.KEYS):
-            draw_options(self.layout.column(), self, group)
+            draw_options(self.layout.column(), self, group, without=SETTLED)
 
     def _settings(self, context: bpy.types.Context) -> BakeSettings:
         """What is given, and from chain, selection and rig what is not; the same again when the redo panel repeats it."""

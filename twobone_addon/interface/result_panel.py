@@ -12,6 +12,9 @@ from .where import chain_in
 MOST_RANGES = 8
 """Ranges of frames listed; more would push everything else out of sight."""
 
+SHOWN_DISTANCE = 1e-4
+"""Below this, a length with a unit is rounded to zero."""
+
 
 class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
     """Keys, measured distance and frames out of reach"""
@@ -51,12 +54,18 @@ def figures(report: dict[str, Any], units: Any) -> list[tuple[str, str]]:
     """Label and text of what a person wants to know of a bake."""
     made = [("Keys", f"{report['keys']}"), ("Frames", f"{report['frame_start']:g} \u2013 {report['frame_end']:g}")]
     if report.get("max_error") is not None:
-        error = bpy.utils.units.to_string(units.system, "LENGTH", report["max_error"], precision=6, compatible_unit=False)
-        made.append(("Farthest Off", error if units.system != "NONE" else f"{report['max_error']:.2g}"))
+        made.append(("Farthest Off", _distance(report["max_error"], units)))
     missed = report["too_far"] + report["too_near"]
     if missed:
         made.append(("Missed", f"{missed} / {report['frames']}"))
     return made
+
+
+def _distance(value: float, units: Any) -> str:
+    """In scene units, or as a plain number where those would say nothing but zero."""
+    if value < SHOWN_DISTANCE or units.system == "NONE":
+        return f"{value:.1e}" if value < SHOWN_DISTANCE else f"{value:.3g}"
+    return bpy.utils.units.to_string(units.system, "LENGTH", value * units.scale_length, precision=4)
 
 
 def _draw_figure(layout: bpy.types.UILayout, label: str, text: str) -> None:

@@ -1,6 +1,7 @@
 """Which settings have a say, and their rows in panels and in the redo panel."""
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import bpy
@@ -39,6 +40,18 @@ RELEVANT: Mapping[str, Callable[[Settings], bool]] = {
 JOINED = {"frame_end", "upper_max", "lower_max", "softness_near", "stretch_max", "max_distance"}
 """Settings that stand close below the one before them, as the two ends of one thing do."""
 
+SHORT_LABELS = {
+    "stretch_max": "Maximum",
+    "compress_min": "Compress",
+    "min_distance": "Distance Min",
+    "max_distance": "Max",
+    "upper_min": "Upper Min",
+    "upper_max": "Max",
+    "lower_min": "Lower Min",
+    "lower_max": "Max",
+}
+"""What stands before a row where the setting's own label is wider than a sidebar, said by the row above."""
+
 BONES_OF = {"target_bone": "target", "pole_bone": "pole"}
 """Settings that name a bone of another object than the chain's armature."""
 
@@ -48,18 +61,18 @@ def is_relevant(chain: Settings, name: str) -> bool:
     return name not in RELEVANT or RELEVANT[name](chain)
 
 
-def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group) -> None:
-    """A row for each setting of a group that makes a difference."""
+def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, without: AbstractSet[str] = frozenset()) -> None:
+    """A row for each setting of a group that makes a difference, but for those in `without`."""
     column = layout.column()
     for option in OPTIONS:
-        if option.group is not group or not is_relevant(chain, option.name):
+        if option.group is not group or option.name in without or not is_relevant(chain, option.name):
             continue
         if option.name not in JOINED:
             column = layout.column(align=True)
         if option.kind is Kind.BONE:
             _draw_bone(column, chain, option.name)
         else:
-            column.prop(chain, option.name)
+            column.prop(chain, option.name, text=SHORT_LABELS.get(option.name))
 
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:

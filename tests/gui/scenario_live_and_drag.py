@@ -1,0 +1,113 @@
+"""Live: the leg follows while the target is moved with G and while frames are scrubbed. Drag: Esc puts everything back.
+
+Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
+"""
+
+import sys
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.gui.driver import install_zip, play
+from tests.leg_scene import leg_with_target
+
+CLOSE = 1e-4
+
+
+def prepare():
+    bpy.data.batch_remove(list(bpy.data.objects))
+    rig, target = leg_with_target()
+    target.animation_data_clear()
+    target.location = (0.4, 0, 0.9)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", target
+    chain.plane, chain.bend = "XZ", "POSITIVE"
+    bpy.context.view_layer.objects.active = target
+    target.select_set(state=True)
+    bpy.ops.ed.undo_push(message="Leg made")
+
+
+def chain():
+    return bpy.data.objects["Rig"].twobone.chains[0]
+
+
+def tip():
+    rig = bpy.data.objects["Rig"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return rig.matrix_world @ rig.pose.bones["lower"].tail
+
+
+def miss():
+    return (tip() - bpy.data.objects["Target"].matrix_world.translation).length
+
+
+def middle(user):
+    region = user.region("WINDOW")
+    return region.x + region.width // 2, region.y + region.height // 2
+
+
+def scenario(user):
+    yield from user.look_from("FRONT")
+    yield from user.open_sidebar("Two-Bone IK")
+    chain().live = True
+    yield from user.wait(5)
+    assert miss() < CLOSE
+    yield from move_target(user)
+    yield from scrub(user)
+    chain().live = False
+    yield from drag(user)
+
+
+def move_target(user):
+    x, y = middle(user)
+    before = tip()
+    yield from user.move(x, y)
+    yield from user.press("G")
+    yield from user.move(x - 60, y + 40)
+    yield from user.wait(3)
+    assert miss() < CLOSE, "the leg does not follow while G moves the target"
+    assert (tip() - before).length > 0.05, "nothing moved"
+    yield from user.picture("live")
+    yield from user.press("LEFTMOUSE")
+    yield from user.wait(3)
+    assert bpy.data.objects["Rig"].animation_data is None, "live left keys"
+    yield from user.press("Z", ctrl=True)
+    yield from user.wait(5)
+    assert (tip() - before).length < CLOSE, "one Ctrl-Z does not bring target and leg back"
+    assert chain().live
+
+
+def scrub(user):
+    target = bpy.data.objects["Target"]
+    for frame, place in ((1, (0.4, 0, 0.9)), (20, (-0.6, 0, 1.2))):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    for frame in (1, 10, 20):
+        bpy.context.scene.frame_set(frame)
+        yield from user.wait(3)
+        assert miss() < CLOSE, f"the leg does not follow at frame {frame}"
+
+
+def drag(user):
+    bpy.context.view_layer.objects.active = bpy.data.objects["Rig"]
+    bpy.ops.object.mode_set(mode="POSE")
+    x, y = middle(user)
+    before = tip()
+    for key, moved in (("ESC", False), ("LEFTMOUSE", True)):
+        yield from user.move(x, y)
+        with bpy.context.temp_override(window=user.window, area=user.area(), region=user.region("WINDOW")):
+            bpy.ops.twobone.drag("INVOKE_DEFAULT", True)  # noqa: FBT003 - asks for an undo step, as a click would
+        yield from user.move(x + 50, y - 30)
+        yield from user.wait(3)
+        assert (tip() - before).length > 0.05, "the leg does not follow the mouse"
+        assert abs(tip().y) < CLOSE, "the leg leaves its plane"
+        yield from user.picture(f"drag_{key.lower()}")
+        yield from user.press(key)
+        yield from user.wait(3)
+        assert ((tip() - before).length > CLOSE) == moved, f"{key} ends dragging in the wrong way"
+
+
+install_zip()
+prepare()
+play(scenario)
