@@ -5,7 +5,7 @@ import json
 import bpy
 import pytest
 
-from tests.command_line.shots import LEG, keys_of, make_shot, save
+from tests.command_line.shots import LEG, keys_in, keys_of, make_shot, save
 
 FAR = {1: (1.2, 0.0, 1.0), 24: (9.0, 0.0, 2.0)}
 
@@ -77,3 +77,17 @@ def test_chains_lists_what_is_stored(twobone, tmp_path, registered_addon):
         ("left leg", True, "Target", 0.25)
     ]
     assert "left leg" in twobone("chains").said
+
+
+def test_clear_removes_what_bake_wrote_and_keeps_what_people_keyed(twobone, tmp_path, registered_addon):
+    rig, _ = make_shot()
+    bone = rig.pose.bones["upper"]
+    bone.keyframe_insert("location", frame=5)
+    bone.keyframe_insert("rotation_quaternion", frame=40)
+    before = keys_of(rig)
+    save(tmp_path / "shot.blend")
+    twobone("bake", "--file", tmp_path / "shot.blend", *LEG, "--save")
+    assert len(keys_in(tmp_path / "shot.blend")) > len(before)
+    ended = twobone("clear", "--file", tmp_path / "shot.blend", *LEG, "--save", "--report", "-")
+    assert json.loads(ended.said) == {"chains": 1, "keys_removed": 24 * 8}
+    assert keys_in(tmp_path / "shot.blend") == before

@@ -42,10 +42,11 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog=PROGRAM, description="Bake two-bone IK without a window.", epilog=CODES, allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="bake|report|chains|batch", parser_class=_Parser)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     _bake(_sub(commands, "bake", "bake chains and say what became of them"))
     _report(_sub(commands, "report", "measure the animation that is there, change nothing"))
     _chains(_sub(commands, "chains", "list the chains that are stored in the file"))
+    _clear(_sub(commands, "clear", "remove the keys that a bake made"))
     _batch(_sub(commands, "batch", "bake many shots, each in a Blender of its own"))
     return parser
 
@@ -107,6 +108,12 @@ def _report(parser: argparse.ArgumentParser) -> None:
 
 def _chains(parser: argparse.ArgumentParser) -> None:
     _file(parser)
+
+
+def _clear(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    _saving(parser)
+    _chosen_chains(parser)
 
 
 def _batch(parser: argparse.ArgumentParser) -> None:

@@ -11,12 +11,11 @@ import bpy
 from ..baking.bake import bake
 from ..baking.inspecting import inspect
 from ..baking.rehearsing import rehearse
-from ..settings import BakeSettings
 from .jobs import Job, load_job
 from .outcomes import ExitCode
 from .output import Voice, complain
 from .preview import preview_document, preview_lines
-from .shot_files import open_shot, save_goal, save_shot, unrun_scripts
+from .shot_files import open_shot, save_goal, save_shot, unrun_scripts, window_in_context
 from .strictness import shortcomings
 from .wanted import active_object, settings_of, wanted_chains
 
@@ -26,6 +25,11 @@ Document = dict[str, Any]
 def bake_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, Document]:
     """Bake the chains, or with `--dry-run` say what that would do. Returns exit code and report."""
     job = opened(arguments, voice)
+    with window_in_context():
+        return _bake(arguments, job, voice)
+
+
+def _bake(arguments: argparse.Namespace, job: Job | None, voice: Voice) -> tuple[ExitCode, Document]:
     chains = settings_of(wanted_chains(arguments, job))
     goal = save_goal(arguments.save) if arguments.save is not None else None
     if arguments.dry_run:
@@ -44,8 +48,9 @@ def bake_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode,
 def report_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, Document]:
     """Measure the present animation against the chains' targets."""
     job = opened(arguments, voice)
-    settings: list[BakeSettings] = [chain.settings for chain in settings_of(wanted_chains(arguments, job))]
-    report = inspect(bpy.context.scene, settings, active_object())
+    with window_in_context():
+        settings = [chain.settings for chain in settings_of(wanted_chains(arguments, job))]
+        report = inspect(bpy.context.scene, settings, active_object())
     _tell(report, voice)
     document = json.loads(report.to_json())
     return judged(document, arguments, job), document

@@ -10,6 +10,7 @@ from ..errors import SettingError, TwoBoneError
 from .arguments import parse
 from .baking_command import bake_command, report_command
 from .batch_command import batch_command
+from .clearing_command import clear_command
 from .listing import chains_command
 from .outcomes import ExitCode, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over
@@ -19,6 +20,7 @@ COMMANDS = {
     "bake": bake_command,
     "report": report_command,
     "chains": chains_command,
+    "clear": clear_command,
     "batch": batch_command,
 }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -28,6 +30,21 @@ def open_shot(path: Path | None, *, scripts: bool) -> None:
         bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, **allowed)
     except RuntimeError as error:
         raise FileError(f'Shot "{path}" cannot be opened ({_reason(error)}). Check that it is a whole .blend file.') from error
+
+
+@contextmanager
+def window_in_context() -> Iterator[None]:
+    """Run a block as if in the file's first window.
+
+    A file that Blender was started with together with `--command` is open, but no window is in context, and some of
+    Blender's own functions (removing a scene, in 4.3) crash without one.
+    """
+    windows = bpy.data.window_managers[0].windows
+    if bpy.context.window is not None or not windows:
+        yield
+        return
+    with bpy.context.temp_override(window=windows[0]):
+        yield
 
 
 def unrun_scripts() -> str:
