@@ -64,22 +64,27 @@ def _declared(group: Group, kind: Kind, default: Any, label: str, text: str, **r
 
 
 def object_option(group: Group, label: str, text: str) -> Any:
+    """Declare the name of an object."""
     return _declared(group, Kind.OBJECT, "", label, text)
 
 
 def bone_option(group: Group, label: str, text: str) -> Any:
+    """Declare the name of a bone."""
     return _declared(group, Kind.BONE, "", label, text)
 
 
 def number_option(group: Group, default: float, label: str, text: str, **rest: Any) -> Any:
+    """Declare a number."""
     return _declared(group, Kind.NUMBER, default, label, text, **rest)
 
 
-def switch_option(group: Group, default: bool, label: str, text: str) -> Any:  # noqa: FBT001 - mirrors the other makers
+def switch_option(group: Group, label: str, text: str, *, default: bool) -> Any:
+    """Declare a yes or no."""
     return _declared(group, Kind.SWITCH, default, label, text)
 
 
 def choice_option(group: Group, default: str, label: str, text: str, *choices: tuple[str, str, str]) -> Any:
+    """Declare one of a list: value, label and text of each."""
     made = tuple(Choice(*choice) for choice in choices)
     return _declared(group, Kind.CHOICE, default, label, text, choices=made)
 

@@ -12,10 +12,8 @@ from dataclasses import dataclass, fields
 
 from .errors import SettingError
 from .options import (
-    Choice as Choice,
-    Group as Group,
-    Kind as Kind,
-    Option as Option,
+    Group,
+    Option,
     bone_option,
     check,
     choice_option,
@@ -34,9 +32,17 @@ class BakeSettings:
     """
 
     armature: str = object_option(Group.CHAIN, "Armature", "Armature that holds the chain; empty for the active object")
-    upper: str = bone_option(Group.CHAIN, "Upper Bone", "First bone of the chain, such as a thigh; empty to take it from the selection")
-    lower: str = bone_option(Group.CHAIN, "Lower Bone", "Second bone of the chain, such as a shin; empty to take it from the selection")
-    tip: str = bone_option(Group.CHAIN, "Tip Bone", "Bone below the lower bone whose joint follows the target; empty to choose it from the rig")
+    upper: str = bone_option(
+        Group.CHAIN, "Upper Bone", "First bone of the chain, such as a thigh; empty to take it from the selection"
+    )
+    lower: str = bone_option(
+        Group.CHAIN, "Lower Bone", "Second bone of the chain, such as a shin; empty to take it from the selection"
+    )
+    tip: str = bone_option(
+        Group.CHAIN,
+        "Tip Bone",
+        "Bone below the lower bone whose joint follows the target; empty to choose it from the rig",
+    )
     tip_end: str = choice_option(
         Group.CHAIN, "AUTO", "Tip End", "Which end of the tip bone follows the target",
         ("AUTO", "Automatic", "Head of a bone below the lower bone, tail of the lower bone itself"),
@@ -85,7 +91,9 @@ class BakeSettings:
     )  # fmt: skip
     plane_object: str = object_option(Group.PLANE, "Plane Object", "Object whose X and Y axes span the plane")
     pole: str = object_option(Group.PLANE, "Pole", "Object towards which the middle joint points")
-    pole_bone: str = bone_option(Group.PLANE, "Pole Bone", "Bone towards which the middle joint points when the pole is an armature")
+    pole_bone: str = bone_option(
+        Group.PLANE, "Pole Bone", "Bone towards which the middle joint points when the pole is an armature"
+    )
     pole_angle: float = number_option(
         Group.PLANE, 0.0, "Pole Angle", "Turn of the plane about the line from root joint to target", unit="ANGLE"
     )
@@ -132,16 +140,20 @@ class BakeSettings:
         minimum=0.0, above=True, maximum=1.0, unit="FACTOR",
     )  # fmt: skip
     min_distance: float = number_option(
-        Group.REACH, 0.0, "Minimum Distance", "Targets nearer to the root joint than this are followed at this distance; 0 is off",
+        Group.REACH, 0.0, "Minimum Distance", "Targets nearer to the root joint count as this far from it; 0 is off",
         minimum=0.0, unit="LENGTH",
     )  # fmt: skip
     max_distance: float = number_option(
-        Group.REACH, 0.0, "Maximum Distance", "Targets farther from the root joint than this are followed at this distance; 0 is off",
+        Group.REACH, 0.0, "Maximum Distance", "Targets farther from the root joint count as this near to it; 0 is off",
         minimum=0.0, unit="LENGTH",
     )  # fmt: skip
-    use_limits: bool = switch_option(Group.REACH, False, "Joint Limits", "Keep both joints within limits")
-    upper_min: float = number_option(Group.REACH, -math.pi, "Upper Minimum", "Smallest turn of the upper bone from rest", unit="ANGLE")
-    upper_max: float = number_option(Group.REACH, math.pi, "Upper Maximum", "Largest turn of the upper bone from rest", unit="ANGLE")
+    use_limits: bool = switch_option(Group.REACH, "Joint Limits", "Keep both joints within limits", default=False)
+    upper_min: float = number_option(
+        Group.REACH, -math.pi, "Upper Minimum", "Smallest turn of the upper bone from rest", unit="ANGLE"
+    )
+    upper_max: float = number_option(
+        Group.REACH, math.pi, "Upper Maximum", "Largest turn of the upper bone from rest", unit="ANGLE"
+    )
     lower_min: float = number_option(Group.REACH, -math.pi, "Lower Minimum", "Smallest angle between the two links", unit="ANGLE")
     lower_max: float = number_option(Group.REACH, math.pi, "Lower Maximum", "Largest angle between the two links", unit="ANGLE")
     influence: float = number_option(
@@ -169,7 +181,13 @@ class BakeSettings:
         Group.KEYS, 1.0, "Step", "Frames from one key to the next", minimum=0.0, above=True, unit="FRAMES"
     )
     tolerance: float = number_option(
-        Group.KEYS, 0.001, "Tolerance", "Farthest that reduced keys may let the tip drift", minimum=0.0, above=True, unit="LENGTH"
+        Group.KEYS,
+        0.001,
+        "Tolerance",
+        "Farthest that reduced keys may let the tip drift",
+        minimum=0.0,
+        above=True,
+        unit="LENGTH",
     )
     interpolation: str = choice_option(
         Group.KEYS, "LINEAR", "Interpolation", "How the motion goes from key to key; reduced keys are always Bezier",
@@ -178,10 +196,16 @@ class BakeSettings:
         ("BEZIER", "Bezier", "Smooth, with handles along the motion"),
     )  # fmt: skip
     key_before: bool = switch_option(
-        Group.KEYS, False, "Key Before", "Key the present pose one frame before the range, so that nothing earlier changes shape"
+        Group.KEYS,
+        "Key Before",
+        "Key the present pose one frame before the range, so that nothing earlier changes shape",
+        default=False,
     )
     key_after: bool = switch_option(
-        Group.KEYS, False, "Key After", "Key the present pose one frame after the range, so that nothing later changes shape"
+        Group.KEYS,
+        "Key After",
+        "Key the present pose one frame after the range, so that nothing later changes shape",
+        default=False,
     )
     destination: str = choice_option(
         Group.KEYS, "ACTION", "Destination", "Where the keys go",
@@ -190,7 +214,10 @@ class BakeSettings:
         ("NLA", "NLA Strip", "Into a strip on a new NLA track above all others"),
     )  # fmt: skip
     verify: bool = switch_option(
-        Group.KEYS, True, "Verify", "Evaluate the baked animation again and report the measured distance to the target"
+        Group.KEYS,
+        "Verify",
+        "Evaluate the baked animation again and report the measured distance to the target",
+        default=True,
     )
     evaluation: str = choice_option(
         Group.KEYS, "AUTO", "Evaluation", "How motion is sampled",

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from twobone_addon.solver import blend_angles, hold, shortest_turn, sides_with_hysteresis, wrap
 
@@ -10,7 +11,7 @@ angle = st.floats(-1000, 1000)
 
 
 @pytest.mark.parametrize(
-    ("degrees", "wrapped"),
+    "degrees, wrapped",
     [(0, 0), (180, 180), (-180, 180), (181, -179), (-181, 179), (360, 0), (540, 180), (-540, 180), (725, 5)],
 )
 def test_wrapping(degrees, wrapped):

@@ -69,7 +69,7 @@ def test_of_thousands_of_reachable_targets_at_most_one_in_a_thousand_is_missed(l
 
 
 @pytest.mark.parametrize(
-    ("limits", "pose"),
+    "limits, pose",
     [
         ([[-90, 0], [-60, 165], [-75, 15]], [-30, 60, -30]),  # an S whose tip lies on the line of the straight chain
         ([[-60, 120], [-120, 105], [-120, 180]], [-45, -60, -120]),  # two joints run into their limits
@@ -220,7 +220,7 @@ def test_no_frames_give_no_answers():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    "arguments, said",
     [
         ({"lengths": np.ones(1)}, "1 links"),
         ({"method": "FABRIK"}, '"FABRIK" is unknown. Choose one of AUTO, CCD'),

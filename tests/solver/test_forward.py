@@ -8,7 +8,7 @@ from twobone_addon.solver import forward
 
 
 @pytest.mark.parametrize(
-    ("degrees", "lengths", "joints"),
+    "degrees, lengths, joints",
     [
         ([0, 0], [3, 4], [[0, 0], [3, 0], [7, 0]]),
         ([90, 0], [3, 4], [[0, 0], [0, 3], [0, 7]]),

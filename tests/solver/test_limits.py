@@ -4,7 +4,8 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from tests.solver.brute_force import closest_gaps, random_problems

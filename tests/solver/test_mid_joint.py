@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.solver.problems import around, reachable_problems, tips
 from twobone_addon.solver import mid_joint, solve_two_bone

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.solver.problems import any_lengths
 from twobone_addon.solver import far_zone, near_zone, soften

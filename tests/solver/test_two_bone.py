@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tests.solver.problems import around, reachable_problems, tip_errors, tips
 from twobone_addon.solver import Reach, solve_two_bone
@@ -18,7 +19,7 @@ ROOT_3 = np.sqrt(3)
 
 # Triangles that can be solved with a pencil: right-angled, equilateral, half of one, straight, folded.
 @pytest.mark.parametrize(
-    ("lengths", "target", "bend", "degrees"),
+    "lengths, target, bend, degrees",
     [
         ((3, 4), (5, 0), POSITIVE, (-53.130102, 90)),
         ((3, 4), (5, 0), NEGATIVE, (53.130102, -90)),

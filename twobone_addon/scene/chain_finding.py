@@ -63,8 +63,7 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
     for above, below in pairwise(selected):
         if above not in ancestors(below):
             raise SelectionError(
-                f'Bones "{above.name}" and "{below.name}" are not on one limb. '
-                "Choose bones that hang from one another."
+                f'Bones "{above.name}" and "{below.name}" are not on one limb. Choose bones that hang from one another.'
             )
     third = selected[2].name if len(selected) == MOST_BONES else ""
     return chain_from_names(armature, selected[0].name, selected[1].name, tip or third, tip_end)
