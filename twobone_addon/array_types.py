@@ -1,16 +1,20 @@
-"""The one array type of the pure rooms. Shapes stand in the docstrings: `F` frames, `C` chains, `...` any batch."""
+"""The array types of the pure rooms. Shapes stand in the docstrings: `F` frames, `C` chains, `...` any batch.
+
+NumPy's stubs tell number types apart so finely that every sum of whole numbers and reals would need a cast; the names
+say what is meant, the checker only that it is an array.
+"""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from numpy import bool_, dtype, float64, int8, ndarray
+from numpy import dtype, ndarray
 
-Array: TypeAlias = ndarray[Any, dtype[float64]]
+Array: TypeAlias = ndarray[Any, dtype[Any]]
 """Floating-point numbers; radians where they are angles."""
 
-Mask: TypeAlias = ndarray[Any, dtype[bool_]]
+Mask: TypeAlias = ndarray[Any, dtype[Any]]
 """Yes or no, usually per frame."""
 
-Codes: TypeAlias = ndarray[Any, dtype[int8]]
+Codes: TypeAlias = ndarray[Any, dtype[Any]]
 """Small whole numbers, such as `solver.Reach` per frame."""

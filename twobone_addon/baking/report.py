@@ -67,7 +67,7 @@ class BakeReport:
     chains: list[ChainReport]
     seconds: dict[str, float]
     """Per stage: read, sample, solve, write, verify."""
-    evaluation: str
+    evaluation: str | dict[str, str]
     """How motion was sampled: `PROBES` in a temporary scene, or `SCENE`, the user's own."""
 
     def to_json(self) -> str:

@@ -80,7 +80,7 @@ def solve_curves(plan: ChainPlan, motion: PlanMotion) -> Solved:
     for number, index in enumerate(plan.rest.turning):
         present = motion.rotation_values[index]
         curves += _rotation_curves(plan, plan.rest.bones[index], chain.turned.rotations[number], present)
-    if plan.end_bone is not None:
+    if plan.end_bone is not None and chain.end_rotation is not None and motion.end_rotation_values is not None:
         curves += _rotation_curves(plan, plan.end_bone, chain.end_rotation, motion.end_rotation_values)
     if plan.settings.reach == "STRETCH":
         for index in scale_carriers(plan.rest):

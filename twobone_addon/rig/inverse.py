@@ -69,20 +69,25 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     links = link_vectors(task.frames, reference.joints)
     rest_direction = np.arctan2(links[..., 0, 1], links[..., 0, 0])
     lengths = even_lengths = _lengths(links)
-    for _ in range(LENGTH_ROUNDS):
+
+    def pose_with(lengths: Array) -> tuple[ChainPose, Mask]:
+        """The pose for links of these lengths `(..., F, n)`, and where its tip is not where the solution has it."""
         solution = _solve(targets, lengths, task, rest_direction)
         scaled = task.stretched(motion, solution.ratio)
         directions = np.cumsum(solution.angles, axis=-1)
         turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions))
-        links = link_vectors(task.frames, turned.joints)
-        size = lengths.sum(axis=-1) * solution.ratio
-        unsettled = _distance(links.sum(axis=-2), solution.goals) > SETTLED * size
+        tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
+        unsettled = _distance(tips, solution.goals) > SETTLED * lengths.sum(axis=-1) * solution.ratio
+        return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), unsettled
+
+    pose, unsettled = pose_with(lengths)
+    for _ in range(LENGTH_ROUNDS):
         if not unsettled.any():
             break
-        lengths = _lengths(links) / solution.ratio[..., None]
-    pose = ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals)
+        lengths = _lengths(link_vectors(task.frames, pose.turned.joints)) / pose.ratio[..., None]
+        pose, unsettled = pose_with(lengths)
     uneven = np.abs(lengths - even_lengths).max(axis=-1) > UNEVEN * even_lengths.sum(axis=-1)
-    doubtful = unsettled | (uneven & (solution.reach != Reach.REACHED))
+    doubtful = unsettled | (uneven & (pose.reach != Reach.REACHED))
     if task.options.limits is None and doubtful.any():
         return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
     return pose
