@@ -9,6 +9,7 @@ from ..scene.clearing import remove_stretch
 from ..scene.destinations import open_destination
 from ..scene.lookup import object_named
 from ..scene.restoring import edits_kept
+from ..scene.stepping import Steps, at_once
 from ..scene.writing import write_keys
 from ..settings import BakeSettings
 from .keying import KeyedChain, keyed_chain
@@ -17,19 +18,31 @@ from .reporting import chain_report
 from .stages import Stopwatch, prove, solve
 
 
+class CheckSkippedError(Exception):
+    """Thrown into `bake_steps` by somebody who does not want to wait for the proof; before it, it stops the bake."""
+
+
 def bake(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> BakeReport:
     """Bake one or more chains in one walk over time; raises a `TwoBoneError` before anything is changed.
 
     `active` is the armature meant by settings that name none.
     """
+    return at_once(bake_steps(scene, wanted, active))
+
+
+def bake_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Steps[BakeReport]:
+    """The same bit by bit. Closed before anything is written, nothing has changed; see also `CheckSkippedError`."""
     watch = Stopwatch()
-    walk = solve(scene, wanted, active, watch)
+    walk = yield from solve(scene, wanted, active, watch)
     with watch.stage("keys"):
         keyed = [keyed_chain(chain) for chain in walk.solved]
     with watch.stage("write"):
         _write(scene, keyed)
     with watch.stage("verify"):
-        measured = prove(scene, walk.solved)
+        try:
+            measured = yield from prove(scene, walk.solved)
+        except CheckSkippedError:
+            measured = [None] * len(walk.solved)
     chains = [
         chain_report(chain.solved, chain.keys, found, drift=chain.drift) for chain, found in zip(keyed, measured, strict=True)
     ]

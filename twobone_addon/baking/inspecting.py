@@ -10,6 +10,7 @@ import numpy as np
 from ..scene.blender_types import Object, Scene
 from ..scene.key_tables import NEAR_FRAME, read_keys
 from ..scene.lookup import object_named
+from ..scene.stepping import at_once
 from ..scene.versions import curve_bag
 from ..settings import BakeSettings
 from .report import BakeReport, ChainReport
@@ -24,9 +25,9 @@ def inspect(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None 
     Which frames are in reach is what a bake would find. Raises a `TwoBoneError` where a bake would.
     """
     watch = Stopwatch()
-    walk = solve(scene, [dataclasses.replace(settings, verify=True) for settings in wanted], active, watch)
+    walk = at_once(solve(scene, [dataclasses.replace(settings, verify=True) for settings in wanted], active, watch))
     with watch.stage("verify"):
-        measured = prove(scene, walk.solved)
+        measured = at_once(prove(scene, walk.solved))
     chains = [
         _with_present_keys(chain, chain_report(chain, (), found)) for chain, found in zip(walk.solved, measured, strict=True)
     ]

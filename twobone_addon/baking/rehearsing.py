@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..scene.blender_types import Object, Scene
+from ..scene.stepping import at_once
 from ..settings import BakeSettings
 from .keying import KeyedChain, keyed_chain
 from .report import ChainReport
@@ -49,7 +50,7 @@ class Rehearsal:
 
 def rehearse(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Rehearsal:
     """What `bake` with the same arguments would do; raises what it would raise."""
-    walk = solve(scene, wanted, active, Stopwatch())
+    walk = at_once(solve(scene, wanted, active, Stopwatch()))
     return Rehearsal([_rehearsal(keyed_chain(chain)) for chain in walk.solved], walk.evaluation)
 
 

@@ -17,6 +17,7 @@ from ..scene.dependencies import dependencies
 from ..scene.lineage_reading import LineageReader
 from ..scene.lookup import objects_by_name
 from ..scene.sampling import Quantity, Samples, animation_times, evaluate
+from ..scene.stepping import Steps, at_once
 from ..scene.stillness import Stillness
 from .curve_motion import CurveMotion
 
@@ -25,6 +26,11 @@ METHODS = ("STILL", "CURVES", "PROBES", "SCENE")
 
 
 def sample(scene: Scene, quantities: Iterable[Quantity], frames: Array, *, evaluation: str = "AUTO") -> Samples:
+    """The same as `sample_steps`, at once."""
+    return at_once(sample_steps(scene, quantities, frames, evaluation=evaluation))
+
+
+def sample_steps(scene: Scene, quantities: Iterable[Quantity], frames: Array, *, evaluation: str = "AUTO") -> Steps[Samples]:
     """Find `quantities` at `frames` `(F,)`, which may be fractional, in at most one walk over time.
 
     `evaluation`: `AUTO` chooses per quantity; `PROBES` and `SCENE` leave everything to Blender's evaluation.
@@ -32,7 +38,7 @@ def sample(scene: Scene, quantities: Iterable[Quantity], frames: Array, *, evalu
     """
     unique = list(dict.fromkeys(quantities))
     if evaluation != "AUTO":
-        values = evaluate(scene, unique, frames, in_scene=evaluation == "SCENE")
+        values = yield from evaluate(scene, unique, frames, in_scene=evaluation == "SCENE")
         return Samples(values, evaluation)
     motion = CurveMotion(LineageReader(animation_times(scene, frames)))
     found = {quantity: motion.find(quantity) for quantity in unique}
@@ -41,7 +47,7 @@ def sample(scene: Scene, quantities: Iterable[Quantity], frames: Array, *, evalu
     left = [quantity for quantity in unique if quantity not in values]
     for method, share in _evaluated(left).items():
         at = frames[:1] if method == "STILL" else frames
-        values.update(evaluate(scene, share, at, in_scene=method == "SCENE"))
+        values.update((yield from evaluate(scene, share, at, in_scene=method == "SCENE")))
         methods.update(dict.fromkeys(share, method))
     spread = {quantity: np.broadcast_to(value, (len(frames), *value.shape[1:])) for quantity, value in values.items()}
     return Samples(spread, _summary(methods))

@@ -11,11 +11,12 @@ import numpy as np
 
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
+from ..scene.stepping import Steps
 from ..settings import BakeSettings
 from .motion import motion_quantities, plan_motion
 from .planning import ChainPlan, plan_chain
 from .proof import Measured, measure, proof_quantities
-from .sampling import sample
+from .sampling import sample_steps
 from .solving import Solved, solve_curves
 
 
@@ -41,21 +42,21 @@ class Walk:
     evaluation: str | dict[str, str]
 
 
-def solve(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, watch: Stopwatch) -> Walk:
+def solve(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, watch: Stopwatch) -> Steps[Walk]:
     """Find, sample and solve all chains in one walk over time; changes nothing. Raises a `TwoBoneError`."""
     with watch.stage("read"):
         plans = [plan_chain(scene, settings, active) for settings in wanted]
     with watch.stage("sample"):
         frames = _all_frames(plan.frames for plan in plans)
         quantities = [quantity for plan in plans for quantity in motion_quantities(plan)]
-        samples = sample(scene, quantities, frames, evaluation=_evaluation(plans))
+        samples = yield from sample_steps(scene, quantities, frames, evaluation=_evaluation(plans))
     with watch.stage("solve"):
         motions = (plan_motion(plan, samples, np.searchsorted(frames, plan.frames)) for plan in plans)
         solved = [solve_curves(plan, motion) for plan, motion in zip(plans, motions, strict=True)]
     return Walk(solved, samples.evaluation)
 
 
-def prove(scene: Scene, solved: Sequence[Solved]) -> list[Measured | None]:
+def prove(scene: Scene, solved: Sequence[Solved]) -> Steps[list[Measured | None]]:
     """Let Blender evaluate what the chains do now, and measure it; `None` for chains that are not to be verified."""
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
@@ -63,7 +64,7 @@ def prove(scene: Scene, solved: Sequence[Solved]) -> list[Measured | None]:
     frames = _all_frames(chain.plan.report_frames for chain in checked)
     quantities = [quantity for chain in checked for quantity in proof_quantities(chain)]
     evaluation = _evaluation([chain.plan for chain in checked], proving=True)
-    samples = sample(scene, quantities, frames, evaluation=evaluation)
+    samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation)
     return [
         measure(chain, samples, np.searchsorted(frames, chain.plan.report_frames)) if chain.plan.settings.verify else None
         for chain in solved

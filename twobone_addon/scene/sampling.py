@@ -19,13 +19,14 @@ from .blender_types import Scene
 from .probes import Probes
 from .quantities import Quantity, Samples
 from .restoring import frame_and_edits_kept
+from .stepping import FRAMES_PER_STEP, Steps
 
 __all__ = ["Quantity", "Samples", "animation_times", "evaluate"]
 
 STAGE_NAME = ".twobone_stage"
 
 
-def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool) -> dict[Quantity, Array]:
+def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool) -> Steps[dict[Quantity, Array]]:
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time."""
     with _stage(scene, in_scene=in_scene) as stage, Probes(stage, quantities, len(frames), alone=not in_scene) as probes:
         layer = stage.view_layers[0]
@@ -34,6 +35,8 @@ def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scen
         for row, (frame, part) in enumerate(steps):
             stage.frame_set(frame, subframe=part)
             probes.read(layer.depsgraph, row)
+            if row % FRAMES_PER_STEP == FRAMES_PER_STEP - 1:
+                yield (row + 1) / len(frames)
         return {quantity: probes.values(quantity) for quantity in quantities}
 
 
