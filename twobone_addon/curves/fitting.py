@@ -24,14 +24,14 @@ THIRD = 1.0 / 3.0
 # The curve parameter is needed to a share of the segment well below any tolerance: the next step corrects the rest.
 STEP_PRECISION = 1e-8
 
-LEAST_SQUARES_STEPS = 10
-LEVELLING_STEPS = 6
+LEVELLING_STEPS = 4
 # A least-squares step that takes less than this share off the cost ends the descent.
 SMALLEST_GAIN = 0.01
-# While the worst drift is beyond levelling, steps must gain more than that to be worth taking.
-HOPEFUL_GAIN = 0.1
+# A worst drift above this after 0, 1, 2 ... least-squares steps ends the descent: of segments that turned out good, 1 in 100
+# had been there, of the others most.
+HOPES = (60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6)
 # Levelling can halve the worst drift; from further above it cannot succeed.
-LEVELLING_HOPE = 2.2
+LEVELLING_HOPE = 1.7
 # Aimed at, as a share of the tolerance: what the linearised drift leaves out must fit into the rest.
 AIM = 0.98
 
@@ -172,13 +172,14 @@ class _Run:
         trace = self._trace(shapes, None)
         peak = self._peak(trace)
         yield shapes, peak
-        for _ in range(LEAST_SQUARES_STEPS):
+        for hope in HOPES:
+            if peak > hope:
+                return
             before = trace.squares.sum()
             shapes, trace, damping = self._step(shapes, trace, weights, damping)
             peak = self._peak(trace)
             yield shapes, peak
-            gain = (before - trace.squares.sum()) / before
-            if gain < SMALLEST_GAIN or (gain < HOPEFUL_GAIN and peak > LEVELLING_HOPE):
+            if before - trace.squares.sum() < SMALLEST_GAIN * before:
                 break
         for _ in range(LEVELLING_STEPS):
             if peak > LEVELLING_HOPE:
