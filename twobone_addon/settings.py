@@ -229,6 +229,10 @@ class BakeSettings:
     stored: str = ""
     """Name of the stored chain these settings come from, whose animated settings are read per frame. Not an option."""
 
+    limits: tuple[tuple[float, float], ...] = ()
+    """Least and greatest angle of each joint, radians, where `joints` is `ALL`: of the first its turn from rest, of each
+    other the angle between its link and the one before. Empty: those of upper and lower bone. Not an option."""
+
     def __post_init__(self) -> None:
         """Refuse what has no meaning, one setting at a time, then the settings together."""
         for option in OPTIONS:
@@ -244,6 +248,9 @@ class BakeSettings:
                     f"{OPTION[low].label} ({getattr(self, low):g}) is above {OPTION[high].label} "
                     f"({getattr(self, high):g}). Swap them."
                 )
+        for number, (least, greatest) in enumerate(self.limits, start=1):
+            if not least <= greatest:
+                raise SettingError(f"The minimum of joint {number} ({least:g}) is above its maximum ({greatest:g}). Swap them.")
         if 0.0 < self.max_distance < self.min_distance:
             raise SettingError(
                 f"Minimum Distance ({self.min_distance:g}) is above Maximum Distance ({self.max_distance:g}). Swap them."

@@ -50,8 +50,8 @@ def stored_settings(armature: Object, chain: StoredChain, over: Mapping[str, Any
 
 
 def stored_values(armature: Object, chain: StoredChain) -> dict[str, Any]:
-    """What a stored chain holds under the names of `OPTIONS`; objects by name, as operators take them."""
-    values: dict[str, Any] = {"armature": armature.name}
+    """What a stored chain holds under the names of `BakeSettings`; objects by name, as operators take them."""
+    values: dict[str, Any] = {"armature": armature.name, "limits": limit_pairs(chain.limits)}
     for option in OPTIONS:
         if option.name != "armature":
             value = getattr(chain, option.name)
@@ -59,6 +59,11 @@ def stored_values(armature: Object, chain: StoredChain) -> dict[str, Any]:
                 value = value.name if value else ""
             values[option.name] = value
     return values
+
+
+def limit_pairs(limits: Any) -> tuple[tuple[float, float], ...]:
+    """Joint limits, stored or on an operator, as `BakeSettings` has them."""
+    return tuple((limit.minimum, limit.maximum) for limit in limits)
 
 
 def stored_chains(scene: Scene) -> Iterator[tuple[Object, StoredChain]]:

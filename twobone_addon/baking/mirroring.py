@@ -43,6 +43,7 @@ def mirrored_values(armature: Object, values: dict[str, Any]) -> dict[str, Any]:
         mirrored["bend"] = OTHER_SIDE[values["bend"]]
         for low, high in (("upper_min", "upper_max"), ("lower_min", "lower_max")):
             mirrored[low], mirrored[high] = -values[high], -values[low]
+        mirrored["limits"] = tuple((-greatest, -least) for least, greatest in values["limits"])
     return mirrored
 
 

@@ -125,6 +125,7 @@ def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> C
     target = find_object("Target", settings.target, settings.target_bone)
     rest = read_rest_chain(armature, names, all_joints=settings.joints == "ALL")
     _refuse_broken_stretch(settings, rest)
+    _refuse_other_limits(settings, rest)
     end_bone, end_parent = _end_bone(armature, settings, names, rest)
     parent = armature.pose.bones[names.upper].parent
     chosen = choose_frames(scene, settings, target, armature, [bone.name for bone in rest.bones])
@@ -169,6 +170,15 @@ def _refuse_broken_stretch(settings: BakeSettings, rest: RestChain) -> None:
         raise ChainError(
             f'Bone "{stops.name}" between the joints does not inherit scale, so the chain cannot stretch evenly. '
             "Set its Inherit Scale to Full, or choose another reach."
+        )
+
+
+def _refuse_other_limits(settings: BakeSettings, rest: RestChain) -> None:
+    """Joint limits of another number of joints were made for other bones."""
+    if settings.use_limits and settings.joints == "ALL" and len(settings.limits) not in {0, len(rest.turning)}:
+        raise ChainError(
+            f'The chain from "{rest.upper.name}" to "{rest.lower.name}" has {len(rest.turning)} joints, but limits for '
+            f"{len(settings.limits)}. Read the limits again, or remove them."
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..array_types import Array, Codes
 from ..rig.planes import in_plane
-from ..rig.posing import present_reference, rest_reference
+from ..rig.posing import rest_reference
 from ..scene.blender_types import Scene
 from ..settings import BakeSettings
 from ..solver import Reach, forward
@@ -107,9 +107,9 @@ def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
 
 def _bounds(plan: ChainPlan, motion: PlanMotion, chosen: SolvedChain, lengths: Array) -> list[Array]:
     """Curves `(P, 2)` in the plane, from the root joint, that bound where the tip can be."""
-    limits = chosen.task.options.limits
+    limits = chosen.task.limits
     if limits is not None and len(lengths) == 2:  # noqa: PLR2004 - two links
-        return limit_bounds(lengths, limits, _rest_direction(plan, motion, chosen))
+        return limit_bounds(lengths, limits.ravel(), _rest_direction(plan, motion, chosen))
     full = np.linspace(-np.pi, np.pi, 2 * ARC_STEPS + 1)
     circle = np.stack([np.cos(full), np.sin(full)], axis=-1)
     far = lengths.sum()
@@ -133,7 +133,7 @@ def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[A
 
 
 def _rest_direction(plan: ChainPlan, motion: PlanMotion, chosen: SolvedChain) -> float:
-    reference = (rest_reference if plan.settings.reference == "REST" else present_reference)(plan.rest, motion.chain)
+    reference = rest_reference(plan.rest, motion.chain)
     joints = reference.joints.reshape(-1, *reference.joints.shape[-2:])[0]
     first = in_plane(chosen.task.frames[0], joints[1] - joints[0])
     return float(np.arctan2(first[1], first[0]))

@@ -40,6 +40,8 @@ def chain_task(plan: ChainPlan, motion: PlanMotion, reference: Reference, offset
         targets=targets,
         bend=_bend(plan, motion, frames),
         options=reach_options(settings, _reach_tolerance(plan)),
+        limits=joint_limits(settings, len(plan.rest.turning)),
+        method=settings.method,
         laying=Laying(flatten, normal),
         world_scale=np.cbrt(np.abs(np.linalg.det(motion.world_from_armature[:, :3, :3]))),
         stretched=lambda chain_motion, ratio: stretched(plan.rest, chain_motion, ratio),
@@ -58,7 +60,6 @@ def target_offset(plan: ChainPlan, motion: PlanMotion) -> Array:
 
 def reach_options(settings: BakeSettings, tolerance: float) -> ReachOptions:
     """The solver's options."""
-    limits = np.array([settings.upper_min, settings.upper_max, settings.lower_min, settings.lower_max])
     return ReachOptions(
         mode=settings.reach,
         softness=settings.softness if settings.reach != "CLAMP" else 0.0,
@@ -68,9 +69,21 @@ def reach_options(settings: BakeSettings, tolerance: float) -> ReachOptions:
         compress_min=settings.compress_min,
         min_distance=settings.min_distance,
         max_distance=settings.max_distance,
-        limits=limits if settings.use_limits else None,
         tolerance=tolerance,
     )
+
+
+def joint_limits(settings: BakeSettings, count: int) -> Array | None:
+    """Least and greatest angle of each of `count` joints, `(count, 2)`; `None` without limits.
+
+    Those of each joint where the chain has them, else those of the upper bone, and the lower bone's for all others.
+    """
+    if not settings.use_limits:
+        return None
+    if settings.joints == "ALL" and settings.limits:
+        return np.array(settings.limits)
+    lower = (settings.lower_min, settings.lower_max)
+    return np.array([(settings.upper_min, settings.upper_max)] + [lower] * (count - 1))
 
 
 def _reach_tolerance(plan: ChainPlan) -> float:
@@ -124,7 +137,8 @@ def _reference_normal(plan: ChainPlan, motion: PlanMotion, reference: Reference)
         return at_rest
     joints = joints_of(plan.rest, pose_path(plan.rest, motion.chain))
     root = joints[:, 0]
-    return plane_through_pole(joints[:, -1] - root, joints[:, 1] - root, 0.0, at_rest).frames[..., 2]
+    middle = joints[:, 1:-1].mean(axis=1)
+    return plane_through_pole(joints[:, -1] - root, middle - root, 0.0, at_rest).frames[..., 2]
 
 
 def _bend(plan: ChainPlan, motion: PlanMotion, frames: Array) -> Array:
@@ -133,10 +147,23 @@ def _bend(plan: ChainPlan, motion: PlanMotion, frames: Array) -> Array:
         return np.where(motion.bend < 0.0, -1.0, 1.0)
     if plan.settings.bend != "KEEP":
         return np.full(len(motion.frames), 1.0 if plan.settings.bend == "POSITIVE" else -1.0)
-    links = link_vectors(frames, joints_of(plan.rest, pose_path(plan.rest, motion.chain)))
-    first, last = links[..., 0, :], links[..., -1, :]
-    across = first[..., 0] * last[..., 1] - first[..., 1] * last[..., 0]
-    return sides_with_hysteresis(np.arctan2(across, np.sum(first * last, axis=-1)), NEARLY_STRAIGHT)
+    return sides_with_hysteresis(seen_bend(frames, joints_of(plan.rest, pose_path(plan.rest, motion.chain))), NEARLY_STRAIGHT)
+
+
+def seen_bend(frames: Array, joints: Array) -> Array:
+    """Bend `(F,)` in radians of joints `(F, n + 1, 3)` as seen in the plane of `frames`, counter-clockwise positive.
+
+    Of two links the angle between them; of more, that of two links of half the length with the same area.
+    """
+    links = link_vectors(frames, joints)
+    lengths = np.hypot(links[..., 0], links[..., 1])
+    spokes = np.cumsum(links, axis=-2)
+    area = np.sum(spokes[..., :-1, 0] * spokes[..., 1:, 1] - spokes[..., :-1, 1] * spokes[..., 1:, 0], axis=-1)
+    if links.shape[-2] == 2:
+        return np.arctan2(area, np.sum(links[..., 0, :] * links[..., 1, :], axis=-1))
+    half = 0.5 * lengths.sum(axis=-1)
+    sine = np.divide(area, half * half, out=np.zeros_like(area), where=half > 0.0)
+    return np.arcsin(np.clip(sine, -1.0, 1.0))
 
 
 def _hold_frames(frames: Array) -> tuple[Array, Mask]:

@@ -7,14 +7,16 @@ from dataclasses import asdict
 import bpy
 
 from ..baking.bake import bake
-from ..baking.completing import StoredChain, completed, stored_chains, stored_settings
+from ..baking.completing import StoredChain, completed, limit_pairs, stored_chains, stored_settings
 from ..baking.planning import plan_chain
 from ..baking.report import BakeReport
 from ..errors import TwoBoneError
 from ..options import Group
 from ..settings import OPTIONS, BakeSettings
 from .option_properties import operator_properties, with_properties
+from .properties import TwoBoneLimit
 from .rows import draw_options
+from .storing import set_limits
 from .where import NeedsMode, active_armature
 
 SCOPES = (
@@ -41,6 +43,12 @@ class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
         description="Name of the stored chain whose keyed bend and influence are read at every frame",
         options={"HIDDEN", "SKIP_SAVE"},
     )
+    limits: bpy.props.CollectionProperty(
+        type=TwoBoneLimit,
+        name="Joint Limits",
+        description="Limits of each joint where all joints bend; empty for those of upper and lower bone",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bake, and leave the report on the window manager."""
@@ -65,6 +73,8 @@ class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
     def _settings(self, context: bpy.types.Context) -> BakeSettings:
         """What is given, and from chain, selection and rig what is not; the same again when the redo panel repeats it."""
         given = {option.name: getattr(self, option.name) for option in OPTIONS if self.properties.is_property_set(option.name)}
+        if self.limits:
+            given["limits"] = limit_pairs(self.limits)
         if self.stored:
             return BakeSettings(**given, stored=self.stored if self._is_as_stored() else "")
         return completed(context.scene, given, active_armature(context))
@@ -79,6 +89,7 @@ class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
         for option in OPTIONS:
             setattr(self, option.name, getattr(settings, option.name))
         self.stored = settings.stored
+        set_limits(self.limits, settings.limits)
 
 
 class TWOBONE_OT_bake_all(NeedsMode, bpy.types.Operator):

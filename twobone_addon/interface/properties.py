@@ -1,5 +1,7 @@
 """What the add-on stores: chains and display on the armature object, the last report on the window manager."""
 
+import math
+
 import bpy
 
 from .live import is_live, set_live
@@ -27,6 +29,25 @@ def free_name(wanted: str, taken: set[str]) -> str:
     return name
 
 
+class TwoBoneLimit(bpy.types.PropertyGroup):
+    """Limits of one joint of a chain in which every bone bends"""
+
+    minimum: bpy.props.FloatProperty(
+        name="Minimum",
+        description="Smallest turn of the first bone from rest; of any other, smallest angle between its link and the one before",
+        default=-math.pi,
+        subtype="ANGLE",
+        **FREE,
+    )
+    maximum: bpy.props.FloatProperty(
+        name="Maximum",
+        description="Largest turn of the first bone from rest; of any other, largest angle between its link and the one before",
+        default=math.pi,
+        subtype="ANGLE",
+        **FREE,
+    )
+
+
 @with_properties(stored_properties())
 class TwoBoneChain(bpy.types.PropertyGroup):
     """A chain kept on its armature, with every setting of its bake."""
@@ -47,6 +68,12 @@ class TwoBoneChain(bpy.types.PropertyGroup):
         options={"SKIP_SAVE"},
         get=is_live,
         set=set_live,
+    )
+    limits: bpy.props.CollectionProperty(
+        type=TwoBoneLimit,
+        name="Joint Limits",
+        description="Limits of each joint where all joints bend; empty for those of upper and lower bone",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
     report: bpy.props.StringProperty(
         name="Report", description="Report of this chain's last bake, as JSON", options={"HIDDEN"}, override=OVERRIDABLE
@@ -76,7 +103,7 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
     show_in_front: bpy.props.BoolProperty(name="In Front", description="Draw through other objects", default=True, **FREE)
 
 
-CLASSES = (TwoBoneChain, TwoBoneArmature)
+CLASSES = (TwoBoneLimit, TwoBoneChain, TwoBoneArmature)
 
 
 def register() -> None:

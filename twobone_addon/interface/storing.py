@@ -34,6 +34,16 @@ def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
         if option.kind is Kind.OBJECT:
             value = bpy.data.objects.get(value) if value else None
         setattr(chain, option.name, value)
+    if "limits" in values:
+        set_limits(chain.limits, values["limits"])
+
+
+def set_limits(limits: Any, pairs: tuple[tuple[float, float], ...]) -> None:
+    """Make joint limits, of a stored chain or on an operator, those given."""
+    limits.clear()
+    for least, greatest in pairs:
+        limit = limits.add()
+        limit.minimum, limit.maximum = least, greatest
 
 
 def chain_of_bones(armature: bpy.types.Object, upper: str, lower: str) -> StoredChain | None:

@@ -68,6 +68,16 @@ class RestChain:
         return np.stack([*heads, last[:3, :3] @ self.tip + last[:3, 3]])
 
 
+def bend_area(joints: Array) -> Array:
+    """Twice the area vector `(..., 3)` of the polygon of joints `(..., n + 1, 3)`: the normal of their bend, by its size.
+
+    Counter-clockwise around it. Of two links it is their cross product; of more, bends to either side count against
+    each other by the area they enclose, as the solver tells sides (`solver.chain_start`).
+    """
+    spokes = joints[..., 1:, :] - joints[..., :1, :]
+    return np.cross(spokes[..., :-1, :], spokes[..., 1:, :]).sum(axis=-2)
+
+
 @dataclass(frozen=True, slots=True)
 class BoneChannels:
     """A bone's own animated channels over time."""

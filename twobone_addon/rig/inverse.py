@@ -14,15 +14,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..array_types import Array, Codes, Mask
-from ..solver import PlanarSolution, Reach, ReachMode, ReachOptions, solve_planar
+from ..solver import (
+    REACH_TOLERANCE,
+    ChainMethod,
+    PlanarSolution,
+    Reach,
+    ReachMode,
+    ReachOptions,
+    solve_planar,
+    solve_planar_chain,
+    wrap,
+)
 from .bones import ChainMotion, RestChain
 from .planes import in_plane
-from .posing import Laying, Reference, Turned, by_angles, chosen, link_vectors, towards, turn_bones
+from .posing import Laying, Reference, Turned, by_angles, chosen, link_vectors, rest_reference, towards, turn_bones
 from .uneven import SETTLED, search
 
 LENGTH_ROUNDS = 12
 """Uneven scale up to about 2:1 settles within these; more is left to the search."""
 
+
+TWO = 2
+"""Links that the closed form solves."""
 
 UNEVEN = 1e-5
 """Change of a length, relative to the chain's, that makes the ring of fixed lengths wrong; single precision bends what
@@ -46,6 +59,11 @@ class Task:
     """`(..., F)` world units per unit of armature space, on average over directions."""
     stretched: Callable[[ChainMotion, Array], ChainMotion]
     """The motion with the chain's links scaled by `(..., F)`."""
+    limits: Array | None = None
+    """`(n, 2)` least and greatest angle of each joint: of the first its turn from rest, of each other the angle between
+    its link and the one before; `None` without limits."""
+    method: ChainMethod | str = ChainMethod.AUTO
+    """How chains of more than two links are solved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +85,19 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     """Pose a chain so that its tip, seen in the plane, is on its targets."""
     targets = in_plane(task.frames, task.targets - reference.joints[..., 0, :])
     links = link_vectors(task.frames, reference.joints)
-    rest_direction = np.arctan2(links[..., 0, 1], links[..., 0, 0])
+    start = angles_of(links)
+    rest_direction = _rest_direction(chain, motion, task)
+    settled = SETTLED if links.shape[-2] == TWO else REACH_TOLERANCE
     lengths = even_lengths = _lengths(links)
 
     def pose_with(lengths: Array) -> tuple[ChainPose, Mask]:
         """The pose for links of these lengths `(..., F, n)`, and where its tip is not where the solution has it."""
-        solution = _solve(targets, lengths, task, rest_direction)
+        solution = _solve(targets, lengths, task, start, rest_direction)
         scaled = task.stretched(motion, solution.ratio)
         directions = np.cumsum(solution.angles, axis=-1)
         turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions))
         tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
-        unsettled = _distance(tips, solution.goals) > SETTLED * lengths.sum(axis=-1) * solution.ratio
+        unsettled = _distance(tips, solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
         return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), unsettled
 
     pose, unsettled = pose_with(lengths)
@@ -88,7 +108,7 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
         pose, unsettled = pose_with(lengths)
     uneven = np.abs(lengths - even_lengths).max(axis=-1) > UNEVEN * even_lengths.sum(axis=-1)
     doubtful = unsettled | (uneven & (pose.reach != Reach.REACHED))
-    if task.options.limits is None and doubtful.any():
+    if task.limits is None and doubtful.any():
         return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
     return pose
 
@@ -119,11 +139,43 @@ def _searched(
     )
 
 
-def _solve(targets: Array, lengths: Array, task: Task, rest_direction: Array) -> PlanarSolution:
+def _solve(targets: Array, lengths: Array, task: Task, start: Array, rest_direction: Array) -> PlanarSolution:
     """Solve in world units, in which the options' distances are meant; angles and ratio have no unit."""
     scale = task.world_scale[..., None]
-    solution = solve_planar(targets * scale, lengths * scale, task.bend, task.options, rest_direction=rest_direction)
+    targets, lengths = targets * scale, lengths * scale
+    if lengths.shape[-1] == TWO:
+        limits = None if task.limits is None else task.limits.ravel()
+        options = replace(task.options, limits=limits)
+        solution = solve_planar(targets, lengths, task.bend, options, rest_direction=rest_direction)
+    else:
+        limits = None if task.limits is None else _from_rest(task.limits, rest_direction)
+        solution = solve_planar_chain(targets, lengths, task.bend, task.options, start=start, limits=limits, method=task.method)
     return replace(solution, goals=solution.goals / scale)
+
+
+def angles_of(links: Array) -> Array:
+    """Angles `(..., F, n)` of link vectors `(..., F, n, 2)`: the first from u, each other from the link before.
+
+    Without jumps of a whole turn over the frames. A link without length has the direction of u.
+    """
+    directions = np.arctan2(links[..., 1], links[..., 0])
+    directions[..., 1:] = wrap(np.diff(directions, axis=-1))
+    return np.unwrap(directions, axis=-2)
+
+
+def _rest_direction(chain: RestChain, motion: ChainMotion, task: Task) -> Array:
+    """Direction `(..., F)` of the first link without rotation of its own, from which its limits count; 0 without limits."""
+    if task.limits is None:
+        return np.zeros(task.bend.shape)
+    joints = rest_reference(chain, motion).joints
+    return angles_of(link_vectors(task.frames, joints))[..., 0]
+
+
+def _from_rest(limits: Array, rest_direction: Array) -> Array:
+    """Limits `(..., F, n, 2)` with those of the first link as directions from u."""
+    directed = np.broadcast_to(limits, (*rest_direction.shape, *limits.shape)).copy()
+    directed[..., 0, :] += rest_direction[..., None]
+    return directed
 
 
 def _measured_reach(links: Array, targets: Array, reach: Codes, tolerance: float) -> Codes:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array, Mask
-from .bones import RestChain
-from .planes import STRAIGHT
+from .bones import RestChain, bend_area
+from .planes import STRAIGHT, is_bent
 from .rotations import about_axis, unit
 
 UNDECIDED = 1e-6
@@ -36,11 +36,11 @@ def rest_normal(chain: RestChain) -> Array:
     A straight chain has none: then it is the upper bone's own X axis, the hinge of most rigs, made perpendicular to
     the limb (its Z axis where X runs along the limb).
     """
-    links = np.diff(chain.rest_joints(), axis=0)
-    bend = np.cross(links[0], links[-1])
-    if np.sqrt(bend @ bend) > STRAIGHT * np.sqrt((links[0] @ links[0]) * (links[-1] @ links[-1])):
+    joints = chain.rest_joints()
+    bend = bend_area(joints)
+    if is_bent(joints):
         return unit(bend)
-    along = unit(links.sum(axis=0))
+    along = unit(joints[-1] - joints[0])
     hinge, depth = (axis - along * (axis @ along) for axis in (chain.upper.rest[:3, 0], chain.upper.rest[:3, 2]))
     return unit(hinge if hinge @ hinge > STRAIGHT else depth)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..array_types import Array
+from .bones import bend_area
 from .rotations import unit
 
 LETTERS = {"XY": (0, 1), "XZ": (0, 2), "YZ": (1, 2)}
@@ -64,15 +65,25 @@ def nearest_letters(joints: Array) -> tuple[str, int]:
     A straight chain has no bend: then it is the plane that holds most of its length, `YZ` before `XZ` before `XY`
     (limbs mostly swing forwards and backwards), and the side is +1.
     """
-    links = np.diff(joints, axis=0)
-    bend = np.cross(links[0], links[-1])
-    lengths = np.sqrt(np.sum(links * links, axis=-1))
-    if np.sqrt(bend @ bend) <= STRAIGHT * lengths[0] * lengths[-1]:
-        whole = np.abs(links.sum(axis=0))
+    bend = bend_area(joints)
+    if not is_bent(joints):
+        whole = np.abs(joints[-1] - joints[0])
         return max(("YZ", "XZ", "XY"), key=lambda letters: whole @ _spanned(letters)), 1
     normals = {letters: np.cross(*letter_axes(letters).T) for letters in ("YZ", "XZ", "XY")}
     nearest = max(normals, key=lambda letters: abs(normals[letters] @ bend))
     return nearest, 1 if normals[nearest] @ bend >= 0.0 else -1
+
+
+def is_bent(joints: Array) -> bool:
+    """Whether joints `(n + 1, 3)` are bent enough to tell a plane and a side.
+
+    For two links the bend's sine is compared with `STRAIGHT`, for more its equal for their area.
+    """
+    bend = bend_area(joints)
+    links = np.sqrt(np.sum(np.diff(joints, axis=0) ** 2, axis=-1))
+    # The area that links at right angles to all before them would have: the product of lengths, for two of them.
+    largest = np.sum(links[1:] * np.cumsum(links)[:-1])
+    return bool(np.sqrt(bend @ bend) > STRAIGHT * largest)
 
 
 def _spanned(letters: str) -> Array:

@@ -7,6 +7,9 @@ Arrays are (..., F, k): any leading dimensions (chains), then frames, then compo
     solve_two_bone_limited    the same within joint limits
     soften, far_zone, near_zone    soft reach, and where it begins and ends
     stretch_ratio         how much to scale the links
+    solve_planar_chain    the same as solve_planar, for more than two links
+    solve_chain           chains of many links with limits, targets to poses
+    links_with_same_ring  two links that reach as far and as near as many
     mid_joint             where their mid joint is, without angles
     forward               angles to joints
     Reach                 what became of a frame
@@ -14,10 +17,12 @@ Arrays are (..., F, k): any leading dimensions (chains), then frames, then compo
 """
 
 from .angles import blend_angles, hold, shortest_turn, sides_with_hysteresis, wrap
+from .chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
 from .forward import forward
 from .limits import LimitedSolution, solve_two_bone_limited
 from .mid_joint import mid_joint
 from .planar import PlanarSolution, solve_planar
+from .planar_chain import links_with_same_ring, solve_planar_chain
 from .reach import Reach
 from .reach_options import ReachMode, ReachOptions
 from .softness import SoftZone, far_zone, near_zone, soften
@@ -25,6 +30,9 @@ from .stretching import stretch_ratio
 from .two_bone import TwoBoneSolution, solve_two_bone
 
 __all__ = [
+    "REACH_TOLERANCE",
+    "ChainMethod",
+    "ChainSolution",
     "LimitedSolution",
     "PlanarSolution",
     "Reach",
@@ -36,12 +44,15 @@ __all__ = [
     "far_zone",
     "forward",
     "hold",
+    "links_with_same_ring",
     "mid_joint",
     "near_zone",
     "shortest_turn",
     "sides_with_hysteresis",
     "soften",
+    "solve_chain",
     "solve_planar",
+    "solve_planar_chain",
     "solve_two_bone",
     "solve_two_bone_limited",
     "stretch_ratio",

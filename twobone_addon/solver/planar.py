@@ -59,7 +59,7 @@ def solve_planar(
     """
     targets = np.asarray(targets, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)
-    ratio, distances = _plan_distances(targets, lengths, options)
+    ratio, distances = plan_distances(targets, lengths, options)
     if options.limits is not None:
         return _solve_limited(
             targets,
@@ -74,12 +74,12 @@ def solve_planar(
     solution = solve_two_bone(targets, lengths, bend, tolerance=options.tolerance, distances=distances)
     reach = solution.reach
     if distances is not None:
-        reach = np.where(reach == Reach.DEGENERATE, reach, _ring_reach(targets, lengths, options))
+        reach = np.where(reach == Reach.DEGENERATE, reach, ring_reach(targets, lengths, options))
     goals = _goals(targets, lengths, solution.angles, ratio, distances)
     return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
 
 
-def _plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tuple[Array, Array | None]:
+def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tuple[Array, Array | None]:
     """Return the ratio (..., F), and where unscaled tips are to be, None if at the targets."""
     one = np.ones(targets.shape[:-1])
     bounded = options.min_distance > 0 or options.max_distance > 0
@@ -105,7 +105,7 @@ def _plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tu
     return one, distances
 
 
-def _ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
+def ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
     """Return `Reach` of the raw targets, in the ring that stretch widens and bounds narrow."""
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     if options.mode == ReachMode.STRETCH:
@@ -133,7 +133,7 @@ def _goals(
         goals = targets * (ratio * reduced / spans)[..., np.newaxis]
     undirected = ~np.isfinite(goals).all(axis=-1) | ~np.isfinite(spans)
     if undirected.any():
-        goals[undirected] = _tips(angles, lengths, ratio)[undirected]
+        goals[undirected] = scaled_tips(angles, lengths, ratio)[undirected]
     return goals
 
 
@@ -151,18 +151,19 @@ def _solve_limited(
     """Solve within joint limits; a target counts as reached if the tip is, or could be, on it."""
     problem = (targets, lengths, bend, limits, rest_direction)
     solution = solve_two_bone_limited(*problem, tolerance=options.tolerance, distances=distances)
-    goals = _tips(solution.angles, lengths, ratio)
+    goals = scaled_tips(solution.angles, lengths, ratio)
     reach = solution.reach
     if distances is not None:
         unmoved = solve_two_bone_limited(*problem, tolerance=options.tolerance).reach
         gaps = np.hypot(goals[..., 0] - targets[..., 0], goals[..., 1] - targets[..., 1])
         on_target = gaps <= max(options.tolerance, TIE_SLACK) * lengths.sum(axis=-1)
-        ring = _ring_reach(targets, lengths, options)
+        ring = ring_reach(targets, lengths, options)
         reach = np.where(ring == Reach.REACHED, unmoved, ring)
         reach = np.where(on_target, Reach.REACHED, reach)
         reach = np.where(unmoved == Reach.DEGENERATE, unmoved, reach)
     return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
 
 
-def _tips(angles: Array, lengths: Array, ratio: Array) -> Array:
-    return ratio[..., np.newaxis] * forward(angles, lengths)[..., 2, :]
+def scaled_tips(angles: Array, lengths: Array, ratio: Array) -> Array:
+    """Return where the tips of poses (..., F, n) are, (..., F, 2), with all links scaled by `ratio` (..., F)."""
+    return ratio[..., np.newaxis] * forward(angles, lengths)[..., -1, :]
