@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..array_types import Array, Mask
-from ..rig.inverse import Task
+from ..rig.inverse import TWO, Task
 from ..rig.limb_planes import carried_normal, plane_through_pole, plane_with_normal, rest_normal
 from ..rig.planes import carried_frames, has_plane, letter_axes
 from ..rig.posing import Laying, Reference, joints_of, link_vectors, pose_path
@@ -159,7 +159,7 @@ def seen_bend(frames: Array, joints: Array) -> Array:
     lengths = np.hypot(links[..., 0], links[..., 1])
     spokes = np.cumsum(links, axis=-2)
     area = np.sum(spokes[..., :-1, 0] * spokes[..., 1:, 1] - spokes[..., :-1, 1] * spokes[..., 1:, 0], axis=-1)
-    if links.shape[-2] == 2:
+    if links.shape[-2] == TWO:
         return np.arctan2(area, np.sum(links[..., 0, :] * links[..., 1, :], axis=-1))
     half = 0.5 * lengths.sum(axis=-1)
     sine = np.divide(area, half * half, out=np.zeros_like(area), where=half > 0.0)
