@@ -4,6 +4,7 @@ from .command_line import command
 from .interface import (
     drag,
     guide_operators,
+    limit_operators,
     list_operators,
     live,
     menus,
@@ -19,6 +20,7 @@ from .interface import (
 ROOMS = (
     properties,
     operators,
+    limit_operators,
     list_operators,
     guide_operators,
     result_operators,

@@ -72,10 +72,10 @@ def _bone_or_same(owner: str, bone: str) -> str:
 def _seen_reversed(armature: Object, values: dict[str, Any], mirrored: dict[str, Any]) -> bool:
     if values["plane"] in {"REST", "POLE"}:
         return False  # Their sides are those of the limb and of the pole, which are mirrored themselves.
-    return bool(AXIAL_MIRROR * _normal(armature, values) @ _normal(armature, mirrored) < 0.0)
+    return bool(AXIAL_MIRROR * normal_at_rest(armature, values) @ normal_at_rest(armature, mirrored) < 0.0)
 
 
-def _normal(armature: Object, values: dict[str, Any]) -> Array:
+def normal_at_rest(armature: Object, values: dict[str, Any]) -> Array:
     """Normal `(3,)` of the chain's plane at rest, armature space; the armature's X where no plane can be told."""
     if values["plane"] not in LETTERS:
         spanning = objects_by_name().get(values["plane_object"])
