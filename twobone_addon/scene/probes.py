@@ -205,4 +205,12 @@ class ValueReader:
 
     def read(self, depsgraph: Any, row: int) -> None:
         """Fetch one frame."""
-        self.values[row] = self._object.evaluated_get(depsgraph).path_resolve(self._path)
+        thing = self._object.evaluated_get(depsgraph)
+        value = thing.path_resolve(self._path)
+        self.values[row] = self._item_number(thing, value) if isinstance(value, str) else value
+
+    def _item_number(self, thing: Object, item: str) -> float:
+        """The number behind one of a list's items: what its F-curve holds."""
+        owner, _, name = self._path.rpartition(".")
+        items = thing.path_resolve(owner).bl_rna.properties[name].enum_items
+        return float(items[item].value) if item in items else 0.0
