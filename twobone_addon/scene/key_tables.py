@@ -23,6 +23,8 @@ WIDTHS = {
 """All that a key holds, with the number of values of each."""
 
 REAL = {"co", "handle_left", "handle_right", "amplitude", "back", "period"}
+HANDLES = {"handle_left", "handle_right"}
+SWITCHES = {"select_control_point", "select_left_handle", "select_right_handle"}
 
 NATIVE = {"amplitude": 0.8, "back": 1.70158, "period": 4.1}
 """Easing numbers of a key that `keyframe_insert` makes; a bulk-added key has zeros."""
@@ -43,7 +45,7 @@ def read_keys(fcurve: FCurve) -> KeyTable:
 
 
 def put_keys(fcurve: FCurve, table: KeyTable) -> None:
-    """Add keys to a curve that has none."""
+    """Add keys to a curve that has none; what the table leaves out has Blender's defaults until the curve's update."""
     fcurve.keyframe_points.add(len(table["co"]))
     for name, values in table.items():
         fcurve.keyframe_points.foreach_set(name, values.ravel())
@@ -51,7 +53,14 @@ def put_keys(fcurve: FCurve, table: KeyTable) -> None:
 
 def blank_keys(count: int) -> KeyTable:
     """Keys with nothing but zeros."""
-    return {name: np.zeros((count, width), dtype=np.float32 if name in REAL else np.int32) for name, width in WIDTHS.items()}
+    return {name: np.zeros((count, width), dtype=_number_type(name)) for name, width in WIDTHS.items()}
+
+
+def _number_type(name: str) -> type:
+    """How Blender itself keeps the values, so that it copies an array instead of converting number by number."""
+    if name in REAL:
+        return np.float32
+    return np.bool_ if name in SWITCHES else np.uint8
 
 
 def new_keys(frames: Array, values: Array, interpolation: int) -> KeyTable:

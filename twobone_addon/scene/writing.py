@@ -15,6 +15,7 @@ from .blender_types import CurveBag, FCurve
 from .key_tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
+    HANDLES,
     INTERPOLATION,
     NEAR_FRAME,
     KeyTable,
@@ -67,7 +68,8 @@ def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end
 def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> None:
     fresh = _baked(channel)
     if not fcurve.keyframe_points and channel.outside is None:
-        put_keys(fcurve, fresh)
+        # Vector handles are worked out by the update.
+        put_keys(fcurve, {name: fresh[name] for name in fresh if channel.left is not None or name not in HANDLES})
         fcurve.update()
         return
     old = read_keys(fcurve) if channel.outside is None else channel.outside
