@@ -124,6 +124,17 @@ def modified(folder):
     return {path.stem: path.stat().st_mtime_ns for path in (folder / "baked").iterdir()}
 
 
+def test_a_farm_may_count_the_shots_and_bake_one_of_them(twobone, folder):
+    listed = twobone("batch", folder / "job.json", "--list").said.splitlines()
+    assert [line.split()[:2] for line in listed] == [["1", "shots/s0.blend"], ["2", "shots/s1.blend"]]
+    assert not (folder / "baked").exists()
+    assert twobone("batch", folder / "job.json", "--shot", 2).code == 0
+    assert [path.name for path in (folder / "baked").iterdir()] == ["s1.blend"]
+    assert (folder / "job.2.summary.json").is_file()
+    ended = twobone("batch", folder / "job.json", "--shot", 3)
+    assert (ended.code, "from 1 to 2" in ended.complained) == (2, True)
+
+
 def test_strict_shots_alone_make_exit_code_3(twobone, folder):
     make_shot(folder / "shots" / "s1.blend", places={1: (1, 0, 1), 24: (9, 0, 2)})
     write_job(folder, strict=True)

@@ -118,6 +118,9 @@ def _clear(parser: argparse.ArgumentParser) -> None:
 
 def _batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job", type=Path, metavar="JOB", help="TOML or JSON file that names the shots, the output and the chains")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--list", action="store_true", help="print the shots with their numbers, and do nothing")
+    only.add_argument("--shot", type=_count, metavar="NUMBER", help="only this shot, for farms that count; numbers as in --list")
     parser.add_argument("--jobs", type=_count, metavar="N", help="shots at a time; default: as many as the machine has cores")
     parser.add_argument("--timeout", type=_duration, metavar="SECONDS", help="give a shot up after this time; default: never")
     parser.add_argument(
@@ -130,7 +133,7 @@ def _batch(parser: argparse.ArgumentParser) -> None:
         "--summary",
         type=Path,
         metavar="FILE.json",
-        help="where the summary goes, with a .csv beside it; default: JOB.summary.json",
+        help="where the summary goes, with a .csv beside it; default: JOB.summary.json, JOB.NUMBER.summary.json",
     )
 
 
@@ -151,5 +154,5 @@ def _duration(text: str) -> float:
 def _count(text: str) -> int:
     value = int(text)
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no number of shots at a time, use 1 or more")
+        raise argparse.ArgumentTypeError(f"{text} is too small, use 1 or more")
     return value

@@ -17,7 +17,7 @@ from .jobs import Job, load_job
 from .outcomes import ExitCode, StoppedError, UsageError
 from .output import Voice
 from .progress import Progress
-from .shots import find_shots
+from .shots import Shot, find_shots
 from .stopping import StopRequest, stop_requests
 from .summary import DONE, STRICT, ShotRecord, Summary, earlier_fingerprints
 
@@ -29,6 +29,9 @@ def batch_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode
     """Bake every shot of the job; returns the worst outcome. The summary is kept up to date all along."""
     job = load_job(arguments.job)
     shots = find_shots(job)
+    if arguments.list:
+        return _listed(shots, voice)
+    shots = _only(job, shots, arguments.shot)
     path = _summary_path(arguments)
     earlier = earlier_fingerprints(path) if arguments.resume else {}
     summary = Summary(path, job.path, [ShotRecord(str(shot.path), str(shot.goal)) for shot in shots])
@@ -45,8 +48,24 @@ def batch_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode
     return _outcome(summary, voice), {}
 
 
+def _listed(shots: list[Shot], voice: Voice) -> tuple[ExitCode, dict[str, Any]]:
+    width = len(str(len(shots)))
+    for number, shot in enumerate(shots, start=1):
+        voice.say(f"{number:{width}}  {shot.name} -> {shot.goal}")
+    return ExitCode.DONE, {}
+
+
+def _only(job: Job, shots: list[Shot], number: int | None) -> list[Shot]:
+    if number is None:
+        return shots
+    if number > len(shots):
+        raise UsageError(f'Job "{job.path}" has no shot {number}. Use a number from 1 to {len(shots)}.')
+    return [shots[number - 1]]
+
+
 def _summary_path(arguments: argparse.Namespace) -> Path:
-    path: Path = arguments.summary or arguments.job.with_name(f"{arguments.job.stem}.summary.json")
+    number = "" if arguments.shot is None else f".{arguments.shot}"
+    path: Path = arguments.summary or arguments.job.with_name(f"{arguments.job.stem}{number}.summary.json")
     if path.suffix != ".json":
         raise UsageError(f'"{path}" does not end in ".json". Name a .json file; the table is written beside it.')
     return path
