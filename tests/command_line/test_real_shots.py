@@ -1,0 +1,67 @@
+"""Every sub-command on shots made from other people's rigs, with their own motion on everything but the baked limb."""
+
+import json
+
+import bpy
+import pytest
+
+from tests.baking.targets import circling_target
+from tests.blender_program import find_blender, run
+from tests.command_line.shots import save
+from tests.command_line.test_program import user_folder  # noqa: F401 - a fixture
+from tests.real.rigs import LIMBS, open_rig, plane_that_shows
+
+ONE_OF_EACH_FILE = list({real.file: real for real in LIMBS}.values())
+LONGEST = 48
+
+
+def make_real_shot(data_folder, real, path):
+    """The limb with a target that it can reach, stored as a chain."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    armature, limb = open_rig(data_folder, real)
+    scene = bpy.context.scene
+    scene.frame_end = min(scene.frame_end, scene.frame_start + LONGEST)
+    plane = plane_that_shows(armature, limb)
+    target = circling_target(armature, limb, plane=plane, frames=(scene.frame_start, scene.frame_end))
+    chain = armature.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.tip, chain.target, chain.plane = (
+        "limb", limb.upper, limb.lower, limb.carrier, target, plane,
+    )  # fmt: skip
+    bpy.context.view_layer.objects.active = armature
+    save(path)
+
+
+def judged(report):
+    return {key: value for key, value in report["chains"][0].items() if key != "seconds"}
+
+
+@pytest.mark.parametrize("real", ONE_OF_EACH_FILE, ids=lambda real: real.file)
+def test_every_sub_command_on_a_real_rig_agrees_with_the_operator(twobone, data_folder, tmp_path, registered_addon, real):
+    shot, baked = tmp_path / "shot.blend", tmp_path / "baked.blend"
+    make_real_shot(data_folder, real, shot)
+    bpy.ops.twobone.bake()
+    by_operator = judged(json.loads(bpy.context.window_manager.twobone_report))
+    ended = twobone("bake", "--file", shot, "--stored", "--save", baked, "--report", "-")
+    assert ended.code == 0, ended.complained
+    assert judged(json.loads(ended.said)) == by_operator
+    there = judged(json.loads(twobone("report", "--file", baked, "--stored", "--report", "-").said))
+    for measured in ("max_error", "mean_error", "max_off_plane"):
+        assert there[measured] == pytest.approx(by_operator[measured], rel=1e-3, abs=1e-7)
+    assert (there["keys"], there["reached"]) == (by_operator["keys"], by_operator["reached"])
+    (listed,) = json.loads(twobone("chains", "--file", baked, "--report", "-").said)["chains"]
+    assert (listed["upper"], listed["tip"]) == (real.upper, real.end)
+    removed = json.loads(twobone("clear", "--file", baked, "--stored", "--report", "-").said)["keys_removed"]
+    assert removed == by_operator["keys"]
+
+
+def test_blenders_own_program_bakes_a_batch_of_them(user_folder, data_folder, tmp_path, registered_addon):  # noqa: F811
+    blender = find_blender()
+    for real in ONE_OF_EACH_FILE:
+        make_real_shot(data_folder, real, tmp_path / "shots" / f"{real.file.split('.')[0]}.blend")
+    job = tmp_path / "job.toml"
+    job.write_text('shots = ["shots/*.blend"]\noutput = "baked/{shot}.blend"\nstored = true\nmax_error = 1e-3\n')
+    done = run([blender, "--command", "twobone", "batch", str(job)], user_folder)
+    assert done.returncode == 0, done.stdout
+    records = json.loads((tmp_path / "job.summary.json").read_text())["shots"]
+    assert [record["state"] for record in records] == ["done"] * len(ONE_OF_EACH_FILE)
+    assert all(record["report"]["reached"] == record["report"]["frames"] for record in records)
