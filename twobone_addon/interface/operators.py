@@ -1,19 +1,17 @@
 """The bake operators: gather settings, call the use-case, say the result."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import bpy
 
-from ..baking.bake import bake
+from ..baking.bake import bake_steps
 from ..baking.completing import StoredChain, completed, limit_pairs, stored_chains, stored_settings
 from ..baking.planning import plan_chain
-from ..baking.report import BakeReport
-from ..errors import TwoBoneError
+from ..errors import SelectionError, TwoBoneError
 from ..options import Group
 from ..settings import OPTIONS, BakeSettings
 from .option_properties import operator_properties, with_properties
+from .progress import Begun, ShowsProgress
 from .properties import TwoBoneLimit
 from .rows import draw_options
 from .storing import set_limits
@@ -31,7 +29,7 @@ SETTLED = {"destination", "verify", "evaluation"}
 
 
 @with_properties(operator_properties())
-class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane"""
 
     bl_idname = "twobone.bake"
@@ -50,18 +48,11 @@ class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
         options={"HIDDEN", "SKIP_SAVE"},
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Bake, and leave the report on the window manager."""
-        try:
-            settings = self._settings(context)
-            report = bake(context.scene, [settings], active_armature(context))
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """The bake of one chain; the redo panel shows what is baked."""
+        settings = self._settings(context)
         self._show(settings)
-        keep_report(context, report, [settings])
-        self.report({"WARNING" if report.chains[0].out_of_reach else "INFO"}, report.sentence())
-        return {"FINISHED"}
+        return Begun([settings], bake_steps(context.scene, [settings], active_armature(context)))
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel: what makes sense to change after the fact."""
@@ -92,7 +83,7 @@ class TWOBONE_OT_bake(NeedsMode, bpy.types.Operator):
         set_limits(self.limits, settings.limits)
 
 
-class TWOBONE_OT_bake_all(NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake all enabled chains of the list, in one walk over time"""
 
     bl_idname = "twobone.bake_all"
@@ -103,23 +94,22 @@ class TWOBONE_OT_bake_all(NeedsMode, bpy.types.Operator):
         name="Scope", description="Whose chains are baked", items=SCOPES, default="ACTIVE", options={"SKIP_SAVE"}
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Bake, and leave the report on the window manager."""
-        chains = list(chains_in_scope(context, self.scope))
-        if not chains:
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """The bake of all enabled chains."""
+        settings = [stored_settings(armature, chain, {}) for armature, chain in chains_in_scope(context, self.scope)]
+        if not settings:
             where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[self.scope]
-            self.report({"ERROR"}, f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
-            return {"CANCELLED"}
-        try:
-            settings = [_named_settings(armature, chain) for armature, chain in chains]
-            report = _bake_all(context.scene, settings)
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        keep_report(context, report, settings)
-        missed = any(chain.out_of_reach for chain in report.chains)
-        self.report({"WARNING" if missed else "INFO"}, report.sentence())
-        return {"FINISHED"}
+            raise SelectionError(f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
+        return Begun(settings, bake_steps(context.scene, settings))
+
+    def explain(self, context: bpy.types.Context, error: TwoBoneError) -> str:
+        """Say which of the chains it was; planning them one by one takes time, so only now."""
+        for armature, chain in chains_in_scope(context, self.scope):
+            try:
+                plan_chain(context.scene, stored_settings(armature, chain, {}), None)
+            except TwoBoneError as found:
+                return f'Chain "{chain.name}" of "{armature.name}": {found}'
+        return str(error)
 
 
 def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[tuple[bpy.types.Object, StoredChain]]:
@@ -129,39 +119,6 @@ def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[tuple[bp
         wanted = scope == "SCENE" or (armature == active if scope == "ACTIVE" else armature.select_get())
         if wanted and chain.enabled:
             yield armature, chain
-
-
-def keep_report(context: bpy.types.Context, report: BakeReport, settings: list[BakeSettings]) -> None:
-    """Leave the report on the window manager, and each chain's own on the stored chain it came from."""
-    context.window_manager.twobone_report = report.to_json()
-    for wanted, chain in zip(settings, report.chains, strict=True):
-        stored = bpy.data.objects[chain.armature].twobone.chains.get(wanted.stored) if wanted.stored else None
-        if stored is not None:
-            stored.report = json.dumps(asdict(chain))
-
-
-def _named_settings(armature: bpy.types.Object, chain: StoredChain) -> BakeSettings:
-    try:
-        return stored_settings(armature, chain, {})
-    except TwoBoneError as error:
-        raise _about(armature.name, chain.name, error) from error
-
-
-def _bake_all(scene: bpy.types.Scene, settings: list[BakeSettings]) -> BakeReport:
-    try:
-        return bake(scene, settings)
-    except TwoBoneError:
-        # Which of the chains it was, is found out only now: planning them one by one each time would cost time.
-        for wanted in settings:
-            try:
-                plan_chain(scene, wanted, None)
-            except TwoBoneError as error:
-                raise _about(wanted.armature, wanted.stored, error) from error
-        raise
-
-
-def _about(armature: str, chain: str, error: TwoBoneError) -> TwoBoneError:
-    return type(error)(f'Chain "{chain}" of "{armature}": {error}')
 
 
 CLASSES = (TWOBONE_OT_bake, TWOBONE_OT_bake_all)

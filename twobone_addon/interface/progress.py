@@ -1,0 +1,132 @@
+"""Bakes in a window: at once where that is quick, else bit by bit with progress in the status bar, until Esc."""
+
+import json
+import time
+from dataclasses import asdict, dataclass
+
+import bpy
+
+from ..baking.bake import CheckSkippedError
+from ..baking.report import BakeReport
+from ..errors import TwoBoneError
+from ..scene.stepping import Steps, at_once
+from ..settings import BakeSettings
+
+PATIENCE_IN_SECONDS = 0.5
+"""A bake that is done by then needs no progress: the window only seems to think for a moment."""
+
+SLICE_IN_SECONDS = 0.05
+"""Work between two looks at the keyboard."""
+
+
+@dataclass(slots=True)
+class Begun:
+    """A bake on its way."""
+
+    settings: list[BakeSettings]
+    steps: Steps[BakeReport]
+    part: float = 0.0
+
+    def work(self, seconds: float) -> BakeReport | None:
+        """Go on for so long; the report if that was enough. Raises a `TwoBoneError`."""
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            try:
+                self.part = next(self.steps)
+            except StopIteration as done:
+                return done.value
+        return None
+
+    def stop(self) -> BakeReport | None:
+        """Stop: nothing has changed, or if the keys are written already, they stay and the report lacks the proof."""
+        try:
+            self.steps.throw(CheckSkippedError())
+        except CheckSkippedError:
+            return None
+        except StopIteration as done:
+            return done.value
+        return None
+
+
+class ShowsProgress:
+    """Operators that bake; each has `begin(context)`, which returns a `Begun` or raises a `TwoBoneError`."""
+
+    begun: Begun
+    timer: bpy.types.Timer
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Bake at once: for scripts, and for the redo panel."""
+        try:
+            begun = self.begin(context)
+            report = at_once(begun.steps)
+        except TwoBoneError as error:
+            return self._refused(context, error)
+        return self._done(context, begun, report)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+        """Bake at once if that is quick, else begin to show progress."""
+        try:
+            self.begun = self.begin(context)
+            report = self.begun.work(PATIENCE_IN_SECONDS)
+        except TwoBoneError as error:
+            return self._refused(context, error)
+        if report is not None:
+            return self._done(context, self.begun, report)
+        self.timer = context.window_manager.event_timer_add(SLICE_IN_SECONDS, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Go on, or stop at Esc."""
+        if event.type == "ESC":
+            report = self.begun.stop()
+            self._clean_up(context)
+            if report is not None:
+                return self._done(context, self.begun, report)
+            self.report({"INFO"}, "Bake cancelled, nothing was changed")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            report = self.begun.work(SLICE_IN_SECONDS)
+        except TwoBoneError as error:
+            self._clean_up(context)
+            return self._refused(context, error)
+        if report is not None:
+            self._clean_up(context)
+            return self._done(context, self.begun, report)
+        context.workspace.status_text_set(f"Baking\u2026 {self.begun.part:.0%}   |   Esc: Cancel")
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends it, as when a file is loaded."""
+        self.begun.steps.close()
+        self._clean_up(context)
+
+    def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> str:
+        """The sentence that says what is wrong."""
+        return str(error)
+
+    def _refused(self, context: bpy.types.Context, error: TwoBoneError) -> set[str]:
+        self.report({"ERROR"}, self.explain(context, error))
+        return {"CANCELLED"}
+
+    def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport) -> set[str]:
+        keep_report(context, report, begun.settings)
+        missed = any(chain.out_of_reach for chain in report.chains)
+        self.report({"WARNING" if missed else "INFO"}, report.sentence())
+        return {"FINISHED"}
+
+    def _clean_up(self, context: bpy.types.Context) -> None:
+        context.window_manager.event_timer_remove(self.timer)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+
+def keep_report(context: bpy.types.Context, report: BakeReport, settings: list[BakeSettings]) -> None:
+    """Leave the report on the window manager, and each chain's own on the stored chain it came from."""
+    context.window_manager.twobone_report = report.to_json()
+    for wanted, chain in zip(settings, report.chains, strict=True):
+        stored = bpy.data.objects[chain.armature].twobone.chains.get(wanted.stored) if wanted.stored else None
+        if stored is not None:
+            stored.report = json.dumps(asdict(chain))
