@@ -1,8 +1,10 @@
 """What every test may ask for: Blender, an empty scene with the add-on registered, and real rigs."""
 
+import atexit
 import importlib.util
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -38,6 +40,19 @@ def pytest_report_header():
 
 def pytest_unconfigure():
     shutil.rmtree(USER_FOLDER, ignore_errors=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """End the process with pytest's own exit code: the 4.2 module crashes at exit once properties have been registered."""
+    if HAS_BLENDER:
+        atexit.register(leave, session)
+
+
+def leave(session):
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(int(session.exitstatus))
 
 
 @pytest.fixture(scope="session")
