@@ -65,7 +65,9 @@ def evaluate(keys: Keys, frames: ArrayLike, interpolation: Interpolation = Inter
     right, left = right[segment], left[segment]
     duration = end - start
     parameter = parameters_at(share, (right[:, 0] - start) / duration, (left[:, 0] - start) / duration)
-    return np.einsum("fk,kf->f", bernstein(parameter), np.stack([first, right[:, 1], left[:, 1], last]))
+    # From the first key's value on, so that a flat segment is exactly flat, as in Blender.
+    offsets = np.stack([right[:, 1], left[:, 1], last]) - first
+    return first + np.einsum("fk,kf->f", bernstein(parameter)[:, 1:], offsets)
 
 
 def clamped_handles(keys: Keys) -> tuple[Array, Array]:

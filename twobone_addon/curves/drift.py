@@ -13,8 +13,13 @@ Drift: TypeAlias = Callable[[Array, Indices], Array]
 """drift(values (M, K), indices (M,)) -> (M,): distance of the tip, in world units, between the pose of these channel
 values and the motion's own pose at the samples of these indices. Must be 0 for the motion's own values."""
 
-# Samples needed to tell what is between them.
-PARABOLA = 3
+# Samples of `with_halves` for each one of the motion.
+FINER = 2
+
+# Weights of four samples for the value halfway between the middle two, and between the last two.
+CENTRAL = np.array([-1.0, 9.0, 9.0, -1.0]) / 16.0
+EARLIER = np.array([1.0, -5.0, 15.0, 5.0]) / 16.0
+THIRD_DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
 
 # Step (in channel units, radians or quaternion components) of the finite difference: its square is well above rounding.
 DIFFERENCE = 1e-4
@@ -39,28 +44,51 @@ class Motion:
     """(N, K, K): `feeling @ change` of the channels is the tip's move as a share of the tolerance, at first order."""
 
     def worst(self, values: Array, first: int) -> float:
-        """The largest drift of `values : (n, K)`, from sample `first` on, as a share of the tolerance.
-
-        Also between samples: there the error of the channels is interpolated by a cubic and added to the nearest
-        sample's pose. For any motion smooth at the scale of the samples that is the drift that full rate would show.
-        """
+        """The largest drift of `values : (n, K)`, from sample `first` on, as a share of the tolerance."""
         indices = np.arange(first, first + len(values))
-        at_samples = self.drift(values, indices) / self.tolerance[indices]
-        if len(values) < PARABOLA:
-            return float(at_samples.max())
-        errors = halfway(values - self.values[indices])
-        between = self.drift(self.values[indices[:-1]] + errors, indices[:-1]) / self.tolerance[indices[:-1]]
-        return float(max(at_samples.max(), between.max()))
+        return float((self.drift(values, indices) / self.tolerance[indices]).max())
+
+
+def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, Array, Drift]:
+    """The motion with one more sample halfway between any two: times (2N - 1,), values (2N - 1, K) and their drift.
+
+    So a curve cannot stray unseen between the samples it was fitted to. The drift at a new sample is taken to be that
+    of the same channel error in the pose of the sample before it, which is off by the error times half a sample's move.
+    """
+    count = FINER * len(values) - 1
+    fine = np.empty(count), np.empty((count, values.shape[1]))
+    for finer, samples, halves in zip(fine, (times, values), (0.5 * (times[:-1] + times[1:]), halfway(values)), strict=True):
+        finer[::FINER], finer[1::FINER] = samples, halves
+    errors_from = fine[1]
+
+    def drift_at_any(changed: Array, indices: Indices) -> Array:
+        before = indices // FINER
+        return drift(changed + (values[before] - errors_from[indices]), before)
+
+    return *fine, drift_at_any
 
 
 def halfway(samples: Array) -> Array:
-    """Values (n - 1, ...) halfway between neighbouring samples (n, ...), by the cubic through the four around.
+    """Values (N - 1, K) halfway between neighbouring samples (N, K), by a cubic that does not look across corners.
 
-    At either end, by the parabola through three; n must be at least 3.
+    Of the cubics through the four samples around, the four before and the four after, that with the smallest third
+    difference is taken, per channel (the choice of ENO schemes, Harten et al. 1987). With fewer than four samples,
+    the mean of the two.
     """
-    ends = (3.0 * samples[[0, -1]] + 6.0 * samples[[1, -2]] - samples[[2, -3]]) / 8.0
-    inside = (9.0 * (samples[1:-2] + samples[2:-1]) - samples[:-3] - samples[3:]) / 16.0
-    return np.concatenate([ends[:1], inside, ends[1:]])
+    if len(samples) <= len(CENTRAL):
+        return 0.5 * (samples[:-1] + samples[1:])
+    windows = np.lib.stride_tricks.sliding_window_view(samples, len(CENTRAL), axis=0)
+    roughness = np.abs(windows @ THIRD_DIFFERENCE)
+    far = np.full((1, samples.shape[1]), np.inf)
+    count = len(samples) - 1
+    halves, rough = [], []
+    for weights, offset in ((CENTRAL, 1), (EARLIER, 2), (EARLIER[::-1], 0)):
+        # The stencil of interval i begins at sample i - offset: those that begin outside do not exist.
+        half, missing = windows @ weights, np.repeat(far, offset, axis=0)
+        halves.append(np.concatenate([missing, half, np.repeat(far, count - len(half), axis=0)])[:count])
+        rough.append(np.concatenate([missing, roughness, np.repeat(far, count - len(half), axis=0)])[:count])
+    smoothest = np.argmin(rough, axis=0)
+    return np.take_along_axis(np.stack(halves), smoothest[None], axis=0)[0]
 
 
 def feel(values: Array, drift: Drift, tolerance: Array) -> Array:

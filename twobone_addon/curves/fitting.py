@@ -15,10 +15,13 @@ import numpy as np
 
 from ..array_types import Array, Mask
 from .bezier import bernstein, parameters_at
-from .drift import PARABOLA, Motion, halfway
+from .drift import Motion
 
 # Handles reach over 5 to 90 per cent of their segment: shorter ones cannot be grabbed, longer ones make steep steps.
 SHORTEST_REACH, LONGEST_REACH = 0.05, 0.9
+# A handle that reaches less than so many samples, or leaves less than so many to the other end, bends the curve between
+# samples, where nothing would see it. Segments of few samples have handles at thirds.
+SEEN_REACH, SEEN_REST = 2.0, 4.0
 THIRD = 1.0 / 3.0
 
 # The curve parameter is needed to a share of the segment well below any tolerance: the next step corrects the rest.
@@ -113,7 +116,7 @@ def _thirds(motion: Motion, first: int, last: int, slopes: Sequence[Array | None
             shape[place] = slope
             rest = rest - column[:, None] * slope
     free = [index for index, slope in enumerate(slopes) if slope is None]
-    if len(times) < PARABOLA:
+    if last - first == 1:
         shape[[SLOPES[index] for index in free]] = (values[-1] - values[0]) / duration
     elif free:
         solution = np.linalg.lstsq(columns[:, free], rest, rcond=None)[0]
@@ -148,6 +151,10 @@ class _Run:
         self.motion, self.bounds = motion, list(bounds)
         self.wanted, self.feeling = motion.values[span], motion.feeling[span]
         counts = np.diff(bounds)
+        self.reaches = (
+            np.clip(SEEN_REACH / counts, SHORTEST_REACH, THIRD)[:, None, None],
+            np.clip(1.0 - SEEN_REST / counts, THIRD, LONGEST_REACH)[:, None, None],
+        )
         counts[-1] += 1
         self.segment = np.repeat(np.arange(len(counts)), counts)
         starts, ends = np.array(bounds[:-1])[self.segment], np.array(bounds[1:])[self.segment]
@@ -201,7 +208,7 @@ class _Run:
         while damping <= MOST_DAMPING:
             move = np.linalg.solve(squares + np.diag(damping * diagonal + ridge), down).reshape(columns.shape[1:])
             tried = shapes + (move @ self.spread.T).T.reshape(shapes.shape)
-            tried[:, REACHES] = np.clip(tried[:, REACHES], SHORTEST_REACH, LONGEST_REACH)
+            tried[:, REACHES] = np.clip(tried[:, REACHES], *self.reaches)
             tried_trace = self._trace(tried, trace.parameter)
             if weights**2 @ tried_trace.squares < before:
                 return tried, tried_trace, damping * LESS_DAMPING
@@ -243,12 +250,8 @@ class _Run:
         return columns.reshape(len(right), -1, right.shape[1])
 
     def _peak(self, trace: _Trace) -> float:
-        """The worst linearised drift, at samples and between them."""
-        peak = np.sqrt(trace.squares.max())
-        if len(self.wanted) < PARABOLA:
-            return float(peak)
-        between = np.einsum("nij,nj->ni", self.feeling[:-1], halfway(trace.values - self.wanted))
-        return float(max(peak, np.sqrt((between**2).sum(axis=-1).max())))
+        """The worst linearised drift."""
+        return float(np.sqrt(trace.squares.max()))
 
     def _segments(self, shapes: Array) -> tuple[Segment, ...]:
         values = self._trace(shapes, None).values

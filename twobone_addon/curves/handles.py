@@ -26,10 +26,7 @@ def motion_slopes(times: ArrayLike, values: ArrayLike) -> Array:
         return np.zeros(values.shape)
     spans = np.diff(times)[:, None]
     secants = np.diff(values, axis=-2) / spans
-    if len(spans) > 1:
-        bends = np.diff(secants, axis=-2) / (spans[:-1] + spans[1:])
-    else:
-        bends = np.zeros_like(secants)
+    bends = np.diff(secants, axis=-2) / (spans[:-1] + spans[1:]) if len(spans) > 1 else np.zeros_like(secants)
     bends = np.concatenate([bends[..., :1, :], bends, bends[..., -1:, :]], axis=-2)
     before = secants + bends[..., : len(spans), :] * spans
     after = secants - bends[..., -len(spans) :, :] * spans

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..array_types import Array, Mask
 from .alignment import align
 from .bezier import Keys, evaluate
-from .drift import Drift, Motion, feel
+from .drift import FINER, Drift, Motion, feel, with_halves
 from .fitting import Segment, still_segment
 from .indices import Indices
 from .segments import chosen_segments
@@ -77,7 +77,7 @@ def reduce_keys(
     required : frames that must be keys, such as where contacts begin and end
     preferred : frames taken as keys where that costs none, such as the target's extremes; both among the times
 
-    Between the samples the drift is estimated (`Motion.worst`), so the tolerance holds at every sub-frame for motion
+    Between the samples the drift is estimated (`with_halves`), so the tolerance holds at every sub-frame for motion
     that is smooth at the scale of the samples. Where nothing moves, the keys around are equal and their handles flat.
     If even neighbouring `key_frames` are too far apart for the tolerance, samples between them become keys, up to all
     of them. A tolerance below what single precision can express is missed; `worst_drift` says by how much.
@@ -87,20 +87,26 @@ def reduce_keys(
     times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     if len(times) == 0 or np.any(np.diff(times) <= 0.0):
         raise ValueError(f"Expected at least one time, rising, got {times}.")
-    candidates = _candidates(times, key_frames)
     required, preferred = _samples(times, required), _samples(times, preferred)
-    candidates = np.union1d(candidates, np.concatenate([required, preferred]))
+    candidates = np.unique(np.concatenate([_candidates(times, key_frames), required, preferred]))
     if len(times) == 1:
         return _single_key(times, values)
 
-    usable = USED_TOLERANCE * np.broadcast_to(np.asarray(tolerance, dtype=float), times.shape)
-    rests = still_spans(values, candidates, drift, usable)
-    values = held_still(values, rests)
-    motion = Motion(times, values, drift, usable, feel(values, drift, usable))
-    segments = _segments(motion, candidates, (required, preferred), rests)
-    still = np.array([_within(rests, segment.first, segment.last) for segment in segments])
+    tolerance = USED_TOLERANCE * np.broadcast_to(np.asarray(tolerance, dtype=float), times.shape)
+    rests = still_spans(values, candidates, drift, tolerance)
+    motion = _refined(times, held_still(values, rests), drift, tolerance)
+    segments = _segments(motion, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)
+    still = np.array([_within(FINER * rests, segment.first, segment.last) for segment in segments])
     segments, smooth = align(motion, segments, still)
     return _reduction(motion, segments, smooth, len(candidates))
+
+
+def _refined(times: Array, values: Array, drift: Drift, tolerance: Array) -> Motion:
+    """The motion with a sample between any two, so that no segment strays unseen between the samples."""
+    finer = np.repeat(tolerance, FINER)[:-1]
+    finer[1::FINER] = np.minimum(tolerance[:-1], tolerance[1:])
+    times, values, drift = with_halves(times, values, drift)
+    return Motion(times, values, drift, finer, feel(values, drift, finer))
 
 
 def _samples(times: Array, frames: ArrayLike) -> Indices:
@@ -167,5 +173,6 @@ def _stored_drift(motion: Motion, reduction: Reduction) -> float:
         Keys(*(array.astype(np.float32).astype(float) for array in (curve.frames, curve.values, curve.left, curve.right)))
         for curve in (reduction.curve(channel) for channel in range(reduction.values.shape[1]))
     ]
-    values = np.stack([evaluate(keys, motion.times) for keys in stored], axis=-1)
-    return float(motion.drift(values, np.arange(len(values))).max())
+    given = np.arange(0, len(motion.times), FINER)
+    values = np.stack([evaluate(keys, motion.times[given]) for keys in stored], axis=-1)
+    return float(motion.drift(values, given).max())

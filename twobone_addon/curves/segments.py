@@ -9,7 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
-from .drift import Motion
+from .drift import FINER, Motion
 from .fitting import Segment, fit_segment
 from .indices import Indices
 
@@ -29,7 +29,7 @@ def chosen_segments(motion: Motion, candidates: Indices, preferred: Indices) -> 
     """Good segments from the first to the last of `candidates : (C,)`, samples that may be keys; C >= 2, rising.
 
     `preferred` are some of them. Where one candidate is too far from the next for the tolerance, keys stand between
-    them, in the worst case at every sample.
+    them, in the worst case at every sample of the motion as it was given.
     """
     chosen: list[Segment] = []
     for good, run in groupby(_farthest_segments(motion, candidates), key=lambda segment: segment.good):
@@ -37,7 +37,7 @@ def chosen_segments(motion: Motion, candidates: Indices, preferred: Indices) -> 
             chosen.extend(_sharing_slack(motion, candidates, list(run), preferred))
         else:
             for gap in run:
-                chosen.extend(_farthest_segments(motion, np.arange(gap.first, gap.last + 1)))
+                chosen.extend(_farthest_segments(motion, np.arange(gap.first, gap.last + 1, FINER)))
     return chosen
 
 
