@@ -245,3 +245,31 @@ def test_a_bone_name_with_quotes_and_brackets(scene):
     for bone in rig.pose.bones:
         animate_bone(bone)
     check(scene, [Quantity(kind, "Rig", name) for kind in ("POSE", "CHANNELS") for name in ('a"]b', "plain\\")], "CURVES")
+
+
+def test_a_target_that_is_hidden_by_keys_for_a_while(scene):
+    thing = animated_empty()
+    for frame, hidden in ((1, False), (5, True), (20, False)):
+        thing.hide_viewport = hidden
+        thing.keyframe_insert("hide_viewport", frame=frame)
+    check(scene, [THING], "CURVES")
+
+
+def test_an_empty_that_stands_for_a_collection(scene):
+    collection = bpy.data.collections.new("Props")
+    collection.objects.link(animated_empty("Inside"))
+    thing = animated_empty()
+    thing.instance_type, thing.instance_collection = "COLLECTION", collection
+    check(scene, [THING], "CURVES")
+
+
+def test_a_mesh_a_light_and_a_camera_are_targets_as_any_other(scene):
+    things = [
+        bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh")),
+        bpy.data.objects.new("Light", bpy.data.lights.new("Light", "POINT")),
+        bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")),
+    ]
+    for thing in things:
+        scene.collection.objects.link(thing)
+        animate(thing, "location", (1, 2, 3))
+    check(scene, [Quantity("WORLD", thing.name) for thing in things], "CURVES")

@@ -77,6 +77,16 @@ def read_animation(datablock: Object) -> Animation:
     return found
 
 
+def may_be_animated(datablock: Object, path: str) -> bool:
+    """Whether anything might animate the property without components at a path; strips are not looked into."""
+    data: AnimData | None = datablock.animation_data
+    if data is None:
+        return False
+    bag = curve_bag(datablock)
+    curve = bag.fcurves.find(path) if bag else None
+    return _is_mixed(data) or curve is not None or any(driver.data_path == path for driver in data.drivers)
+
+
 def steers_bones(armature_data: Object) -> bool:
     """Whether animation of the armature's data, not of its pose, may move bones: flags of inheritance, rest position."""
     animation = read_animation(armature_data)

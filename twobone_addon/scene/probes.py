@@ -1,8 +1,11 @@
 """Probe empties: what makes Blender evaluate an object or a bone in any scene, and how it is read fast.
 
 A probe copies a transform by a constraint, so its scene must evaluate whatever the transform hangs from, even if that
-is hidden or in no scene at all. Reading is most of what Python does in a walk over time: where it can, one call fetches
-all matrices of a frame into a row of an array.
+is hidden or in no scene at all. What is surely visible and has no shape of its own (an empty, an armature) is its own
+probe in a temporary scene: it is put there for the walk, which spares Blender the copying.
+
+Reading is most of what Python does in a walk over time: where it can, one call fetches all matrices of a frame into a
+row of an array.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import bpy
 import numpy as np
 
 from ..array_types import Array
+from .animation_reading import may_be_animated
 from .blender_types import Object, Scene
 from .quantities import Quantity
 
@@ -30,6 +34,7 @@ class Probes:
     def __init__(self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool) -> None:
         """Plan the probes; `alone` says that the scene holds nothing else."""
         self._stage = stage
+        self._alone = alone
         self._made: list[Object] = []
         bones: dict[str, dict[str, None]] = {}
         worlds: dict[str, None] = {}
@@ -48,10 +53,14 @@ class Probes:
 
     def __enter__(self) -> Self:
         """Put the probes into the scene."""
+        bare = {name for name in {*self._worlds.names, *self._poses} if self._alone and is_bare(bpy.data.objects[name])}
+        for name in bare:
+            self._stage.collection.objects.link(bpy.data.objects[name])
         for name in self._worlds.names:
-            self._worlds.probes.append(self._probe(name, [""]))
+            self._worlds.probes.append(bpy.data.objects[name] if name in bare else self._probe(name, [""]))
         for name, reader in self._poses.items():
-            self._probe(name, outermost(bpy.data.objects[name], reader.names))
+            if name not in bare:
+                self._probe(name, outermost(bpy.data.objects[name], reader.names))
         for quantity in self._numbers:
             self._others[quantity] = ValueReader(self._probe("", []), quantity, self._count)
         return self
@@ -87,6 +96,17 @@ class Probes:
             constraint.subtarget = bone
         self._stage.collection.objects.link(probe)
         return probe
+
+
+def is_bare(thing: Object) -> bool:
+    """Whether an object may stand in a temporary scene itself: nothing but a transform or a pose, visible throughout."""
+    return (
+        thing.type in {"EMPTY", "ARMATURE"}
+        and thing.instance_type == "NONE"
+        and thing.mode != "EDIT"
+        and not thing.hide_viewport
+        and not may_be_animated(thing, "hide_viewport")
+    )
 
 
 def outermost(armature: Object, names: list[str]) -> list[str]:
