@@ -1,0 +1,118 @@
+"""A chain as matrices: it turns without leaving its depth, and follows its target whatever scales and shears it."""
+
+import numpy as np
+import pytest
+
+from tests.rig.matrices import affine, limb, motion_under, plane_frames
+from twobone_addon.rig.inverse import Task, follow_targets
+from twobone_addon.rig.planes import in_plane, out_of_plane
+from twobone_addon.rig.posing import Laying, by_angles, link_vectors, rest_reference, towards, turn_bones
+from twobone_addon.rig.rotations import about_axis
+from twobone_addon.rig.turning import hinge_axis
+from twobone_addon.solver import Reach, ReachOptions
+
+COUNT = 40
+EXACT = 1e-9
+"""Of limbs a few units long, in double precision."""
+
+KEEP, FLATTEN = Laying(flatten=False), Laying(flatten=True)
+KINDS = ("rotated", "scaled", "uneven", "mirrored", "sheared")
+FLAGS = ({}, {"inherit_scale": "ALIGNED"}, {"inherit_scale": "FIX_SHEAR", "inherit_rotation": False})
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def task_for(frames, targets, *, bend=1.0, laying=KEEP):
+    return Task(
+        frames=frames,
+        targets=targets,
+        bend=np.full(len(frames), bend),
+        options=ReachOptions(),
+        laying=laying,
+        world_scale=np.ones(len(frames)),
+        stretched=lambda motion, _ratio: motion,
+    )
+
+
+def posed_targets(rng, chain, motion, frames, bend):
+    """Tips of random poses bent to one side, moved off the plane: in reach by construction. Also which frames have one."""
+    reference = rest_reference(chain, motion)
+    angles = rng.uniform(-np.pi, np.pi, (len(frames), 2))
+    turned = turn_bones(chain, motion, reference, by_angles(frames, angles))
+    first, last = np.moveaxis(link_vectors(frames, turned.joints), -2, 0)
+    across = first[:, 0] * last[:, 1] - first[:, 1] * last[:, 0]
+    aside = frames[..., 2] * rng.normal(size=(len(frames), 1))
+    return turned.joints[:, 2] + aside, across * bend > 0
+
+
+@each_kind
+def test_a_turn_keeps_every_bone_at_its_depth(rng, kind):
+    chain, frames = limb(rng), plane_frames(rng, COUNT)
+    motion = motion_under(affine(rng, COUNT, kind=kind))
+    reference = rest_reference(chain, motion)
+    turned = turn_bones(chain, motion, reference, by_angles(frames, rng.uniform(-3, 3, (COUNT, 2)) * [1, 0]))
+    before, after = (out_of_plane(frames, joints[:, 1] - joints[:, 0]) for joints in (reference.joints, turned.joints))
+    assert np.abs(after - before).max() <= EXACT
+
+
+@each_kind
+def test_the_hinge_turns_counter_clockwise_as_seen_from_the_normal(rng, kind):
+    inherited = affine(rng, COUNT, kind=kind)[:, :3, :3]
+    frames = plane_frames(rng, COUNT)
+    axis = hinge_axis(inherited, frames[..., 2])
+    links = rng.normal(size=(COUNT, 3))
+    links -= axis * np.sum(axis * links, axis=-1, keepdims=True)
+    turns = [about_axis(axis, np.full(COUNT, angle)) for angle in (0, 0.01)]
+    steps = [in_plane(frames, (inherited @ turn @ links[..., None])[..., 0]) for turn in turns]
+    assert np.all(steps[0][:, 0] * steps[1][:, 1] - steps[0][:, 1] * steps[1][:, 0] > 0)
+
+
+@pytest.mark.parametrize("laying", [KEEP, FLATTEN], ids=["keep", "flatten"])
+@each_kind
+def test_links_point_where_they_are_told_and_flattened_ones_lie_in_the_plane(rng, kind, laying):
+    chain, frames = limb(rng), plane_frames(rng, COUNT)
+    motion = motion_under(affine(rng, COUNT, kind=kind))
+    reference = rest_reference(chain, motion)
+    directions = rng.uniform(-np.pi, np.pi, (COUNT, 2))
+    turned = turn_bones(chain, motion, reference, towards(reference, frames, laying, directions))
+    links = link_vectors(frames, turned.joints)
+    if laying.flatten or kind in {"rotated", "scaled"}:  # at its depth an unevenly scaled link does not reach all directions
+        wanted = np.stack([np.cos(directions), np.sin(directions)], axis=-1)
+        across = links[..., 0] * wanted[..., 1] - links[..., 1] * wanted[..., 0]
+        assert np.abs(across).max() <= EXACT
+        assert np.all(np.sum(links * wanted, axis=-1) > 0)
+    if laying.flatten:
+        depths = out_of_plane(frames[:, None], np.diff(turned.joints, axis=1))
+        assert np.abs(depths).max() <= EXACT
+
+
+@pytest.mark.parametrize("bend", [1.0, -1.0])
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+@each_kind
+def test_the_tip_is_on_every_target_that_can_be_reached(rng, kind, flags, bend):
+    chain, frames = limb(rng, **flags), plane_frames(rng, COUNT)
+    motion = motion_under(affine(rng, COUNT, kind=kind))
+    targets, possible = posed_targets(rng, chain, motion, frames, bend)
+    reference = rest_reference(chain, motion)
+    pose = follow_targets(chain, motion, reference, task_for(frames, targets, bend=bend))
+    links = link_vectors(frames, pose.turned.joints)
+    missed = np.linalg.norm(links.sum(axis=-2) - in_plane(frames, targets - reference.joints[:, 0]), axis=-1)
+    size = np.linalg.norm(np.diff(pose.turned.joints, axis=1), axis=-1).sum(axis=-1)
+    across = links[:, 0, 0] * links[:, 1, 1] - links[:, 0, 1] * links[:, 1, 0]
+    assert np.all(pose.reach[possible] == Reach.REACHED)
+    assert (missed / size)[possible].max() <= 1e-8
+    assert np.all(across[possible] * bend > 0)
+
+
+@pytest.mark.parametrize("laying", [KEEP, FLATTEN], ids=["keep", "flatten"])
+@pytest.mark.parametrize("parent", ["nothing", "flat", "line"])
+def test_parents_without_extent_leave_finite_numbers(rng, parent, laying):
+    scale = {"nothing": (0, 0, 0), "flat": (1, 0, 1), "line": (0, 0, 1)}[parent]
+    parents = affine(rng, COUNT)
+    parents[:, :3, :3] *= np.array(scale, dtype=float)
+    chain, frames = limb(rng), plane_frames(rng, COUNT)
+    motion = motion_under(parents)
+    pose = follow_targets(
+        chain, motion, rest_reference(chain, motion), task_for(frames, rng.normal(size=(COUNT, 3)), laying=laying)
+    )
+    assert np.all(np.isfinite(pose.turned.joints))
+    assert all(np.all(np.isfinite(rotation)) for rotation in pose.turned.rotations)
