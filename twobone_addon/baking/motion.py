@@ -18,7 +18,7 @@ from .planning import ChainPlan
 
 @dataclass(frozen=True, slots=True)
 class PlanMotion:
-    """Everything about a plan that moves."""
+    """Everything about a plan that moves. What does not move may have one row, which stands for all frames; the target never."""
 
     frames: Array
     """`(F,)` scene frames."""
@@ -64,11 +64,11 @@ def plan_motion(plan: ChainPlan, samples: Samples, rows: Array) -> PlanMotion:
     """Take the rows of the plan's frames out of the samples."""
 
     def at(quantity: Quantity | None) -> Array | None:
-        return None if quantity is None else samples[quantity][rows]
+        return None if quantity is None else samples.at(quantity, rows)
 
-    world_from_armature = samples[plan.armature_world][rows]
+    world_from_armature = samples.at(plan.armature_world, rows)
     _refuse_flat(plan, world_from_armature)
-    values = [samples[quantity][rows] for quantity in plan.channels]
+    values = [samples.at(quantity, rows) for quantity in plan.channels]
     pole, end_channels = at(plan.pole_world), at(plan.end_channels)
     influence = at(plan.animated_settings.get("influence"))
     return PlanMotion(
@@ -80,7 +80,7 @@ def plan_motion(plan: ChainPlan, samples: Samples, rows: Array) -> PlanMotion:
         target_world=samples[plan.target_world][rows],
         pole_world=None if pole is None else pole[:, :3, 3],
         plane_world=at(plan.plane_world),
-        influence=np.full(len(rows), plan.settings.influence) if influence is None else np.clip(influence, 0.0, 1.0),
+        influence=np.full(1, plan.settings.influence) if influence is None else np.clip(influence, 0.0, 1.0),
         bend=at(plan.animated_settings.get("bend")),
         end_pose=at(plan.end_pose),
         end_rotation_values=None if end_channels is None else end_channels[:, 3:7],
@@ -102,11 +102,11 @@ def rotation_matrices(mode: str, values: Array) -> Array:
 
 
 def _chain_motion(plan: ChainPlan, samples: Samples, rows: Array, values: list[Array]) -> ChainMotion:
-    parent = samples[plan.parent][rows] if plan.parent else None
+    parent = samples.at(plan.parent, rows) if plan.parent else None
     channels = [_channels(bone, value) for bone, value in zip(plan.rest.bones, values, strict=True)]
     for index in plan.constrained:
-        above = samples[plan.pose(index - 1)][rows] if index else parent
-        channels[index] = _posed_channels(plan.rest.bones[index], above, samples[plan.pose(index)][rows])
+        above = samples.at(plan.pose(index - 1), rows) if index else parent
+        channels[index] = _posed_channels(plan.rest.bones[index], above, samples.at(plan.pose(index), rows))
     for index in plan.stretched_before:
         channels[index] = replace(channels[index], scale=np.ones_like(channels[index].scale))
     return ChainMotion(parent, tuple(channels))
@@ -128,6 +128,6 @@ def _refuse_flat(plan: ChainPlan, world_from_armature: Array) -> None:
     flat = ~(np.abs(np.linalg.det(world_from_armature[:, :3, :3])) > 0.0)
     if flat.any():
         raise ObjectError(
-            f'Armature "{plan.names.armature}" is scaled to nothing at frame {plan.frames[flat][0]:g}. '
+            f'Armature "{plan.names.armature}" is scaled to nothing at frame {plan.frames[np.argmax(flat)]:g}. '
             "Give it a scale other than zero in the range."
         )

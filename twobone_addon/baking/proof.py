@@ -9,6 +9,7 @@ import numpy as np
 from ..array_types import Array, Mask
 from ..rig.planes import from_plane, in_plane, out_of_plane
 from ..scene.sampling import Quantity, Samples
+from ..scene.quantities import frame_rows
 from ..solver import Reach
 from .motion import points
 from .solving import Solved
@@ -37,16 +38,16 @@ def measure(solved: Solved, samples: Samples, rows: Array) -> Measured:
     rows : (K,), where these frames are among the samples
     """
     plan, chain, at = solved.plan, solved.chain, solved.plan.report_rows
-    frames, reach = chain.task.frames[at], chain.pose.reach[at]
-    world_from_armature = samples[plan.armature_world][rows]
+    frames, reach = frame_rows(chain.task.frames, at), chain.pose.reach[at]
+    world_from_armature = samples.at(plan.armature_world, rows)
     linear = world_from_armature[:, :3, :3]
     joints = _joints(solved, samples, rows)
-    targets_world = points(samples[plan.target_world][rows], chain.target_offset)
+    targets_world = points(samples.at(plan.target_world, rows), chain.target_offset)
     targets = points(np.linalg.inv(world_from_armature), targets_world)
     root, tip = joints[0], joints[-1]
     missed = in_plane(frames, tip - targets)
     astray = in_plane(frames, tip - root) - chain.pose.goals[at]
-    whole = solved.motion.influence[at] >= 1.0
+    whole = frame_rows(solved.motion.influence, at) >= 1.0
     reached = whole & (reach == Reach.REACHED)
     determined = whole & (reach != Reach.DEGENERATE)
     depths = [frames[:, :, 2] * out_of_plane(frames, joint - root)[:, None] for joint in joints[1:]]
@@ -62,8 +63,8 @@ def measure(solved: Solved, samples: Samples, rows: Array) -> Measured:
 def _joints(solved: Solved, samples: Samples, rows: Array) -> list[Array]:
     """Evaluated joints, `(K, 3)` each, armature space: the head of each bone that turns, and the tip."""
     plan = solved.plan
-    heads = [samples[plan.pose(index)][rows][:, :3, 3] for index in plan.rest.turning]
-    last = samples[plan.pose(len(plan.rest.bones) - 1)][rows]
+    heads = [samples.at(plan.pose(index), rows)[:, :3, 3] for index in plan.rest.turning]
+    last = samples.at(plan.pose(len(plan.rest.bones) - 1), rows)
     return [*heads, points(last, plan.rest.tip)]
 
 

@@ -12,6 +12,7 @@ from ..curves.reduction import Reduction, reduce_keys
 from ..rig.bones import BoneChannels, RestBone
 from ..rig.inheritance import pose_with_channels
 from ..scene.lookup import rotation_path, scale_path
+from ..scene.quantities import frame_rows
 from ..scene.writing import ChannelKeys
 from .motion import points, rotation_matrices
 from .solving import Solved
@@ -44,20 +45,24 @@ def _posed_points(solved: Solved, values: Array, rows: Indices) -> Array:
     values : (M, K), of the chain's curves, at the plan's frames `rows` (M,)
     """
     plan, motion = solved.plan, solved.motion
-    parent = None if motion.chain.parent_pose is None else motion.chain.parent_pose[rows]
+    parent = None if motion.chain.parent_pose is None else frame_rows(motion.chain.parent_pose, rows)
     poses = []
     for bone, channels, present in zip(plan.rest.bones, motion.chain.channels, motion.rotation_values, strict=True):
-        tried = _tried_channels(solved, bone, channels.at(rows), present[rows], values)
+        tried = _tried_channels(solved, bone, _at(channels, rows), frame_rows(present, rows), values)
         parent = pose_with_channels(bone, parent, tried)
         poses.append(parent)
     found = [points(poses[-1], plan.rest.tip)]
     if plan.end_bone is not None and motion.end_rotation_values is not None:
         still = BoneChannels(np.zeros(3), np.eye(3), np.ones(3))
-        tried = _tried_channels(solved, plan.end_bone, still, motion.end_rotation_values[rows], values)
+        tried = _tried_channels(solved, plan.end_bone, still, frame_rows(motion.end_rotation_values, rows), values)
         end = pose_with_channels(plan.end_bone, poses[plan.end_parent], tried)
         found.append(points(end, np.array([0.0, plan.end_bone.length, 0.0])))
-    world = motion.world_from_armature[rows]
+    world = frame_rows(motion.world_from_armature, rows)
     return np.stack([points(world, place) for place in found], axis=1)
+
+
+def _at(channels: BoneChannels, rows: Indices) -> BoneChannels:
+    return BoneChannels(*(frame_rows(values, rows) for values in (channels.location, channels.rotation, channels.scale)))
 
 
 def _tried_channels(solved: Solved, bone: RestBone, channels: BoneChannels, present: Array, values: Array) -> BoneChannels:
@@ -65,7 +70,7 @@ def _tried_channels(solved: Solved, bone: RestBone, channels: BoneChannels, pres
     columns = {(curve.path, curve.index): values[:, number] for number, curve in enumerate(solved.curves)}
     path = rotation_path(bone)
     if any((path, index) in columns for index in range(4)):
-        turned = [columns.get((path, index), present[:, index]) for index in range(4)]
+        turned = np.broadcast_arrays(*(columns.get((path, index), present[:, index]) for index in range(4)))
         channels = replace(channels, rotation=rotation_matrices(bone.rotation_mode, np.stack(turned, axis=-1)))
     path = scale_path(bone)
     if (path, 0) in columns:

@@ -112,7 +112,8 @@ def _plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference: Refer
         frames = carried_frames(np.eye(3)[:, :2], (motion.armature_from_world @ motion.plane_world)[:, :3, :3])
     else:
         frames = carried_frames(letter_axes(settings.plane), _armature_from_plane_space(plan, motion))
-    return _hold_frames(frames)
+    frames, held = _hold_frames(frames)
+    return frames, np.broadcast_to(held, targets.shape[:1])
 
 
 def _armature_from_plane_space(plan: ChainPlan, motion: PlanMotion) -> Array:
@@ -121,7 +122,7 @@ def _armature_from_plane_space(plan: ChainPlan, motion: PlanMotion) -> Array:
         return motion.armature_from_world[:, :3, :3]
     if plan.settings.plane_space == "PARENT" and motion.chain.parent_pose is not None:
         return motion.chain.parent_pose[:, :3, :3]
-    return np.broadcast_to(np.eye(3), (len(motion.frames), 3, 3))
+    return np.eye(3)[None]
 
 
 def _carried_by_parent(plan: ChainPlan, reference: Reference) -> Array:

@@ -89,10 +89,6 @@ class BoneChannels:
     scale: Array
     """`(..., F, 3)`"""
 
-    def at(self, rows: Array) -> BoneChannels:
-        """The channels at some of the frames."""
-        return BoneChannels(self.location[..., rows, :], self.rotation[..., rows, :, :], self.scale[..., rows, :])
-
 
 @dataclass(frozen=True, slots=True)
 class ChainMotion:

@@ -28,7 +28,10 @@ from ..solver import (
 from .bones import ChainMotion, RestChain
 from .planes import in_plane
 from .posing import Laying, Reference, Turned, by_angles, chosen, link_vectors, rest_reference, towards, turn_bones
-from .uneven import SETTLED, search
+from .uneven import search
+
+SETTLED = 1e-7
+"""Tip error, relative to the chain's length, at which rounds stop: single precision makes as much of it anyway."""
 
 LENGTH_ROUNDS = 12
 """Uneven scale up to about 2:1 settles within these; more is left to the search."""

@@ -31,3 +31,16 @@ class Samples:
     def __getitem__(self, quantity: Quantity) -> Array:
         """The values of a quantity, first axis frames."""
         return self.values[quantity]
+
+    def at(self, quantity: Quantity, rows: Array) -> Array:
+        """The values at some rows; of a still quantity one row, which stands for all."""
+        return frame_rows(self._one_if_still(quantity), rows)
+
+    def _one_if_still(self, quantity: Quantity) -> Array:
+        values = self.values[quantity]
+        return values[:1] if values.strides[0] == 0 else values
+
+
+def frame_rows(values: Array, rows: Array) -> Array:
+    """Rows of `values` `(F, ...)`; what has one row only stands for all frames and stays as it is."""
+    return values if len(values) == 1 else values[rows]

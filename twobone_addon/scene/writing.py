@@ -67,7 +67,8 @@ def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end
 
 def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> None:
     fresh = _baked(channel)
-    if not fcurve.keyframe_points and channel.outside is None:
+    if channel.outside is None and _has_nothing_outside(fcurve, start, end):
+        fcurve.keyframe_points.clear()
         # Vector handles are worked out by the update.
         put_keys(fcurve, {name: fresh[name] for name in fresh if channel.left is not None or name not in HANDLES})
         fcurve.update()
@@ -81,6 +82,13 @@ def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> 
     fcurve.update()
     if before.any() or after.any():
         _set_back(fcurve, merged, int(before.sum()), len(fresh["co"]))
+
+
+def _has_nothing_outside(fcurve: FCurve, start: float, end: float) -> bool:
+    points = fcurve.keyframe_points
+    if not points:
+        return True
+    return points[0].co[0] >= start - NEAR_FRAME and points[-1].co[0] <= end + NEAR_FRAME
 
 
 def _set_back(fcurve: FCurve, merged: KeyTable, first: int, count: int) -> None:
