@@ -8,8 +8,8 @@ import numpy as np
 
 from ..array_types import Array, Mask
 from ..rig.planes import from_plane, in_plane, out_of_plane
-from ..scene.sampling import Quantity, Samples
 from ..scene.quantities import frame_rows
+from ..scene.sampling import Quantity, Samples
 from ..solver import Reach
 from .motion import points
 from .solving import Solved
