@@ -89,7 +89,10 @@ def clamped_handles(keys: Keys) -> tuple[Array, Array]:
 def bernstein(parameter: Array) -> Array:
     """The four cubic Bernstein polynomials `(..., 4)` at `parameter : (...)` in [0, 1]."""
     rest = 1.0 - parameter
-    return np.stack([rest**3, 3 * parameter * rest**2, 3 * parameter**2 * rest, parameter**3], axis=-1)
+    basis = np.empty((*parameter.shape, 4))
+    basis[..., 0], basis[..., 1] = rest * rest * rest, 3.0 * parameter * rest * rest
+    basis[..., 2], basis[..., 3] = 3.0 * parameter * parameter * rest, parameter * parameter * parameter
+    return basis
 
 
 def parameters_at(

@@ -10,12 +10,14 @@ what is allowed, least squares that weigh the worst samples more and more.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ..array_types import Array, Mask
 from .bezier import bernstein, parameters_at
 from .drift import Motion
+from .indices import Indices
 
 # Handles reach over 5 to 90 per cent of their segment: shorter ones cannot be grabbed, longer ones make steep steps.
 SHORTEST_REACH, LONGEST_REACH = 0.05, 0.9
@@ -26,6 +28,9 @@ THIRD = 1.0 / 3.0
 
 # The curve parameter is needed to a share of the segment well below any tolerance: the next step corrects the rest.
 STEP_PRECISION = 1e-8
+
+# A fit looks at up to about twice so many samples of a segment; how well it did is always judged at all of them.
+MOST_FITTED = 32
 
 LEVELLING_STEPS = 4
 # A least-squares step that takes less than this share off the cost ends the descent.
@@ -147,30 +152,35 @@ class _Run:
 
     def __init__(self, motion: Motion, bounds: Sequence[int], free: Mask) -> None:
         """`bounds` are the S + 1 samples of the keys; `free : (S, 4)` says which numbers of a shape may change."""
-        span = slice(bounds[0], bounds[-1] + 1)
         self.motion, self.bounds = motion, list(bounds)
-        self.wanted, self.feeling = motion.values[span], motion.feeling[span]
         counts = np.diff(bounds)
         self.reaches = (
             np.clip(SEEN_REACH / counts, SHORTEST_REACH, THIRD)[:, None, None],
             np.clip(1.0 - SEEN_REST / counts, THIRD, LONGEST_REACH)[:, None, None],
         )
-        counts[-1] += 1
-        self.segment = np.repeat(np.arange(len(counts)), counts)
+        self.spread = _spread(free)
+        picked = [_picked(first, last) for first, last in pairwise(bounds)]
+        samples = np.concatenate(picked)
+        self.segment = np.repeat(np.arange(len(picked)), [len(each) for each in picked])
         starts, ends = np.array(bounds[:-1])[self.segment], np.array(bounds[1:])[self.segment]
         self.duration = (motion.times[ends] - motion.times[starts])[:, None]
-        self.share = (motion.times[span] - motion.times[starts])[:, None] / self.duration
+        self.share = (motion.times[samples] - motion.times[starts])[:, None] / self.duration
         self.start, self.end = motion.values[starts], motion.values[ends]
-        self.spread = _spread(free)
+        self.wanted, self.feeling = motion.values[samples], motion.feeling[samples]
 
     def fitted(self, shapes: Array) -> tuple[Segment, ...]:
         """Segments from the start `shapes : (S, 4, K)`: the first found that keep the tolerance, or the best found."""
-        best, lowest = shapes, np.inf
+        best, lowest, aim = shapes, np.inf, AIM
         for tried, peak in self._descent(shapes):
             if peak < lowest:
                 best, lowest = tried, peak
-            if peak <= AIM:
-                break
+            if peak <= aim:
+                segments = self._segments(tried)
+                worst = max(segment.worst for segment in segments)
+                if worst <= 1.0:
+                    return segments
+                # The linearised drift, or that at the samples looked at, was too low by this factor.
+                aim = AIM * peak / worst
         return self._segments(best)
 
     def _descent(self, shapes: Array) -> Iterator[tuple[Array, float]]:
@@ -198,8 +208,8 @@ class _Run:
 
     def _step(self, shapes: Array, trace: _Trace, weights: Array, damping: float) -> tuple[Array, _Trace, float]:
         """One Levenberg-Marquardt step down the weighted sum of squares; the same shapes where none goes down."""
-        columns = np.tensordot(self._slopes_of(shapes, trace), self.spread, axes=(1, 0))
-        rows = self.feeling[:, :, :, None] * (columns * weights[:, None, None])[:, None, :, :]
+        columns = self.spread.T @ self._slopes_of(shapes, trace)
+        rows = (self.feeling * weights[:, None, None])[:, :, None, :] * columns[:, None, :, :]
         rows = rows.reshape(-1, columns.shape[1] * columns.shape[2])
         squares, down = rows.T @ rows, -((trace.error * weights[:, None]).ravel() @ rows)
         diagonal = np.diagonal(squares)
@@ -207,7 +217,7 @@ class _Run:
         before = weights**2 @ trace.squares
         while damping <= MOST_DAMPING:
             move = np.linalg.solve(squares + np.diag(damping * diagonal + ridge), down).reshape(columns.shape[1:])
-            tried = shapes + (move @ self.spread.T).T.reshape(shapes.shape)
+            tried = shapes + (self.spread @ move).reshape(shapes.shape)
             tried[:, REACHES] = np.clip(tried[:, REACHES], *self.reaches)
             tried_trace = self._trace(tried, trace.parameter)
             if weights**2 @ tried_trace.squares < before:
@@ -232,34 +242,47 @@ class _Run:
 
         Moving a handle in time moves the parameter at which a frame is met; the value follows along the curve.
         """
-        shape, right, left = shapes[self.segment], trace.basis[..., 1], trace.basis[..., 2]
-        times = np.stack([np.zeros_like(right), shape[:, 1], 1.0 - shape[:, 3], np.ones_like(right)], axis=1)
-        quadratic = _quadratic(trace.parameter)
-        speed = np.einsum("nkb,nbk->nk", quadratic, np.diff(times, axis=1))
-        climb = np.einsum("nkb,nbk->nk", quadratic, np.diff(trace.control, axis=1)) / speed
-        columns = np.zeros((len(right), len(shapes), 4, right.shape[1]))
-        columns[np.arange(len(right)), self.segment] = np.stack(
-            [
-                right * shape[:, 1] * self.duration,
-                right * (shape[:, 0] * self.duration - climb),
-                -left * shape[:, 3] * self.duration,
-                left * (climb - shape[:, 2] * self.duration),
-            ],
-            axis=1,
-        )
-        return columns.reshape(len(right), -1, right.shape[1])
+        shape, parameter = shapes[self.segment], trace.parameter
+        right, left, rest = trace.basis[..., 1], trace.basis[..., 2], 1.0 - parameter
+        before, between, after = 3.0 * rest * rest, 6.0 * rest * parameter, 3.0 * parameter * parameter
+        control = trace.control[:, 1:] - trace.control[:, :-1]
+        speed = before * shape[:, 1] + between * (1.0 - shape[:, 1] - shape[:, 3]) + after * shape[:, 3]
+        climb = (before * control[:, 0] + between * control[:, 1] + after * control[:, 2]) / speed
+        own = np.empty_like(shape)
+        own[:, 0] = right * shape[:, 1] * self.duration
+        own[:, 1] = right * (shape[:, 0] * self.duration - climb)
+        own[:, 2] = -left * shape[:, 3] * self.duration
+        own[:, 3] = left * (climb - shape[:, 2] * self.duration)
+        if len(shapes) == 1:
+            return own
+        columns = np.zeros((len(own), *shapes.shape))
+        columns[np.arange(len(own)), self.segment] = own
+        return columns.reshape(len(own), -1, own.shape[-1])
 
     def _peak(self, trace: _Trace) -> float:
         """The worst linearised drift."""
         return float(np.sqrt(trace.squares.max()))
 
     def _segments(self, shapes: Array) -> tuple[Segment, ...]:
-        values = self._trace(shapes, None).values
-        segments = []
-        for first, last, shape in zip(self.bounds[:-1], self.bounds[1:], shapes, strict=True):
-            part = values[first - self.bounds[0] : last + 1 - self.bounds[0]]
-            segments.append(Segment(first, last, shape, self.motion.worst(part, first)))
-        return tuple(segments)
+        return tuple(
+            Segment(first, last, shape, self.motion.worst(_values(self.motion, first, last, shape), first))
+            for (first, last), shape in zip(pairwise(self.bounds), shapes, strict=True)
+        )
+
+
+def _picked(first: int, last: int) -> Indices:
+    """The samples between two keys that a fit looks at: all, or evenly spread ones."""
+    step = max(1, (last - first) // MOST_FITTED)
+    return np.arange(first + 1, last, step) if last - first > 1 else np.array([first])
+
+
+def _values(motion: Motion, first: int, last: int, shape: Array) -> Array:
+    """The values (n, K) of a segment at all samples from its first to its last."""
+    times, start, end = motion.times[first : last + 1, None], motion.values[first], motion.values[last]
+    duration = times[-1] - times[0]
+    basis = bernstein(parameters_at((times - times[0]) / duration, shape[1], 1.0 - shape[3], precision=STEP_PRECISION))
+    control = np.stack([start, start + shape[0] * shape[1] * duration, end - shape[2] * shape[3] * duration, end])
+    return np.einsum("nkb,bk->nk", basis, control)
 
 
 def _spread(free: Mask) -> Array:
@@ -271,9 +294,3 @@ def _spread(free: Mask) -> Array:
         free = free.copy()
         free[segment + 1, SLOPES[0]] = False
     return spread[:, free.ravel()]
-
-
-def _quadratic(parameter: Array) -> Array:
-    """The derivative of a cubic Bezier is this (..., 3) times the differences of its control points."""
-    rest = 1.0 - parameter
-    return 3.0 * np.stack([rest * rest, 2.0 * rest * parameter, parameter * parameter], axis=-1)
