@@ -1,0 +1,45 @@
+"""The pages are true: what is made from code is up to date, and every link leads somewhere."""
+
+import re
+
+import pytest
+
+from tests.house.source import ROOT, name_of
+from tools import make_docs
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
+MOST_BYTES_OF_PICTURES = 3_000_000
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+def test_the_options_page_is_made_from_the_present_settings():
+    made = make_docs.page()
+    assert made == make_docs.PAGE.read_text(encoding="utf-8"), "run: python tools/make_docs.py"
+
+
+@each_page
+def test_every_link_to_a_file_leads_to_one(page):
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not lost, f"{name_of(page)} links to {lost}"
+
+
+@each_page
+def test_every_link_inside_a_page_leads_to_a_heading(page):
+    text = page.read_text(encoding="utf-8")
+    headings = {
+        re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in text.splitlines() if line[:1] == "#"
+    }
+    lost = [link for link in re.findall(r"\]\(#([^)]+)\)", text) if link not in headings]
+    assert not lost, f"{name_of(page)} has no heading {lost}"
+
+
+def test_the_pictures_are_few_enough_to_be_kept_with_the_code():
+    assert sum(path.stat().st_size for path in (ROOT / "docs" / "images").iterdir()) < MOST_BYTES_OF_PICTURES
+
+
+def test_every_picture_is_shown_somewhere():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    unused = [path.name for path in (ROOT / "docs" / "images").iterdir() if path.name not in text]
+    assert not unused

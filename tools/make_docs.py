@@ -1,0 +1,109 @@
+"""Write docs/options.md from the one table of settings. A test tells when it was forgotten.
+
+python tools/make_docs.py
+"""
+
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from twobone_addon.settings import OPTIONS, Group, Kind, Option  # noqa: E402, the checkout is on the path only now
+
+PAGE = ROOT / "docs" / "options.md"
+
+HEADING = """# Options
+
+Every setting of a bake, in the order of the panel. In scripts it is a property of `bpy.ops.twobone.bake` and of a stored
+chain, under the name in the first column; on the command line it is a flag, `--frame-start` for `frame_start`, with the
+values of a list in small letters; in a job file it is a key. A value outside the range is refused with a sentence, never
+changed silently. Angles are degrees in the panel and radians in scripts, job files and flags.
+
+This page is made from the table in `twobone_addon/settings.py` by `python tools/make_docs.py`.
+"""
+
+INTRODUCTIONS = {
+    Group.CHAIN: "Which bones follow what. In scripts objects and bones are given by name; a stored chain points to its objects.",
+    Group.PLANE: "In which plane the chain bends, and to which side: [Planes and signs](planes_and_signs.md).",
+    Group.REACH: "What happens where the target cannot be reached, or nearly so: [Reach](reach.md).",
+    Group.KEYS: "Which frames are keyed, how and where: [Keys](keys.md).",
+}
+
+UNITS = {
+    "NONE": "",
+    "ANGLE": "radians",
+    "LENGTH": "world units",
+    "FACTOR": "",
+    "FRAMES": "frames",
+}
+
+
+def main() -> None:
+    """Write the page and say where it is."""
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE)
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    return "\n".join([HEADING, *(section(group) for group in Group)])
+
+
+def section(group: Group) -> str:
+    """One group's table, then its lists of values."""
+    options = [option for option in OPTIONS if option.group is group]
+    rows = "\n".join(row(option) for option in options)
+    lists = "\n".join(choices(option) for option in options if option.choices)
+    return (
+        f"## {group.value}\n\n{INTRODUCTIONS[group]}\n\n"
+        f"| name | in the panel | value | default | what it does |\n|---|---|---|---|---|\n{rows}\n\n{lists}"
+    )
+
+
+def row(option: Option) -> str:
+    """One setting in its group's table."""
+    cells = (f"`{option.name}`", option.label, value(option), default(option), f"{option.text}.")
+    return f"| {' | '.join(cells)} |"
+
+
+def value(option: Option) -> str:
+    """What may be given."""
+    if option.kind is Kind.CHOICE:
+        return ", ".join(f"`{choice.value}`" for choice in option.choices)
+    if option.kind is not Kind.NUMBER:
+        return option.kind.value
+    return ", ".join(part for part in ("number", allowed(option), UNITS[option.unit]) if part)
+
+
+def allowed(option: Option) -> str:
+    """The range of a number in words; nothing where there is none."""
+    low = f"{'above' if option.above else 'at least'} {option.minimum:g}" if option.minimum > -math.inf else ""
+    high = f"at most {option.maximum:g}" if option.maximum < math.inf else ""
+    return " and ".join(part for part in (low, high) if part)
+
+
+def default(option: Option) -> str:
+    """The default as it is written in a script."""
+    if option.kind is Kind.NUMBER and option.unit == "ANGLE" and option.default:
+        return f"{option.default:.4f} ({math.degrees(option.default):g}°)"
+    return f"`{option.default!r}`" if option.default != "" else "empty"
+
+
+def choices(option: Option) -> str:
+    """What each value of a list means."""
+    return "\n".join(lines(option))
+
+
+def lines(option: Option) -> Iterator[str]:
+    """Heading and one line for each value."""
+    yield f"`{option.name}`:\n"
+    for choice in option.choices:
+        yield f"- `{choice.value}` ({choice.label}): {choice.text}."
+    yield ""
+
+
+if __name__ == "__main__":
+    main()
