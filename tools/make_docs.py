@@ -1,4 +1,6 @@
-"""Write docs/options.md from the one table of settings. A test tells when it was forgotten.
+"""Write the parts of the documentation that the source tells: the options, and every message.
+
+A test tells when it was forgotten.
 
 python tools/make_docs.py
 """
@@ -11,9 +13,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from twobone_addon.settings import OPTIONS, Group, Kind, Option  # noqa: E402, the checkout is on the path only now
+from tools.message_notes import HEADINGS, NOTES  # noqa: E402, the checkout is on the path only now
+from tools.messages import messages  # noqa: E402
+from twobone_addon.settings import OPTIONS, Group, Kind, Option  # noqa: E402
 
-PAGE = ROOT / "docs" / "options.md"
+OPTIONS_PAGE = ROOT / "docs" / "options.md"
+MESSAGES_PAGE = ROOT / "docs" / "troubleshooting.md"
+MARK = "<!-- From here on the page is made by tools/make_docs.py. -->"
 
 HEADING = """# Options
 
@@ -42,13 +48,32 @@ UNITS = {
 
 
 def main() -> None:
-    """Write the page and say where it is."""
-    PAGE.write_text(page(), encoding="utf-8")
-    print(PAGE)
+    """Write the pages and say where they are."""
+    for path, page in ((OPTIONS_PAGE, options_page()), (MESSAGES_PAGE, messages_page())):
+        path.write_text(page, encoding="utf-8")
+        print(path)
 
 
-def page() -> str:
-    """The whole page as Markdown."""
+def messages_page() -> str:
+    """The troubleshooting page: what was written by hand down to the mark, then every message."""
+    by_hand = MESSAGES_PAGE.read_text(encoding="utf-8").split(MARK)[0]
+    return "\n".join([f"{by_hand}{MARK}\n", *(messages_section(kind) for kind in HEADINGS)])
+
+
+def messages_section(kind: str) -> str:
+    """One kind's messages, each with what it cannot say itself."""
+    heading, introduction = HEADINGS[kind]
+    told = [f"- `{message.text}`{note(message.text)}" for message in messages() if message.kind == kind]
+    return f"### {heading}\n\n{introduction}\n\n" + "\n".join(told) + "\n"
+
+
+def note(text: str) -> str:
+    """What is added to a message, on a line of its own."""
+    return f"\\\n  {NOTES[text]}" if text in NOTES else ""
+
+
+def options_page() -> str:
+    """The options page."""
     return "\n".join([HEADING, *(section(group) for group in Group)])
 
 

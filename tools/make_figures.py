@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from twobone_addon.array_types import Array  # noqa: E402, the checkout is on the path only now
+from twobone_addon.curves.indices import Indices  # noqa: E402
+from twobone_addon.curves.reduction import reduce_keys  # noqa: E402
 from twobone_addon.solver import ReachOptions, far_zone, forward, soften, solve_planar, solve_two_bone  # noqa: E402
 
 FULL_TURN = np.linspace(0.0, 2.0 * np.pi, 181)
@@ -193,12 +195,45 @@ def exact_bend(distance: Fraction, near: Fraction, far: Fraction) -> float:
     return 2.0 * math.atan2(math.sqrt(far**2 - distance**2), math.sqrt(distance**2 - near**2))
 
 
+def reduction() -> Figure:
+    """The knee's angle while the tip draws a figure eight: every frame keyed, and the keys that a tolerance leaves."""
+    figure = Figure(860, 380)
+    lengths, frames, tolerance = np.array([1.0, 0.8]), 96, 0.002
+    times = np.arange(0.0, frames + 1e-9, 0.25)
+    turns = 2.0 * np.pi * times / frames
+    targets = np.column_stack([1.0 + 0.45 * np.sin(turns), -0.5 + 0.5 * np.sin(2.0 * turns)])
+    angles = np.unwrap(solve_two_bone(targets, lengths, np.ones(len(times))).angles, axis=0)
+    tips = forward(angles, lengths)[:, 2]
+
+    def drift(tried: Array, samples: Indices) -> Array:
+        return np.hypot(*np.moveaxis(forward(tried, lengths)[..., 2, :] - tips[samples], -1, 0))
+
+    found = reduce_keys(times, angles, drift, tolerance)
+    frame = Frame(80, 40, 740, 270, (0.0, 30.0), (float(frames), 150.0))
+    figure.axes(frame, "frame", "knee in degrees", (range(0, 97, 12), range(30, 151, 30)))
+    curve = np.column_stack([times, np.degrees(angles[:, 1])])
+    figure.line(frame, curve, BLUE, 1.5)
+    for point in curve[::4]:
+        figure.dot(frame, point, "#a8bfe0", 3)
+    for place, before, after in zip(found.frames, found.left[:, 1], found.right[:, 1], strict=True):
+        value = np.degrees(found.curve(1).values[found.frames == place][0])
+        handles = [(x, np.degrees(y)) for x, y in (before, after) if 0.0 <= x <= frames]
+        figure.line(frame, [handles[0], (place, value), handles[-1]], ORANGE, 1.5)
+        for handle in handles:
+            figure.dot(frame, handle, ORANGE, 2.5)
+        figure.dot(frame, (place, value), RED, 6)
+    told = f"{found.keys_before} keys become {found.keys_after}; the tip drifts at most {found.worst_drift:.4f}, allowed {tolerance:g}"
+    figure.words((450, 26), told, bold=True)
+    return figure
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "planes": planes,
     "reach": reach,
     "softness": softness,
     "limits": limits,
     "rounding": rounding,
+    "reduction": reduction,
 }
 
 

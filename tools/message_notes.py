@@ -1,0 +1,47 @@
+"""What the troubleshooting page adds to a message that cannot say everything in one sentence. Gaps are written as "…"."""
+
+HEADINGS = {
+    "SelectionError": ("Which bones are meant", "What is selected does not tell a limb. Nothing was changed."),
+    "ChainError": ("The bones of the chain", "The named bones do not form a chain that can do what is asked."),
+    "ObjectError": ("Armature, target, pole", "An object is missing or is not what it should be."),
+    "DependencyError": ("Chains that follow themselves", "A target that moves with the chain would chase it for ever."),
+    "SettingError": ("Settings", "A number or a choice has no meaning. Ranges are in [Options](options.md)."),
+    "RangeError": ("Frames", "The frames to bake cannot be told."),
+    "WriteError": ("Where keys cannot be written", "Found before anything is written. Keys there would be lost or not be seen."),
+    "Poll": ("Greyed-out buttons", "The tooltip of a button says why it cannot be pressed."),
+    "TwoBoneError": ("Other refusals", "From the sidebar and the viewport."),
+    "UsageError": ("Command line: how it was called", "Exit code 2; nothing was opened or written."),
+    "FileError": ("Command line: files", "Exit code 1. A shot is either the old file or the whole new one, never half of one."),
+    "StoppedError": ("Command line: stopped", "After Ctrl-C or a signal."),
+}
+
+NOTES = {
+    'Bone "…" has no bone above or below it. Select the upper and the lower bone of a limb.': (
+        "Imported rigs sometimes have loose bones that are not parented. Parent them in Edit Mode first."
+    ),
+    'Bone "…" does not hang from "…". Choose an upper bone and a lower bone of the same limb.': (
+        "Any number of bones may lie between the two (twist bones); they ride along. But the lower one has to be a descendant."
+    ),
+    'Bone "…" between the joints does not inherit scale, so the chain cannot stretch evenly. '
+    "Set its Inherit Scale to Full, or choose another reach.": (
+        "Only the reach Stretch needs it. Inherit Scale is in the bone's properties, under Relations."
+    ),
+    'Armature "…" shows its rest position. Switch it to Pose Position in its data properties.': (
+        "In rest position Blender evaluates no pose, so nothing that is baked could be seen or measured."
+    ),
+    '… "…" hangs from bone "…" of the chain that is to follow it. Choose an object that does not move with the chain.': (
+        "Parents, constraints and drivers count. An IK control of the same limb often hangs from it by way of another bone."
+    ),
+    "Channel …[…] is driven, so keys would have no effect. Remove the driver first.": (
+        "Rigs often drive their FK bones while IK is on. Bake to the bones that the rig means for FK, such as Rigify's `thigh_fk.L`."
+    ),
+    'Armature "…" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.': (
+        "In tweak mode keys live in the strip's own time."
+    ),
+    'Armature "…" is linked from another file. Make it local or override it first.': (
+        "On a library override everything works; if its action is linked too, choose New Action as the destination."
+    ),
+    "A batch needs the installed extension, since it starts further Blenders. Install the zip first.": (
+        "Run from the source tree, `bake` and `report` work, `batch` does not."
+    ),
+}

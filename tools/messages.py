@@ -1,0 +1,92 @@
+"""Every sentence with which the add-on refuses something, read from its source.
+
+What a sentence inserts, such as a bone's name, stands as "…". The troubleshooting page lists them all.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "twobone_addon"
+BASE = "TwoBoneError"
+GAP = "…"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Message:
+    """One sentence, what kind of thing it is about, and where it comes from."""
+
+    kind: str
+    """Name of the error's class, or `Poll` for what a greyed-out button says."""
+    text: str
+    path: str
+
+
+def messages() -> list[Message]:
+    """All of them, each once, in the order of kind and text."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+    kinds = error_classes(trees.values())
+    found = {}
+    for path, tree in trees.items():
+        for kind, text in sentences(tree, kinds):
+            found.setdefault((kind, text), Message(kind, text, path.relative_to(ROOT).as_posix()))
+    return sorted(found.values())
+
+
+def error_classes(trees: object) -> set[str]:
+    """Names of `TwoBoneError` and all that derive from it."""
+    bases = {
+        node.name: {name_of(base) for base in node.bases}
+        for tree in trees  # type: ignore[attr-defined]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    kinds = {BASE}
+    while more := {name for name, above in bases.items() if above & kinds} - kinds:
+        kinds |= more
+    return kinds
+
+
+def sentences(tree: ast.AST, kinds: set[str]) -> Iterator[tuple[str, str]]:
+    """Kind and text of each sentence of a file."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = name_of(node.func)
+        if called in kinds and node.args:
+            yield from ((called, text) for text in texts_of(node.args[0]))
+        elif called == "poll_message_set" and node.args:
+            yield from (("Poll", text) for text in texts_of(node.args[0]))
+        elif called == "report" and len(node.args) > 1 and is_error(node.args[0]):
+            yield from (("TwoBoneError", text) for text in texts_of(node.args[1]))
+
+
+def is_error(levels: ast.expr) -> bool:
+    """Whether an operator's report is an error."""
+    return isinstance(levels, ast.Set) and any(isinstance(level, ast.Constant) and level.value == "ERROR" for level in levels.elts)
+
+
+def texts_of(argument: ast.expr) -> Iterator[str]:
+    """The sentence that an argument is; none where it only hands on another error's, or is nothing but a gap."""
+    text = re.sub(f"{GAP}+", GAP, template(argument))
+    if text.replace(GAP, "").strip(" :.") and not text.endswith(f": {GAP}"):
+        yield text
+
+
+def template(node: ast.expr) -> str:
+    """A text expression with gaps for what it inserts."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(template(part) for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return template(node.left) + template(node.right)
+    return GAP
+
+
+def name_of(node: ast.expr) -> str:
+    """The last part of a name."""
+    return getattr(node, "id", getattr(node, "attr", ""))
