@@ -39,6 +39,7 @@ WITHOUT_PROGRAM = ["--ignore=tests/real_program", "--ignore=tests/gui"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 TEST_PACKAGES = nox.project.dependency_groups(PYPROJECT, "test")
 LINT_PACKAGES = nox.project.dependency_groups(PYPROJECT, "lint")
+PICTURE_PACKAGES = nox.project.dependency_groups(PYPROJECT, "pictures")
 
 results_on_blender: dict[str, str] = {}
 
@@ -189,6 +190,21 @@ def bench(session: nox.Session, blender: str) -> None:
     install_bpy(session, blender)
     for script in sorted(Path("tests/benchmark").glob("bench_*.py")):
         session.run("python", str(script), *session.posargs)
+
+
+@nox.session(default=False)
+def figures(session: nox.Session) -> None:
+    """Draw the figures of the documentation."""
+    session.install("numpy")
+    session.run("python", "tools/make_figures.py", *session.posargs)
+
+
+@nox.session(default=False)
+@on_blender(best_blender())
+def pictures(session: nox.Session, blender: str) -> None:
+    """Run the examples and make the pictures of the documentation from what they render."""
+    session.install(f"bpy=={blender}.*", *PICTURE_PACKAGES)
+    session.run("python", "tools/make_pictures.py", *session.posargs)
 
 
 @nox.session

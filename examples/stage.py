@@ -34,6 +34,7 @@ def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
     parser = argparse.ArgumentParser(prog=f"examples/{name}.py")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / name, help="folder for what it makes")
     parser.add_argument("--no-picture", action="store_true", help="bake and save, but render nothing")
+    parser.add_argument("--film", action="store_true", help="render a short film as single pictures as well, where there is one")
     parser.add_argument("--width", type=int, default=960, help="width of the picture (default: 960)")
     parser.add_argument("--samples", type=int, default=24, help="light samples for each pixel (default: 24)")
     given = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else ([] if bpy.app.binary_path else sys.argv[1:])
@@ -62,9 +63,14 @@ def have_addon() -> None:
     registration.register()
 
 
+def last_report() -> dict:
+    """What the last bake reported."""
+    return json.loads(bpy.context.window_manager.twobone_report)
+
+
 def report() -> dict:
-    """What the last bake reported, printed chain by chain."""
-    told = json.loads(bpy.context.window_manager.twobone_report)
+    """The same, printed chain by chain."""
+    told = last_report()
     row = "{:<14} {:<14} {:<12} {:>6} {:>6} {:>6} {:>7} {:>10}"
     print(row.format("upper", "lower", "target", "frames", "keys", "curves", "reached", "worst (m)"))
     for chain in told["chains"]:
@@ -151,6 +157,16 @@ def ball(name: str, radius: float, colour: bpy.types.Material) -> bpy.types.Obje
     return add(name, capsule(name, 0.0, radius, radius), colour)
 
 
+def keys_of(thing: bpy.types.Object) -> list[bpy.types.Keyframe]:
+    """All keys of an object, whatever Blender's version keeps them in."""
+    action = thing.animation_data.action
+    if hasattr(action, "layers"):
+        curves = action.layers[0].strips[0].channelbag(thing.animation_data.action_slot).fcurves
+    else:
+        curves = action.fcurves
+    return [point for curve in curves for point in curve.keyframe_points]
+
+
 def make_path(
     name: str, places: Iterable[Sequence[float]], colour: Sequence[float], thickness: float = 0.006
 ) -> bpy.types.Object:
@@ -219,17 +235,27 @@ def look(at: Sequence[float], towards: Sequence[float], *, lens: float = 60.0) -
 
 def picture(arguments: argparse.Namespace, name: str, frame: int, *, height: float = 0.625) -> None:
     """Render one frame on the processor and say where the picture is; height is relative to the width."""
-    if arguments.no_picture:
-        return
+    if not arguments.no_picture:
+        path = arguments.output / f"{name}.png"
+        render(path, frame, width=arguments.width, height=height, samples=arguments.samples)
+        print(f"Picture: {path}")
+
+
+def film(arguments: argparse.Namespace, name: str, frames: Iterable[int], *, width: int = 400) -> None:
+    """Render frames as small pictures, numbered in order, if `--film` asks for it."""
+    for number, frame in enumerate(frames if arguments.film else ()):
+        render(arguments.output / f"{name}_{number:03}.png", frame, width=width, height=0.75, samples=arguments.samples)
+
+
+def render(path: Path, frame: int, *, width: int, height: float, samples: int) -> None:
+    """Render one frame to a file."""
     scene = bpy.context.scene
     scene.frame_set(frame)
     scene.render.engine = "CYCLES"
-    scene.cycles.samples = arguments.samples
+    scene.cycles.samples = samples
     scene.cycles.max_bounces = 3
     scene.view_settings.view_transform = "Standard"
-    scene.render.resolution_x, scene.render.resolution_y = arguments.width, round(arguments.width * height)
+    scene.render.resolution_x, scene.render.resolution_y = width, round(width * height)
     scene.render.resolution_percentage = 100
-    path = arguments.output / f"{name}.png"
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
-    print(f"Picture: {path}")

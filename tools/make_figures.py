@@ -222,7 +222,8 @@ def reduction() -> Figure:
         for handle in handles:
             figure.dot(frame, handle, ORANGE, 2.5)
         figure.dot(frame, (place, value), RED, 6)
-    told = f"{found.keys_before} keys become {found.keys_after}; the tip drifts at most {found.worst_drift:.4f}, allowed {tolerance:g}"
+    fewer = f"{found.keys_before} keys become {found.keys_after}"
+    told = f"{fewer}; the tip drifts at most {found.worst_drift:.4f}, allowed {tolerance:g}"
     figure.words((450, 26), told, bold=True)
     return figure
 

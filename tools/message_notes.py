@@ -33,7 +33,7 @@ NOTES = {
         "Parents, constraints and drivers count. An IK control of the same limb often hangs from it by way of another bone."
     ),
     "Channel …[…] is driven, so keys would have no effect. Remove the driver first.": (
-        "Rigs often drive their FK bones while IK is on. Bake to the bones that the rig means for FK, such as Rigify's `thigh_fk.L`."
+        "Rigs often drive their FK bones while IK is on. Bake to those meant for FK, such as Rigify's `thigh_fk.L`."
     ),
     'Armature "…" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.': (
         "In tweak mode keys live in the strip's own time."

@@ -66,7 +66,9 @@ def sentences(tree: ast.AST, kinds: set[str]) -> Iterator[tuple[str, str]]:
 
 def is_error(levels: ast.expr) -> bool:
     """Whether an operator's report is an error."""
-    return isinstance(levels, ast.Set) and any(isinstance(level, ast.Constant) and level.value == "ERROR" for level in levels.elts)
+    return isinstance(levels, ast.Set) and any(
+        isinstance(level, ast.Constant) and level.value == "ERROR" for level in levels.elts
+    )
 
 
 def texts_of(argument: ast.expr) -> Iterator[str]:

@@ -1,0 +1,124 @@
+"""An excavator digs: boom and stick follow the bucket's joint, within the limits of their cylinders.
+
+    python examples/excavator.py
+
+The target also goes where the machine cannot; there the arm takes the closest pose that its limits allow, and the report
+names the frames. The bucket keeps its angle by End Rotation, the whole machine turns and the plane turns with it.
+"""
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import stage
+
+LAST = 96
+JOINTS = ((0.0, -0.4, 1.5), (0.0, -3.2, 3.9), (0.0, -5.2, 2.5), (0.0, -5.2, 1.5))
+DIG = (
+    (1, (-4.6, 2.6, 0.0)), (16, (-5.6, 1.3, 20.0)), (30, (-4.9, 0.55, 55.0)), (46, (-3.3, 0.8, 105.0)),
+    (62, (-3.5, 2.6, 120.0)), (78, (-4.6, 3.4, 90.0)), (LAST, (-6.2, 4.6, 0.0)),
+)  # fmt: skip
+"""Frame, and place along and up of the bucket's joint with the bucket's turn in degrees."""
+SWING = ((46, 0.0), (70, 55.0), (LAST, 55.0))
+LIMITS = {"upper_min": -50.0, "upper_max": 35.0, "lower_min": 15.0, "lower_max": 130.0}
+
+
+def make_machine() -> bpy.types.Object:
+    """A turning house, boom, stick and bucket."""
+    machine = stage.add("Excavator", bpy.data.armatures.new("Excavator"))
+    bpy.context.view_layer.objects.active = machine
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = machine.data.edit_bones
+    house = bones.new("house")
+    house.head, house.tail = (0.0, 0.0, 0.9), (0.0, 0.0, 1.9)
+    above = house
+    for name, head, tail in zip(("boom", "stick", "bucket"), JOINTS, JOINTS[1:], strict=False):
+        bone = bones.new(name)
+        bone.head, bone.tail, bone.parent = head, tail, above
+        above = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for bone in machine.pose.bones:
+        bone.rotation_mode = "XYZ"
+    for frame, turn in SWING:
+        machine.pose.bones["house"].rotation_euler.y = math.radians(turn)
+        machine.pose.bones["house"].keyframe_insert("rotation_euler", index=1, frame=frame)
+    return machine
+
+
+def make_target(machine: bpy.types.Object) -> bpy.types.Object:
+    """The way of the bucket's joint, seen from the house."""
+    target = stage.add("Bucket joint", None)
+    target.parent, target.parent_type, target.parent_bone = machine, "BONE", "house"
+    target.matrix_parent_inverse = machine.data.bones["house"].matrix_local.inverted()
+    target.matrix_parent_inverse.translation.y -= machine.data.bones["house"].length
+    rest = math.radians(-90.0)
+    for frame, (along, up, turn) in DIG:
+        target.location = (0.0, along, up)
+        target.rotation_euler = (rest + math.radians(turn), 0.0, 0.0)
+        target.keyframe_insert("location", frame=frame)
+        target.keyframe_insert("rotation_euler", frame=frame)
+    return target
+
+
+def bake(machine: bpy.types.Object, target: bpy.types.Object) -> dict:
+    """One call, with limits. The plane is the armature's YZ, carried by the house."""
+    limits = {name: math.radians(degrees) for name, degrees in LIMITS.items()}
+    bpy.ops.twobone.bake(
+        armature=machine.name, upper="boom", lower="stick", tip="bucket", target=target.name,
+        plane="REST", bend="POSITIVE", end_rotation="TARGET", use_limits=True, **limits,
+    )  # fmt: skip
+    return stage.report()
+
+
+def box(
+    name: str, low: tuple[float, float, float], high: tuple[float, float, float], colour: bpy.types.Material
+) -> bpy.types.Object:
+    """A box between two corners, with its edges rounded."""
+    mesh = bpy.data.meshes.new(name)
+    corners = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    mesh.from_pydata(corners, [], faces)
+    made = stage.add(name, mesh, colour)
+    rounded = made.modifiers.new("Rounded", "BEVEL")
+    rounded.width, rounded.segments = 0.08, 3
+    return made
+
+
+def dress(machine: bpy.types.Object) -> None:
+    """Boxes and rods instead of steel."""
+    yellow, dark = stage.material("Machine", stage.YELLOW, roughness=0.35), stage.material("Steel", stage.DARK, roughness=0.4)
+    for side in (-1.0, 1.0):
+        box("Track", (side * 1.35 - 0.35, -1.9, 0.0), (side * 1.35 + 0.35, 1.9, 0.8), dark)
+    house = box("House", (-1.2, -0.9, 1.0), (1.2, 2.0, 2.1), yellow)
+    cab = box("Cab", (0.35, -0.9, 2.1), (1.15, 0.5, 3.1), stage.material("Cab", stage.PALE, roughness=0.2))
+    for part in (house, cab):
+        part.parent, part.parent_type, part.parent_bone = machine, "BONE", "house"
+        part.matrix_parent_inverse = machine.data.bones["house"].matrix_local.inverted()
+        part.matrix_parent_inverse.translation.y -= machine.data.bones["house"].length
+    stage.solid_bone(machine, "boom", (0.34, 0.26), yellow, flatness=1.2)
+    stage.solid_bone(machine, "stick", (0.26, 0.18), yellow, flatness=1.2)
+    stage.solid_bone(machine, "bucket", (0.22, 0.42), dark, flatness=0.7)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Make, bake, save, show."""
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, LAST
+    machine = make_machine()
+    target = make_target(machine)
+    told = bake(machine, target)
+    print(f"Out of reach at frames {told['out_of_reach']}, where the limits hold the arm back.")
+    dress(machine)
+    stage.save(arguments, "excavator")
+    stage.show_target(target, stage.ORANGE, range(1, LAST + 1), size=0.16)
+    stage.light_and_ground(ground=(0.72, 0.66, 0.56))
+    stage.look((13.5, -12.5, 5.6), (0.4, -2.4, 1.9), lens=50.0)
+    stage.picture(arguments, "excavator", 30)
+
+
+if __name__ == "__main__":
+    stage.run(main, "excavator")
