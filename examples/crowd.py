@@ -18,6 +18,8 @@ import stage
 PEOPLE, LAST, PACE = 200, 64, 28.0
 COLUMNS = 20
 SEED = 7
+ON_GROUND = 0.5
+"""Part of a cycle during which a foot stands."""
 ANKLE = 0.15
 """A little higher than with straight knees, with which nobody walks."""
 
@@ -65,7 +67,7 @@ def key_step(target: bpy.types.Object, side: float, late: float) -> None:
     """A foot goes back with the ground and forward through the air, seen from the walker."""
     for frame in range(1, LAST + 1, 3):
         phase = ((frame - 1) / PACE + late) % 1.0
-        if phase < 0.5:
+        if phase < ON_GROUND:
             along, up = 0.525 * (2.0 * phase - 0.5), 0.0
         else:
             along, up = 0.525 * (1.5 - 2.0 * phase), 0.14 * math.sin(2.0 * math.pi * (phase - 0.5))

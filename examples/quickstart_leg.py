@@ -53,7 +53,7 @@ def main(arguments: argparse.Namespace) -> None:
     stage.show_target(target, stage.BLUE, range(1, LAST + 1))
     stage.light_and_ground()
     stage.look((4.6, -1.5, 1.1), (0.0, -0.12, 0.60), lens=75.0)
-    stage.film(arguments, "quickstart_leg", range(1, LAST + 1, 2))
+    stage.film(arguments, "quickstart_leg", range(1, LAST + 1, 3))
     stage.leave_poses(leg, (1, 11, 19))
     stage.picture(arguments, "quickstart_leg", 30)
 

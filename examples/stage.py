@@ -25,6 +25,8 @@ YELLOW = (0.95, 0.62, 0.04)
 DARK = (0.05, 0.06, 0.08)
 PALE = (0.82, 0.84, 0.88)
 
+FILM_SAMPLES = 8
+
 
 def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
     """Run one example in an empty file with the add-on at hand, then leave.
@@ -241,10 +243,10 @@ def picture(arguments: argparse.Namespace, name: str, frame: int, *, height: flo
         print(f"Picture: {path}")
 
 
-def film(arguments: argparse.Namespace, name: str, frames: Iterable[int], *, width: int = 400) -> None:
+def film(arguments: argparse.Namespace, name: str, frames: Iterable[int], *, width: int = 320) -> None:
     """Render frames as small pictures, numbered in order, if `--film` asks for it."""
     for number, frame in enumerate(frames if arguments.film else ()):
-        render(arguments.output / f"{name}_{number:03}.png", frame, width=width, height=0.75, samples=arguments.samples)
+        render(arguments.output / f"{name}_{number:03}.png", frame, width=width, height=0.75, samples=FILM_SAMPLES)
 
 
 def render(path: Path, frame: int, *, width: int, height: float, samples: int) -> None:

@@ -26,7 +26,7 @@ WINDOW = {
 """Names of the window tests' pictures, and what they are called in the documentation."""
 QUALITY = 86
 WINDOW_COLOURS = 128
-FILM_COLOURS, FILM_FRAME_MILLISECONDS = 64, 80
+FILM_COLOURS, FILM_FRAME_MILLISECONDS = 64, 120
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tools.build_zip import ROOT
 
 # The examples' common ground, which does nothing by itself, and what has a test of its own.
-LEFT_OUT = {"stage.py", "bake_and_export.py"}
+LEFT_OUT = {"stage.py", "bake_and_export.py", "batch.py"}
 DEMO = ROOT / "examples" / "demo.py"
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name not in LEFT_OUT and path != DEMO)
 
@@ -26,7 +26,7 @@ def run(example, folder, *arguments):
 def test_an_example_runs_and_leaves_a_file(example, tmp_path):
     done = run(example, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert list(tmp_path.glob("*.blend")), "no Blender file was saved"
+    assert list(tmp_path.rglob("*.blend")), "no Blender file was saved"
     assert "Traceback" not in done.stderr
 
 
@@ -37,3 +37,9 @@ def test_the_demo_follows_every_target_and_says_so(tmp_path):
     assert len(report["chains"]) == 4
     assert all(chain["reached"] == chain["frames"] for chain in report["chains"])
     assert str(tmp_path / "report.json") in done.stdout
+
+
+def test_the_batch_names_the_two_shots_that_are_wrong_and_bakes_the_others(tmp_path):
+    done = run(ROOT / "examples" / "batch.py", tmp_path)
+    assert "Exit code 1: 6 of 8 shots done" in done.stdout
+    assert len(list((tmp_path / "baked").glob("*.blend"))) == 6
