@@ -15,7 +15,8 @@ sys.path.insert(0, str(ROOT))
 
 from tools.message_notes import HEADINGS, NOTES  # noqa: E402, the checkout is on the path only now
 from tools.messages import messages  # noqa: E402
-from twobone_addon.settings import OPTIONS, Group, Kind, Option  # noqa: E402
+from twobone_addon.options import Group, Kind, Option  # noqa: E402
+from twobone_addon.settings import OPTIONS  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 MESSAGES_PAGE = ROOT / "docs" / "troubleshooting.md"
