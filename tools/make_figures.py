@@ -112,7 +112,7 @@ def softness() -> Figure:
     figure.axes(left, "distance of the target", "distance of the tip", ([1.4, 1.6, 1.8, 2.0], [1.4, 1.6, 1.8, 2.0]))
     figure.axes(right, "distance of the target", "bend of the knee in degrees", ([1.4, 1.6, 1.8, 2.0], [0, 30, 60, 90]))
     for frame in (left, right):
-        for place, text in ((zone.start, "begins"), (zone.end, "straight")):
+        for place, text in ((float(zone.start), "begins"), (float(zone.end), "straight")):
             figure.line(frame, [(place, frame.low[1]), (place, frame.high[1])], GREY, 1.0, dash="4 4")
             figure.label(frame, (place, frame.high[1]), text, GREY, size=12)
     for softened, colour, width in ((0.0, GREY, 2.0), (amount, BLUE, 3.0)):
