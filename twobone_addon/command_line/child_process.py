@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -17,7 +18,7 @@ from .outcomes import FileError
 PATIENCE = 3.0
 """Seconds that a process gets to end by itself once it was told to."""
 
-PACKAGE = __package__.rpartition(".")[0]
+PACKAGE = __name__.rsplit(".", 2)[0]
 """The add-on's own package, whatever Blender calls the extension."""
 
 
@@ -25,7 +26,7 @@ PACKAGE = __package__.rpartition(".")[0]
 class Child:
     """A running process whose output goes to a file."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[Any]
     log: Path
     started: float = field(default_factory=time.monotonic)
 
@@ -55,7 +56,9 @@ class Child:
 
 def start_child(arguments: list[str], log: Path) -> Child:
     """Run `twobone` with these arguments in a Blender of its own, started as this one was."""
-    group = {"start_new_session": True} if os.name == "posix" else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    group: dict[str, Any] = (
+        {"start_new_session": True} if os.name == "posix" else {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    )
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - this very Blender, with arguments of our own
             [*_blender(), *arguments],
@@ -87,7 +90,7 @@ def _environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join([str(home), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 
-def _signal_group(process: subprocess.Popen[bytes], *, force: bool) -> None:
+def _signal_group(process: subprocess.Popen[Any], *, force: bool) -> None:
     if os.name != "posix":
         words = ["taskkill", "/T", "/PID", str(process.pid), *(["/F"] if force else [])]
         subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # noqa: S603 - a system tool

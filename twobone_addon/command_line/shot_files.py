@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -25,7 +26,7 @@ def open_shot(path: Path | None, *, scripts: bool) -> None:
         return
     if not path.is_file():
         raise FileError(f'Shot "{path}" is not a file. Name a .blend file that exists.')
-    allowed = {"use_scripts": True} if scripts else {}
+    allowed: dict[str, Any] = {"use_scripts": True} if scripts else {}
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, **allowed)
     except RuntimeError as error:
@@ -43,7 +44,8 @@ def window_in_context() -> Iterator[None]:
     if bpy.context.window is not None or not windows:
         yield
         return
-    with bpy.context.temp_override(window=windows[0]):
+    override: Any = bpy.context.temp_override(window=windows[0])
+    with override:
         yield
 
 
