@@ -1,11 +1,14 @@
 """The pages are true: what is made from code is up to date, and every link leads somewhere."""
 
+import ast
 import re
 
 import pytest
 
 from tests.house.source import ROOT, name_of
 from tools import make_docs
+from twobone_addon import solver
+from twobone_addon.settings import OPTIONS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 MOST_BYTES_OF_PICTURES = 3_000_000
@@ -32,6 +35,18 @@ def test_every_link_inside_a_page_leads_to_a_heading(page):
     }
     lost = [link for link in re.findall(r"\]\(#([^)]+)\)", text) if link not in headings]
     assert not lost, f"{name_of(page)} has no heading {lost}"
+
+
+@each_page
+def test_every_script_on_a_page_names_settings_and_solver_as_they_are(page):
+    """Words given to the bake are settings, and what is imported is there; the tests of the rooms see that they work."""
+    settings = {option.name for option in OPTIONS}
+    for script in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        for node in ast.walk(ast.parse(script)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "bpy.ops.twobone.bake":
+                assert {word.arg for word in node.keywords} <= settings
+            if isinstance(node, ast.ImportFrom) and node.module == "twobone_addon.solver":
+                assert {name.name for name in node.names} <= set(solver.__all__)
 
 
 def test_the_pictures_are_few_enough_to_be_kept_with_the_code():
