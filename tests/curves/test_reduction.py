@@ -148,6 +148,14 @@ def test_a_limb_that_never_moves_has_two_flat_keys():
     assert drifts.max() == 0
 
 
+def test_smoothness_is_bought_with_few_keys():
+    fewest, _ = reduced(following(circle), 0, 200, 2e-3)
+    smoother, drifts = reduced(following(circle), 0, 200, 2e-3, smoothness=0.5)
+    assert smoother.smooth.mean() > 0.9
+    assert fewest.keys_after <= smoother.keys_after <= 1.5 * fewest.keys_after
+    assert drifts.max() <= 2e-3
+
+
 def test_required_frames_are_keys():
     wanted = [3, 7, 8, 33]
     result, drifts = reduced(following(circle), 0, 50, 1e-2, required=wanted)

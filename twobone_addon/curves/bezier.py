@@ -112,7 +112,7 @@ def parameters_at(
         if np.abs(error).max(initial=0.0) <= precision:
             return parameter
         speed = (3.0 * cubic * parameter + 2.0 * square) * parameter + linear
-        parameter = np.clip(parameter - error / np.maximum(speed, SLOWEST), 0.0, 1.0)
+        parameter = np.minimum(np.maximum(parameter - error / np.maximum(speed, SLOWEST), 0.0), 1.0)
     return _bracketed(parameter, share, (cubic, square, linear), precision)
 
 

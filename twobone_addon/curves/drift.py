@@ -1,7 +1,7 @@
 """How far the tip strays when the channels do: measured at samples and between them, and linearised."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -47,6 +47,10 @@ class Motion:
         """The largest drift of `values : (n, K)`, from sample `first` on, as a share of the tolerance."""
         indices = np.arange(first, first + len(values))
         return float((self.drift(values, indices) / self.tolerance[indices]).max())
+
+    def stricter(self, share: float) -> "Motion":
+        """The same motion with a share of the tolerance, in (0, 1]."""
+        return replace(self, tolerance=share * self.tolerance, feeling=self.feeling / share)
 
 
 def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, Array, Drift]:

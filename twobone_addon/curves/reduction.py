@@ -65,6 +65,7 @@ def reduce_keys(
     key_frames: ArrayLike | None = None,
     required: ArrayLike = (),
     preferred: ArrayLike = (),
+    smoothness: float = 0.0,
 ) -> Reduction:
     """Reduce a motion sampled at `times : (N,)` with channel `values : (N, K)` to few Bezier keys.
 
@@ -76,6 +77,9 @@ def reduce_keys(
         always are keys.
     required : frames that must be keys, such as where contacts begin and end
     preferred : frames taken as keys where that costs none, such as the target's extremes; both among the times
+    smoothness : share of the tolerance, in [0, 1), left unused when the keys are chosen, so that more of them can have
+        aligned handles. 0 gives the fewest keys, of which a third is smooth on recorded motion; 0.2 costs a sixth more
+        keys and makes more than half of them smooth, 0.5 half as many again and four in five.
 
     Between the samples the drift is estimated (`with_halves`), so the tolerance holds at every sub-frame for motion
     that is smooth at the scale of the samples. Where nothing moves, the keys around are equal and their handles flat.
@@ -95,7 +99,8 @@ def reduce_keys(
     tolerance = USED_TOLERANCE * np.broadcast_to(np.asarray(tolerance, dtype=float), times.shape)
     rests = still_spans(values, candidates, drift, tolerance)
     motion = _refined(times, held_still(values, rests), drift, tolerance)
-    segments = _segments(motion, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)
+    choosing = motion.stricter(1.0 - smoothness)
+    segments = _segments(choosing, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)
     still = np.array([_within(FINER * rests, segment.first, segment.last) for segment in segments])
     segments, smooth = align(motion, segments, still)
     return _reduction(motion, segments, smooth, len(candidates))
