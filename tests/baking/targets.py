@@ -5,7 +5,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion
 
 from tests.baking.measuring import evaluate
-from tests.baking.scenes import FRAMES, Limb, add_empty, key_places
+from tests.baking.scenes import FRAMES, add_empty, key_places
 
 
 def circling_target(armature, limb, *, plane="YZ", plane_space="ARMATURE", frames=FRAMES, part=(0.1, 0.9), name="Target"):
@@ -79,11 +79,11 @@ def posed_target(armature, limb, *, plane="YZ", plane_space="ARMATURE", bend="PO
     places, count = [], frames[1] - frames[0] + 1
     for index, frame in enumerate(range(frames[0], frames[1] + 1)):
         around = 0.1 + 2 * np.pi * index / count
-        _turn(armature, limb.upper, around, frame, **where)
+        _turn(armature, limb, limb.upper, around, frame, **where)
         fold = 0.4 + 2.3 * ((index * 5) % count) / count
         # Uneven scale moves the fold at which the limb is straight, so not every one is to the wanted side.
         for tried in (fold, -fold, 0.6 * fold, -0.6 * fold, np.pi - fold):
-            _turn(armature, limb.lower, tried, frame, **where)
+            _turn(armature, limb, limb.lower, tried, frame, **where)
             posed = evaluate(armature, limb, [frame], **where)
             if (posed.seen_bends[0] > 0) == (bend == "POSITIVE"):
                 break
@@ -99,10 +99,10 @@ def posed_target(armature, limb, *, plane="YZ", plane_space="ARMATURE", bend="PO
     return target
 
 
-def _turn(armature, name, angle, frame, **where):
+def _turn(armature, limb, name, angle, frame, **where):
     """Turn one bone from no rotation, about the axis that the plane's normal is before what the bone inherits."""
     bone = armature.pose.bones[name]
-    normal = evaluate(armature, Limb(armature.name, name, name, name), [frame], **where).plane[0, :, 2]
+    normal = evaluate(armature, limb, [frame], **where).plane[0, :, 2]
     inherited = np.array(_unrotated(bone).to_3x3())
     if bone.bone.inherit_scale == "ALIGNED":  # the parent's scale comes after the bone's own rotation
         inherited = inherited / np.linalg.norm(inherited, axis=0)
