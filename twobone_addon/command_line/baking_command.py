@@ -51,7 +51,8 @@ def report_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCod
     with window_in_context():
         settings = [chain.settings for chain in settings_of(wanted_chains(arguments, job))]
         report = inspect(bpy.context.scene, settings, active_object())
-    _tell(report, voice)
+    for chain in report.chains:
+        voice.say(f"{chain.armature}: {chain.sentence()}")
     document = json.loads(report.to_json())
     return judged(document, arguments, job), document
 
