@@ -1,11 +1,11 @@
 """The shots that the bake is measured on: what stands in the scene, which chains follow which targets, and how long."""
 
+import itertools
 import math
 from dataclasses import dataclass
 
 import bpy
-
-LIMB = {"upper": "upper", "lower": "lower"}
+from mathutils import Vector
 
 
 @dataclass(frozen=True)
@@ -135,21 +135,29 @@ def add_target(name, place, frames, *, radius=0.5, phase=0.0, plane="YZ"):
     return target
 
 
-def add_body(rig):
-    """A mesh around the rig's deforming bones, each of its points held by the nearest one, subdivided."""
-    bones = [bone for bone in rig.data.bones if bone.use_deform]
+def add_body(rig, rings=24, corners=12):
+    """A mesh of tubes around the rig's deforming bones, each held by its bone and the one above, subdivided."""
     mesh = bpy.data.meshes.new("Body")
     body = bpy.data.objects.new("Body", mesh)
     bpy.context.scene.collection.objects.link(body)
-    corners = [(x, y, z) for x in (-0.02, 0.02) for y in (-0.02, 0.02) for z in (-0.02, 0.02)]
-    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    places, faces = [], []
-    for bone in bones:
-        faces += [tuple(len(places) + corner for corner in side) for side in sides]
-        places += [tuple(bone.head_local.lerp(bone.tail_local, 0.5)[k] + corner[k] for k in range(3)) for corner in corners]
+    places, faces, held = [], [], {}
+    for bone in (bone for bone in rig.data.bones if bone.use_deform):
+        first = len(places)
+        for ring, corner in itertools.product(range(rings), range(corners)):
+            angle = 2 * math.pi * corner / corners
+            across = bone.matrix_local.to_3x3() @ Vector((math.cos(angle), 0, math.sin(angle)))
+            places.append(bone.head_local.lerp(bone.tail_local, ring / (rings - 1)) + 0.1 * bone.length * across)
+        for ring, corner in itertools.product(range(rings - 1), range(corners)):
+            here, beside = ring * corners + corner, ring * corners + (corner + 1) % corners
+            faces.append([first + place for place in (here, beside, beside + corners, here + corners)])
+        held[bone.name] = list(range(first, len(places)))
     mesh.from_pydata(places, [], faces)
-    for number, bone in enumerate(bones):
-        body.vertex_groups.new(name=bone.name).add(list(range(8 * number, 8 * number + 8)), 1.0, "REPLACE")
+    for name, points in held.items():
+        body.vertex_groups.new(name=name).add(points, 1.0, "REPLACE")
+    for name, points in held.items():
+        parent = rig.data.bones[name].parent
+        if parent and parent.name in held:
+            body.vertex_groups[parent.name].add(points[: 3 * corners], 0.5, "ADD")
     body.modifiers.new("Armature", "ARMATURE").object = rig
-    body.modifiers.new("Subdivision", "SUBSURF").levels = 3
+    body.modifiers.new("Subdivision", "SUBSURF").levels = 1
     body.parent = rig

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..array_types import Array
 from ..scene.blender_types import Scene
-from ..scene.dependencies import dependencies
+from ..scene.dependencies import DependencyFinder
 from ..scene.lineage_reading import LineageReader
 from ..scene.lookup import objects_by_name
 from ..scene.sampling import Quantity, Samples, animation_times, evaluate
@@ -57,8 +57,8 @@ def _evaluated(quantities: list[Quantity]) -> dict[str, list[Quantity]]:
     """How each quantity that curves do not tell is to be evaluated, in as few walks as can be."""
     if not quantities:
         return {}
-    objects, stillness = objects_by_name(), Stillness()
-    above = {quantity: dependencies(objects, [(quantity.object, quantity.bone)]) for quantity in quantities}
+    finder, stillness = DependencyFinder(objects_by_name()), Stillness()
+    above = {quantity: finder.above([(quantity.object, quantity.bone)]) for quantity in quantities}
     moving = [quantity for quantity in quantities if not stillness.holds(above[quantity].nodes)]
     still = [quantity for quantity in quantities if quantity not in moving]
     walk = "SCENE" if any(above[quantity].reads_scene for quantity in moving) else "PROBES"

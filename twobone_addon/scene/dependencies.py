@@ -6,18 +6,21 @@ constraints count as well: they may be unmuted by the next frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import bpy
 
-from .blender_types import Constraint, Object, PoseBone
+from .blender_types import Constraint, FCurve, Object, PoseBone
 
 SCENE_CONSTRAINTS = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}
 """Constraints that read the scene itself: its camera or its active clip."""
 
 TARGETS = (("target", "subtarget"), ("pole_target", "pole_subtarget"), ("space_object", "space_subtarget"))
 """How constraints name the objects and bones they read."""
+
+BONES = 'pose.bones["'
+"""How data paths of bones and their constraints begin."""
 
 Node = tuple[str, str]
 """Name of an object and of a bone in it, or an empty name for the object itself."""
@@ -34,26 +37,76 @@ class Dependencies:
 
 def dependencies(objects: Mapping[str, Object], starts: list[Node]) -> Dependencies:
     """Follow everything that `starts` hang from; `objects` finds an object by name."""
-    found = Dependencies()
-    turning: dict[str, dict[str, list[Constraint]]] = {}
-    waiting = list(starts)
-    while waiting:
-        node = waiting.pop()
-        if node in found.nodes or node[0] not in objects:
-            continue
-        found.nodes.add(node)
-        name, bone_name = node
-        thing = objects[name]
-        if not bone_name:
-            waiting.extend(_above_object(thing, found))
-            continue
-        waiting.append((name, ""))
-        bone = thing.pose.bones.get(bone_name) if thing.pose else None
-        if bone is not None:
-            if name not in turning:
-                turning[name] = inverse_kinematics(thing)
-            waiting.extend(_above_bone(thing, bone, turning[name].get(bone_name, []), found))
+    return DependencyFinder(objects).above(starts)
+
+
+class DependencyFinder:
+    """Finds what several things hang from; looks for the drivers and the IK of each object once."""
+
+    def __init__(self, objects: Mapping[str, Object]) -> None:
+        """Take `objects`, which finds an object by name."""
+        self._objects = objects
+        self._turning: dict[str, dict[str, list[Constraint]]] = {}
+        self._driven: dict[str, dict[str, list[FCurve]]] = {}
+
+    def above(self, starts: list[Node]) -> Dependencies:
+        """Follow everything that `starts` hang from."""
+        found = Dependencies()
+        waiting = list(starts)
+        while waiting:
+            node = waiting.pop()
+            if node in found.nodes or node[0] not in self._objects:
+                continue
+            found.nodes.add(node)
+            thing = self._objects[node[0]]
+            bone = thing.pose.bones.get(node[1]) if node[1] and thing.pose else None
+            if node[1]:
+                waiting.append((node[0], ""))
+            else:
+                waiting.extend(self._above_object(thing, found))
+            if bone is not None:
+                waiting.extend(self._above_bone(thing, bone, found))
+        return found
+
+    def _above_object(self, thing: Object, found: Dependencies) -> Iterator[Node]:
+        if thing.rigid_body is not None or thing.soft_body is not None:
+            found.reads_scene = True
+        if thing.parent is not None:
+            yield thing.parent.name, thing.parent_bone if thing.parent_type == "BONE" else ""
+        yield from _above_constraints(thing.constraints, found)
+        yield from _above_drivers(self._drivers(thing, ""), found)
+
+    def _above_bone(self, armature: Object, bone: PoseBone, found: Dependencies) -> Iterator[Node]:
+        if bone.parent is not None:
+            yield armature.name, bone.parent.name
+        if armature.name not in self._turning:
+            self._turning[armature.name] = inverse_kinematics(armature)
+        yield from _above_constraints([*bone.constraints, *self._turning[armature.name].get(bone.name, [])], found)
+        yield from _above_drivers(self._drivers(armature, bone_owner(bone)), found)
+
+    def _drivers(self, thing: Object, owner: str) -> list[FCurve]:
+        if thing.name not in self._driven:
+            self._driven[thing.name] = drivers_by_owner(thing)
+        return self._driven[thing.name].get(owner, [])
+
+
+def drivers_by_owner(thing: Object) -> dict[str, list[FCurve]]:
+    """An object's drivers by the bone they belong to (see `owner_of`); those of the object itself by an empty name."""
+    data = thing.animation_data
+    found: dict[str, list[FCurve]] = {}
+    for fcurve in data.drivers if data else ():
+        found.setdefault(owner_of(fcurve.data_path), []).append(fcurve)
     return found
+
+
+def owner_of(path: str) -> str:
+    """What tells the bone in a data path, empty if it is none's; two bones share it if a quote and a bracket differ only."""
+    return path.partition('"]')[0] if path.startswith(BONES) else ""
+
+
+def bone_owner(bone: PoseBone) -> str:
+    """The same for a bone."""
+    return owner_of(f'{BONES}{bpy.utils.escape_identifier(bone.name)}"]')
 
 
 def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
@@ -70,23 +123,6 @@ def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
     return turned
 
 
-def _above_object(thing: Object, found: Dependencies) -> Iterator[Node]:
-    if thing.rigid_body is not None or thing.soft_body is not None:
-        found.reads_scene = True
-    if thing.parent is not None:
-        yield thing.parent.name, thing.parent_bone if thing.parent_type == "BONE" else ""
-    yield from _above_constraints(thing.constraints, found)
-    yield from _above_drivers(thing, lambda path: not path.startswith("pose.bones["), found)
-
-
-def _above_bone(armature: Object, bone: PoseBone, turned_by: list[Constraint], found: Dependencies) -> Iterator[Node]:
-    if bone.parent is not None:
-        yield armature.name, bone.parent.name
-    yield from _above_constraints([*bone.constraints, *turned_by], found)
-    own = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
-    yield from _above_drivers(armature, lambda path: path.startswith(own), found)
-
-
 def _above_constraints(constraints: Iterable[Constraint], found: Dependencies) -> Iterator[Node]:
     for constraint in constraints:
         if constraint.type in SCENE_CONSTRAINTS:
@@ -101,11 +137,8 @@ def _above_constraints(constraints: Iterable[Constraint], found: Dependencies) -
                     yield entry.target.name, entry.subtarget
 
 
-def _above_drivers(thing: Object, concerns: Callable[[str], bool], found: Dependencies) -> Iterator[Node]:
-    data = thing.animation_data
-    for fcurve in data.drivers if data else ():
-        if not concerns(fcurve.data_path):
-            continue
+def _above_drivers(drivers: list[FCurve], found: Dependencies) -> Iterator[Node]:
+    for fcurve in drivers:
         for variable in fcurve.driver.variables:
             for target in variable.targets:
                 if target.id is None:

@@ -160,4 +160,5 @@ def _bone_path(bone: PoseBone) -> str:
 
 def _four(rotation: Array) -> Array:
     """Rotation values `(F, 4)`: Euler angles are followed by 0."""
-    return np.pad(rotation, ((0, 0), (0, ROTATION_WIDTH - rotation.shape[-1])))
+    missing = ROTATION_WIDTH - rotation.shape[-1]
+    return np.concatenate([rotation, np.zeros((len(rotation), missing))], axis=-1) if missing else rotation

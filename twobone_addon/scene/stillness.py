@@ -12,7 +12,7 @@ import bpy
 
 from .animation_reading import Animation, read_animation, steers_bones
 from .blender_types import Constraint, FCurve, Object, PoseBone
-from .dependencies import Node, inverse_kinematics
+from .dependencies import BONES, Node, bone_owner, drivers_by_owner, inverse_kinematics, owner_of
 
 TIMELESS_CONSTRAINTS = {
     "COPY_LOCATION", "COPY_ROTATION", "COPY_SCALE", "COPY_TRANSFORMS", "LIMIT_DISTANCE", "LIMIT_LOCATION",
@@ -24,8 +24,6 @@ TIMELESS_CONSTRAINTS = {
 CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale", "influence", "mute")
 """Properties that hold what they are set to, so that a driver reading them sees a change only if they are animated."""
 
-BONES = 'pose.bones["'
-
 
 class Stillness:
     """Looks at each object and bone once."""
@@ -34,6 +32,7 @@ class Stillness:
         self._animations: dict[object, Animation] = {}
         self._animated_bones: dict[str, set[str]] = {}
         self._turned: dict[str, set[str]] = {}
+        self._driven: dict[str, dict[str, list[FCurve]]] = {}
         self._steered: dict[str, bool] = {}
         self._known: dict[Node, bool] = {}
 
@@ -56,16 +55,16 @@ class Stillness:
             return False
         if thing.parent is not None and (thing.parent_type not in {"OBJECT", "BONE"} or thing.parent.type == "CURVE"):
             return False
-        own = [driver for driver in _drivers(thing) if not driver.data_path.startswith(BONES)]
+        own = self._drivers(thing, "")
         return all(_is_timeless(constraint) for constraint in thing.constraints) and all(map(self._holds_driver, own))
 
     def _bone_is_still(self, armature: Object, bone: PoseBone) -> bool:
         if self._animation(armature).mixed or self._is_steered(armature):
             return False
-        key = _bone_key(f"{BONES}{bpy.utils.escape_identifier(bone.name)}")
+        key = bone_owner(bone)
         if key in self._bones_with_curves(armature) or bone.name in self._turned_bones(armature):
             return False
-        own = [driver for driver in _drivers(armature) if _bone_key(driver.data_path) == key]
+        own = self._drivers(armature, key)
         return all(_is_timeless(constraint) for constraint in bone.constraints) and all(map(self._holds_driver, own))
 
     def _holds_driver(self, curve: FCurve) -> bool:
@@ -91,6 +90,11 @@ class Stillness:
         animated = (other for paths in (animation.curves, animation.doubtful) for other in paths)
         return plain and not animation.mixed and not any(path.startswith(other) for other in animated)
 
+    def _drivers(self, thing: Object, owner: str) -> list[FCurve]:
+        if thing.name not in self._driven:
+            self._driven[thing.name] = drivers_by_owner(thing)
+        return self._driven[thing.name].get(owner, [])
+
     def _animation(self, thing: Object) -> Animation:
         if thing not in self._animations:
             self._animations[thing] = read_animation(thing)
@@ -99,7 +103,7 @@ class Stillness:
     def _bones_with_curves(self, armature: Object) -> set[str]:
         if armature.name not in self._animated_bones:
             curves = self._animation(armature).curves
-            self._animated_bones[armature.name] = {_bone_key(path) for path in curves if path.startswith(BONES)}
+            self._animated_bones[armature.name] = {owner_of(path) for path in curves}
         return self._animated_bones[armature.name]
 
     def _is_steered(self, armature: Object) -> bool:
@@ -111,15 +115,6 @@ class Stillness:
         if armature.name not in self._turned:
             self._turned[armature.name] = set(inverse_kinematics(armature))
         return self._turned[armature.name]
-
-
-def _bone_key(path: str) -> str:
-    """What tells the bone in a data path; two bones may share it only if one's name contains a quote and a bracket."""
-    return path.partition('"]')[0]
-
-
-def _drivers(thing: Object) -> Iterable[FCurve]:
-    return thing.animation_data.drivers if thing.animation_data else ()
 
 
 def _is_timeless(constraint: Constraint) -> bool:
