@@ -26,7 +26,6 @@ MAY_IMPORT = {
     "interface": BLENDER_INTERFACE | DRAWING | {"numpy", "array_types", "baking", "options", "settings", "errors", "scene"},
     "command_line": {"bpy", "baking", "options", "settings", "errors"},
     "registration": {"bpy", "interface", "command_line"},
-    "__main__": {"bpy", "registration", "command_line"},
 }
 # The interface reads the scene; what writes to it goes through a use-case.
 WRITES_TO_THE_SCENE = f"{PACKAGE}.scene.writing"

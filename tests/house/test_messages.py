@@ -18,4 +18,3 @@ def test_every_kind_of_message_has_a_heading():
 
 def test_what_is_added_belongs_to_a_message_that_there_is():
     assert set(NOTES) <= {message.text for message in messages()}
-

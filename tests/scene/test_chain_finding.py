@@ -88,7 +88,7 @@ def test_the_operator_takes_the_selection(human):
 )
 def test_what_cannot_be_a_limb_says_what_to_select(human, names):
     click(human, *names)
-    with pytest.raises(SelectionError, match="Select|Choose") as caught:
+    with pytest.raises(SelectionError, match=r"Select|Choose") as caught:
         chain_from_selection(human)
     assert str(caught.value).count(".") - str(caught.value).count(".L") <= 2
 

@@ -81,9 +81,10 @@ def present_motion(
     """
     plan = replace(present.plan, frames=np.array([scene.frame_current_final]))
     samples = present_samples(depsgraph, motion_quantities(plan))
-    for quantity in plan.channels if base else ():
-        if quantity.bone in base:
-            samples.values[quantity][0, 3:] = base[quantity.bone]
+    known = base or {}
+    for quantity in plan.channels:
+        if quantity.bone in known:
+            samples.values[quantity][0, 3:] = known[quantity.bone]
     motion = plan_motion(plan, samples, np.zeros(1, dtype=int))
     target = motion.target_world.copy()
     target[:, :3, 3] = points(motion.target_world, present.offset)

@@ -103,7 +103,7 @@ def _spread_free_turn(eulers: Array, gimbal: Mask, order: str) -> Array:
     previous = held_frames(~gimbal)
     following = (gimbal.shape[-1] - 1) - held_frames(~gimbal[..., ::-1])[..., ::-1]
     frames = np.arange(gimbal.shape[-1])
-    none_free = gimbal.all(axis=-1)[..., None]
+    none_free = gimbal.all(axis=-1, keepdims=True)
     previous, following = np.where(none_free, 0, previous), np.where(none_free, 0, following)
 
     def free_at(where: Indices) -> Array:

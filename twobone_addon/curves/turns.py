@@ -61,4 +61,4 @@ def held_frames(defined: Mask) -> Indices:
     last = np.maximum.accumulate(np.where(defined, frames, -1), axis=-1)
     first = np.argmax(defined, axis=-1)[..., None]
     held = np.where(last >= 0, last, first)
-    return np.where(defined.any(axis=-1)[..., None], held, frames)
+    return np.where(defined.any(axis=-1, keepdims=True), held, frames)

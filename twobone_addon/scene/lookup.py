@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import bpy
 
 from ..errors import ObjectError
@@ -20,6 +22,16 @@ def object_named(name: str) -> Object:
 def objects_by_name() -> dict[str, Object]:
     """Every object of the file."""
     return {thing.name: thing for thing in bpy.data.objects}
+
+
+def animated_datablocks() -> Iterator[Object]:
+    """Every datablock of the file that has animation."""
+    for name in bpy.data.bl_rna.properties.keys():  # noqa: SIM118 - a Blender collection, not a dict
+        collection = getattr(bpy.data, name)
+        if isinstance(collection, bpy.types.bpy_prop_collection):
+            for datablock in collection:
+                if getattr(datablock, "animation_data", None) is not None:
+                    yield datablock
 
 
 def find_object(role: str, name: str, bone: str = "") -> Object:

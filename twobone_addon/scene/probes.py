@@ -203,7 +203,7 @@ class ChannelReader:
             rotation = bone.rotation_axis_angle
         else:
             rotation = (*bone.rotation_euler, 0.0)
-        self.values[row] = (*bone.location, *rotation, *bone.scale)
+        self.values[row] = (*bone.location, *tuple(rotation), *bone.scale)
 
 
 class ValueReader:

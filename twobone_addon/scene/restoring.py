@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import bpy
 
 from .blender_types import CurveBag, Object, Scene
+from .lookup import animated_datablocks
 from .versions import curve_bag, strip_bag
 
 UNCHANGED = 1e-6
@@ -57,16 +58,6 @@ def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
     finally:
         scene.frame_set(frame, subframe=subframe)
         _apply(edits)
-
-
-def animated_datablocks() -> Iterator[Object]:
-    """Every datablock of the file that has animation."""
-    for name in bpy.data.bl_rna.properties.keys():  # noqa: SIM118 - a Blender collection, not a dict
-        collection = getattr(bpy.data, name)
-        if isinstance(collection, bpy.types.bpy_prop_collection):
-            for datablock in collection:
-                if getattr(datablock, "animation_data", None) is not None:
-                    yield datablock
 
 
 def _unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from .blender_types import Action, AnimData, CurveBag, FCurve, Object, PoseBone
+from .lookup import animated_datablocks
 
 
 def is_selected(bone: PoseBone) -> bool:
@@ -92,7 +93,8 @@ def slot_users(data: AnimData) -> int:
         return 0
     if hasattr(data, "action_slot"):
         return len(data.action_slot.users()) if data.action_slot else 0
-    return data.action.users - int(data.action.use_fake_user)
+    # An action's own count has NLA strips in it as well.
+    return sum(other.animation_data.action == data.action for other in animated_datablocks())
 
 
 def strip_bag(strip: Any) -> CurveBag | None:

@@ -130,7 +130,8 @@ def _hold_poses(request: ChainRequest, angles: Array) -> Array:
     if request.readable.all():
         return angles
     held = np.moveaxis(hold(np.moveaxis(angles, -1, 0), request.readable), 0, -1)
-    held = np.where(request.readable.any(axis=-1)[..., np.newaxis, np.newaxis], held, request.start)
+    any_readable = np.any(request.readable, axis=-1, keepdims=True)
+    held = np.where(np.asarray(any_readable)[..., np.newaxis], held, request.start)
     return np.clip(held, request.limits[..., 0], request.limits[..., 1])
 
 

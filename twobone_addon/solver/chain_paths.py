@@ -148,7 +148,7 @@ def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
 
     Returns (n, F). Squared steps are summed, so one big step costs more than many small ones.
     """
-    turns_freely = _turns_freely(chain).all(axis=1)
+    turns_freely = np.asarray(_turns_freely(chain).all(axis=1))
     deviations = poses - chain.preferred
     deviations = np.where(turns_freely[:, np.newaxis], wrap(deviations), deviations)
     per_pose = COST_OF_DEVIATION * (deviations[:, 1:] ** 2).sum(axis=1)

@@ -161,7 +161,7 @@ def _pick(candidates: Array, gaps: Array, allowed: Mask, cost: Array) -> tuple[A
 
 def _same_pose(candidates: Array, turns: Array) -> Mask:
     """Return (N, K) whether a candidate is the pose `turns` (N, 2), up to whole turns."""
-    return (np.abs(wrap(candidates - turns[:, np.newaxis])) <= SAME_POSE).all(axis=-1)
+    return np.all(np.abs(wrap(candidates - turns[:, np.newaxis])) <= SAME_POSE, axis=-1)
 
 
 def _hold_poses(turns: Array, valid: Mask) -> Array:

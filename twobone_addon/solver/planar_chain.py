@@ -25,7 +25,7 @@ WHOLE_TURN = 2.0 * np.pi
 def solve_planar_chain(
     targets: ArrayLike,
     lengths: ArrayLike,
-    bend: ArrayLike,
+    bend: float | Array,
     options: ReachOptions = ReachOptions(),  # noqa: B008 - frozen, so it can be shared
     *,
     start: ArrayLike,
