@@ -126,13 +126,13 @@ def _solve_two_links(request: ChainRequest) -> Array:
 
 
 def _hold_poses(request: ChainRequest, angles: Array) -> Array:
-    """Return angles (..., F, n) with the frames that cannot be read holding the pose before."""
-    if request.readable.all():
-        return angles
-    held = np.moveaxis(hold(np.moveaxis(angles, -1, 0), request.readable), 0, -1)
-    any_readable = np.any(request.readable, axis=-1, keepdims=True)
-    held = np.where(np.asarray(any_readable)[..., np.newaxis], held, request.start)
-    return np.clip(held, request.limits[..., 0], request.limits[..., 1])
+    """Return angles (..., F, n) with the frames that cannot be read holding the pose before, all within the limits."""
+    if not request.readable.all():
+        held = np.moveaxis(hold(np.moveaxis(angles, -1, 0), request.readable), 0, -1)
+        any_readable = np.any(request.readable, axis=-1, keepdims=True)
+        angles = np.where(np.asarray(any_readable)[..., np.newaxis], held, request.start)
+    # Whole turns taken and given back leave angles a rounding outside.
+    return np.clip(angles, request.limits[..., 0], request.limits[..., 1])
 
 
 def _judge(request: ChainRequest, angles: Array, tolerance: float) -> ChainSolution:
