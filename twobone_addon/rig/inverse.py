@@ -40,9 +40,9 @@ LENGTH_ROUNDS = 12
 TWO = 2
 """Links that the closed form solves."""
 
-UNEVEN = 1e-3
-"""Change of a length, relative to the chain's, that makes the ring of fixed lengths wrong. Blender's own rest matrices are
-orthonormal to some 2e-5 only, so the lengths of bones that nothing scales vary by as much."""
+UNEVEN = 2e-4
+"""Difference of the squared scales along two axes, relative to them, that makes the ring of fixed lengths wrong. Blender's
+own rest matrices are orthonormal to some 2e-5 only, which the square doubles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     start = angles_of(links)
     rest_direction = _rest_direction(chain, motion, task)
     settled = SETTLED if links.shape[-2] == TWO else REACH_TOLERANCE
-    lengths = even_lengths = _lengths(links)
+    lengths = _lengths(links)
 
     def pose_with(lengths: Array) -> tuple[ChainPose, Mask]:
         """The pose for links of these lengths `(..., F, n)`, and where its tip is not where the solution has it."""
@@ -109,8 +109,7 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
             break
         lengths = _lengths(link_vectors(task.frames, pose.turned.joints)) / pose.ratio[..., None]
         pose, unsettled = pose_with(lengths)
-    uneven = np.abs(lengths - even_lengths).max(axis=-1) > UNEVEN * even_lengths.sum(axis=-1)
-    doubtful = unsettled | (uneven & (pose.reach != Reach.REACHED))
+    doubtful = unsettled | (_uneven(reference) & (pose.reach != Reach.REACHED))
     if task.limits is None and doubtful.any():
         return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
     return pose
@@ -187,6 +186,16 @@ def _measured_reach(links: Array, targets: Array, reach: Codes, tolerance: float
     missed = _distance(links.sum(axis=-2), targets) > max(tolerance, SETTLED) * far
     side = np.where(_distance(targets, np.zeros(2)) > 0.5 * far, Reach.TOO_FAR, Reach.TOO_NEAR)
     return np.where(reach == Reach.DEGENERATE, reach, np.where(missed, side, Reach.REACHED)).astype(np.int8)
+
+
+def _uneven(reference: Reference) -> Mask:
+    """Where `(..., F)` something that a turning bone inherits is not a rotation with even scale: its link changes length."""
+    found = np.zeros(reference.joints.shape[:-2], dtype=bool)
+    for inherited in reference.inherited:
+        squares = np.swapaxes(inherited, -1, -2) @ inherited
+        even = np.trace(squares, axis1=-2, axis2=-1)[..., None, None] / 3.0 * np.eye(3)
+        found |= np.any(np.abs(squares - even) > UNEVEN * even.max(axis=(-2, -1), keepdims=True), axis=(-2, -1))
+    return found
 
 
 def _lengths(links: Array) -> Array:
