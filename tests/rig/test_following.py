@@ -15,6 +15,9 @@ COUNT = 40
 EXACT = 1e-9
 """Of limbs a few units long, in double precision."""
 
+FOLLOWED = 2e-7
+"""Relative to the limb's length: a tenth of what a bake promises, the rest is for Blender's single precision."""
+
 KEEP, FLATTEN = Laying(flatten=False), Laying(flatten=True)
 KINDS = ("rotated", "scaled", "uneven", "mirrored", "sheared")
 FLAGS = ({}, {"inherit_scale": "ALIGNED"}, {"inherit_scale": "FIX_SHEAR", "inherit_rotation": False})
@@ -99,7 +102,7 @@ def test_the_tip_is_on_every_target_that_can_be_reached(rng, kind, flags, bend):
     size = np.linalg.norm(np.diff(pose.turned.joints, axis=1), axis=-1).sum(axis=-1)
     across = links[:, 0, 0] * links[:, 1, 1] - links[:, 0, 1] * links[:, 1, 0]
     assert np.all(pose.reach[possible] == Reach.REACHED)
-    assert (missed / size)[possible].max() <= 1e-8
+    assert (missed / size)[possible].max() <= FOLLOWED
     assert np.all(across[possible] * bend > 0)
 
 
