@@ -26,7 +26,12 @@ def packed_files() -> Iterator[Path]:
     for pattern in manifest["build"]["paths_exclude_pattern"]:
         if pattern.startswith("!/"):
             kept = ROOT / pattern.removeprefix("!/")
-            yield from sorted(kept.rglob("*.py")) if kept.is_dir() else [kept]
+            yield from _files_in(kept) if kept.is_dir() else [kept]
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Every file of a folder, but for what Python leaves there."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
 def build(folder: Path) -> Path:

@@ -7,6 +7,7 @@ from .interface import (
     limit_operators,
     list_operators,
     live,
+    live_operator,
     menus,
     operators,
     overlay_drawing,
@@ -15,6 +16,7 @@ from .interface import (
     properties,
     result_operators,
     result_panel,
+    translating,
 )
 
 ROOMS = (
@@ -26,11 +28,13 @@ ROOMS = (
     result_operators,
     drag,
     live,
+    live_operator,
     presets,
     panels,
     result_panel,
     menus,
     overlay_drawing,
+    translating,
     command,
 )
 """Each has `register()` and `unregister()` of its own."""

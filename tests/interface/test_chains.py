@@ -52,8 +52,9 @@ def test_names_stay_apart(empty_file):
     for _ in range(3):
         bpy.ops.twobone.chain_add()
     assert [chain.name for chain in rig.twobone.chains] == ["shin.L", "shin.L.001", "shin.L.002"]
-    rig.twobone.chains[2].name = "shin.L"
-    assert rig.twobone.chains[2].name == "shin.L.002"
+    rig.twobone.chains[2].name = "shin.L"  # as the list lets a user do
+    bpy.ops.twobone.chain_duplicate()
+    assert [chain.name for chain in rig.twobone.chains] == ["shin.L", "shin.L.001", "shin.L.002", "shin.L.003"]
 
 
 def test_chains_are_moved_duplicated_and_removed(empty_file):
@@ -188,3 +189,4 @@ def test_a_preset_brings_back_settings_but_not_bones(empty_file):
     bpy.ops.script.execute_preset(filepath=f"{path[-1]}/Soft_Legs.py", menu_idname="TWOBONE_PT_presets")
     assert (chain.softness, chain.reach, chain.upper) == (0.125, "SOFTEN", "thigh.R")
     bpy.ops.twobone.preset_add(name="Soft Legs", remove_name=True)
+    bpy.types.TWOBONE_PT_presets.bl_label = "Chain Presets"  # Blender puts the chosen preset's name there

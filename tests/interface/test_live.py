@@ -28,6 +28,10 @@ def leg(empty_file):
     live.stop_all()
 
 
+def go_live():
+    bpy.ops.twobone.live(state="ON")
+
+
 def channels(rig):
     return {name: (*rig.pose.bones[name].rotation_quaternion, *rig.pose.bones[name].scale) for name in ("upper", "lower")}
 
@@ -54,7 +58,7 @@ def close(first, second):
 
 def test_moving_the_target_moves_the_chain_without_keys(leg):
     chain = leg.twobone.chains[0]
-    chain.live = True
+    go_live()
     for place in ((0.1, 0.6, 0.2), (0.1, -0.4, 0.5), (0.1, 0.0, 9.0)):
         chain.target.location = place
         bpy.context.view_layer.update()
@@ -91,7 +95,7 @@ def test_the_live_pose_is_the_baked_pose(leg, settings):
         leg.pose.bones[name].rotation_quaternion, leg.pose.bones[name].scale = values[:4], values[4:]
     chain.target.location = (0.2, 0.3, 0.2)
     bpy.context.view_layer.update()
-    chain.live = True
+    go_live()
     chain.target.location = (0.3, 0.9, -0.8)
     for _ in range(3):  # looking again must not carry the pose any farther
         bpy.context.view_layer.update()
@@ -103,7 +107,7 @@ def test_scrubbing_moves_the_chain(leg):
     for frame, place in ((1, (0.1, 0.5, 0.1)), (11, (0.1, -0.5, 0.1))):
         chain.target.location = place
         chain.target.keyframe_insert("location", frame=frame)
-    chain.live = True
+    go_live()
     for frame in (1, 6, 11):
         bpy.context.scene.frame_set(frame)
         tip = joints_world(leg, "upper", "lower")[2]
@@ -111,23 +115,22 @@ def test_scrubbing_moves_the_chain(leg):
 
 
 def test_handlers_are_there_only_while_a_chain_is_live(leg):
-    chain = leg.twobone.chains[0]
     assert not any(handlers().values())
-    chain.live = True
+    go_live()
     assert all(len(functions) == 1 for functions in handlers().values())
-    chain.live = False
+    bpy.ops.twobone.live(state="OFF")
     assert not any(handlers().values())
 
 
 def test_loading_a_file_ends_it(leg):
-    leg.twobone.chains[0].live = True
+    go_live()
     bpy.ops.wm.read_factory_settings(use_empty=True)
     assert not live.following
     assert not any(handlers().values())
 
 
 def test_disabling_the_addon_ends_it(leg, registered_addon):
-    leg.twobone.chains[0].live = True
+    go_live()
     registered_addon.unregister()
     assert not live.following
     assert not any(handlers().values())
@@ -137,7 +140,7 @@ def test_disabling_the_addon_ends_it(leg, registered_addon):
 @pytest.mark.parametrize("disaster", ["delete armature", "delete chain", "rename bone", "clear target"])
 def test_what_disappears_ends_it_without_an_error(leg, disaster, capfd):
     chain = leg.twobone.chains[0]
-    chain.live = True
+    go_live()
     mover = add_empty("Mover")
     if disaster == "delete armature":
         bpy.data.objects.remove(leg)
@@ -157,14 +160,14 @@ def test_what_disappears_ends_it_without_an_error(leg, disaster, capfd):
 def test_what_a_bake_refuses_does_not_go_live_and_says_why(leg):
     chain = leg.twobone.chains[0]
     chain.target = None
-    chain.live = True
-    assert not chain.live
-    assert "No target" in live.reasons["Rig", "Leg"]
+    with pytest.raises(RuntimeError, match="No target"):
+        go_live()
+    assert not live.following
 
 
 def test_undo_in_the_middle_brings_target_and_pose_back_together(leg):
     chain = leg.twobone.chains[0]
-    chain.live = True
+    go_live()
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="live")
     before = channels(leg)
@@ -175,7 +178,7 @@ def test_undo_in_the_middle_brings_target_and_pose_back_together(leg):
     rig = bpy.data.objects["Rig"]
     bpy.context.view_layer.update()
     assert close(channels(rig), before)
-    assert rig.twobone.chains[0].live
+    assert live.is_live(rig.twobone.chains[0])
     rig.twobone.chains[0].target.location = (0.1, 0.3, 0.3)
     bpy.context.view_layer.update()
     tip = joints_world(rig, "upper", "lower")[2]
@@ -186,7 +189,7 @@ def test_undo_in_the_middle_brings_target_and_pose_back_together(leg):
 def test_auto_keying_keys_the_rotations_when_the_move_is_over(leg, automatic):
     chain = leg.twobone.chains[0]
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = automatic
-    chain.live = True
+    go_live()
     chain.target.location = (0.1, 0.3, 0.3)
     bpy.context.view_layer.update()
     live._key_when_let_go()

@@ -3,6 +3,8 @@
 import bpy
 import pytest
 
+from tests.interface.shown_texts import own_properties
+
 APP_HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
 MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
 
@@ -53,5 +55,4 @@ def test_every_class_has_a_tooltip_and_every_operator_a_label(empty_file):
             assert operator.bl_label
             assert operator.__doc__
             assert not operator.__doc__.strip().endswith(".")
-            own = [prop for prop in operator.bl_rna.properties if prop.is_runtime]
-            assert all(prop.description for prop in own), name
+            assert all(prop.description for prop in own_properties(operator)), name

@@ -28,7 +28,7 @@ def test_the_zip_holds_the_addon_its_manifest_and_licence_and_nothing_else(built
     names = zipfile.ZipFile(built_zip).namelist()
     outside = [name for name in names if not name.startswith("twobone_addon/")]
     assert sorted(outside) == ["LICENSE", "__init__.py", "blender_manifest.toml"]
-    assert all(name.endswith(".py") for name in names if name.startswith("twobone_addon/"))
+    assert all(name.endswith((".py", ".json")) for name in names if name.startswith("twobone_addon/"))
     assert "twobone_addon/registration.py" in names
     assert len(names) == len(set(names))
 

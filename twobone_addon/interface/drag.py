@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface
 from bpy_extras import view3d_utils
 from mathutils import Vector
 from mathutils.geometry import intersect_line_plane
@@ -12,7 +13,7 @@ from mathutils.geometry import intersect_line_plane
 from ..baking.completing import stored_settings
 from ..baking.live import ChannelValue, PresentPlan, present_channels, present_motion, present_plan
 from ..baking.preview import chain_picture
-from ..errors import TwoBoneError
+from ..errors import SelectionError, TwoBoneError
 from .live import is_live
 from .posing import Channels, key_if_automatic, read_channels, set_values, write_channels
 from .where import NeedsChain, active_armature, chain_in
@@ -20,7 +21,7 @@ from .where import NeedsChain, active_armature, chain_in
 CONFIRM = {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}
 CANCEL = {"RIGHTMOUSE", "ESC"}
 FLIP = {"WHEELUPMOUSE", "WHEELDOWNMOUSE"}
-HELP = "Move: Drag the tip   |   Wheel: Bend to the other side   |   Click, Enter: Confirm   |   Right click, Esc: Cancel"
+HELP = ("Move: Drag the tip", "Wheel: Bend to the other side", "Click, Enter: Confirm", "Right click, Esc: Cancel")
 
 
 class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
@@ -53,11 +54,10 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Begin to follow the mouse."""
-        if context.area is None or context.area.type != "VIEW_3D":
-            self.report({"ERROR"}, "The mouse can drag in a 3D viewport only. Start it there.")
-            return {"CANCELLED"}
         armature, chain = active_armature(context), chain_in(context)
         try:
+            if context.area is None or context.area.type != "VIEW_3D":
+                raise SelectionError("The mouse can drag in a 3D viewport only. Start it there.")
             self.present = present_plan(context.scene, stored_settings(armature, chain, {}))
             picture = chain_picture(self.present, context.scene, context.evaluated_depsgraph_get())
         except TwoBoneError as error:
@@ -67,7 +67,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         self.root, self.normal = Vector(picture.root), Vector(np.cross(*picture.axes.T))
         self.values, self.side = [], -1.0 if chain.bend == "NEGATIVE" else 1.0
         context.window_manager.modal_handler_add(self)
-        context.workspace.status_text_set(HELP)
+        context.workspace.status_text_set("   |   ".join(pgettext_iface(part) for part in HELP))
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

@@ -51,6 +51,7 @@ class TWOBONE_OT_chain_move(NeedsChain, bpy.types.Operator):
 
     direction: bpy.props.EnumProperty(
         name="Direction",
+        description="Which way to move the chain",
         items=(("UP", "Up", "Towards the top of the list"), ("DOWN", "Down", "Towards the end of the list")),
         options={"SKIP_SAVE"},
     )

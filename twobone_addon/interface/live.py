@@ -38,28 +38,32 @@ class Following:
 
 following: dict[Key, Following] = {}
 reasons: dict[Key, str] = {}
-"""Why a chain that was to be live is not."""
+"""Why a chain that was live is not any more, where the user has not switched it off."""
 
 
 def is_live(chain: StoredChain) -> bool:
-    """Whether the chain follows its target; what the panel's switch shows."""
+    """Whether the chain follows its target."""
     return _key(chain) in following
 
 
-def set_live(chain: StoredChain, on: bool) -> None:  # noqa: FBT001 - Blender calls it so
-    """Switch it on or off; where a bake would refuse it stays off, and `reasons` says why."""
+def start(context: bpy.types.Context, chain: StoredChain) -> None:
+    """Let the chain follow from now on; raises a `TwoBoneError` where a bake would refuse."""
     key = _key(chain)
-    _stop(key)
-    reasons.pop(key, None)
-    if not on:
-        return
-    context = bpy.context
+    stop(chain)
+    follower = Following(present_plan(context.scene, stored_settings(chain.id_data, chain, {})))
+    following[key] = follower
+    _listen()
     try:
-        following[key] = Following(present_plan(context.scene, stored_settings(chain.id_data, chain, {})))
-        _listen()
         _follow(key, context.scene, context.evaluated_depsgraph_get())
-    except TwoBoneError as error:
-        _stop(key, str(error))
+    except TwoBoneError:
+        _stop(key)
+        raise
+
+
+def stop(chain: StoredChain) -> None:
+    """Let it go; it stays as it is posed."""
+    reasons.pop(_key(chain), None)
+    _stop(_key(chain))
 
 
 def stop_all(*_: Any) -> None:

@@ -14,7 +14,7 @@ from .option_properties import operator_properties, with_properties
 from .progress import Begun, ShowsProgress
 from .properties import TwoBoneLimit
 from .rows import draw_options
-from .storing import set_limits
+from .storing import keep_names_apart, set_limits
 from .where import NeedsMode, active_armature
 
 SCOPES = (
@@ -50,6 +50,9 @@ class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """The bake of one chain; the redo panel shows what is baked."""
+        armature = active_armature(context)
+        if armature is not None and armature.type == "ARMATURE":
+            keep_names_apart(armature)
         settings = self._settings(context)
         self._show(settings)
         return Begun([settings], bake_steps(context.scene, [settings], active_armature(context)))
@@ -96,6 +99,8 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """The bake of all enabled chains."""
+        for armature in {armature for armature, _ in stored_chains(context.scene)}:
+            keep_names_apart(armature)
         settings = [stored_settings(armature, chain, {}) for armature, chain in chains_in_scope(context, self.scope)]
         if not settings:
             where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[self.scope]

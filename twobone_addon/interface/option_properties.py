@@ -23,6 +23,9 @@ NUMBERS = {"bend": {"POSITIVE": 1, "NEGATIVE": -1, "KEEP": 2}}
 """What a choice is in an F-curve: the bend is the sign of its number, so its curve steps at 0. Other choices are
 numbered as they are listed; files store these numbers, so new choices go to a list's end."""
 
+CONTEXT = "Two-Bone IK"
+"""Context of our words for Blender's translation: its own "Chain" is a verb, its "Plane" a mesh."""
+
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 """Stored properties can be changed on a library override of their armature."""
 
@@ -68,7 +71,7 @@ def choice_items(option: Option) -> list[tuple[str, str, str, int]]:
 
 
 def _property(option: Option, of_object: Callable[..., Any], rest: dict[str, Any]) -> Any:
-    words = {"name": option.label, "description": option.text, **rest}
+    words = {"name": option.label, "description": option.text, "translation_context": CONTEXT, **rest}
     if option.kind is Kind.OBJECT:
         return of_object(**words)
     if option.kind is Kind.BONE:

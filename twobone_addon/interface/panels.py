@@ -14,8 +14,10 @@ from .list_operators import (
     TWOBONE_OT_chain_move,
     TWOBONE_OT_chain_remove,
 )
-from .live import reasons
+from .live import is_live, reasons
+from .live_operator import TWOBONE_OT_live
 from .operators import TWOBONE_OT_bake, TWOBONE_OT_bake_all
+from .option_properties import CONTEXT
 from .presets import TWOBONE_PT_presets
 from .rows import draw_options, draw_sentence
 from .where import MODES, active_armature, chain_in
@@ -28,6 +30,7 @@ class Sidebar:
     """What all panels of the tab share."""
 
     bl_category = "Two-Bone IK"
+    bl_translation_context = CONTEXT
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
 
@@ -100,7 +103,7 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
             column.operator(TWOBONE_OT_bake_all.bl_idname, text="Bake All").scope = "ACTIVE"
         draw_if_there(layout, "twobone.clear_baked")
         row = layout.row(align=True)
-        row.prop(chain, "live", toggle=True, icon="PLAY")
+        row.operator(TWOBONE_OT_live.bl_idname, icon="PLAY", depress=is_live(chain))
         row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
         reason = reasons.get((armature.name, chain.name))
         if reason:

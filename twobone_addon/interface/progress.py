@@ -5,6 +5,7 @@ import time
 from dataclasses import asdict, dataclass
 
 import bpy
+from bpy.app.translations import pgettext_iface, pgettext_rpt
 
 from ..baking.bake import CheckSkippedError
 from ..baking.report import BakeReport
@@ -83,7 +84,7 @@ class ShowsProgress:
             self._clean_up(context)
             if report is not None:
                 return self._done(context, self.begun, report)
-            self.report({"INFO"}, "Bake cancelled, nothing was changed")
+            self.report({"INFO"}, pgettext_rpt("Bake cancelled, nothing was changed"))
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -95,7 +96,7 @@ class ShowsProgress:
         if report is not None:
             self._clean_up(context)
             return self._done(context, self.begun, report)
-        context.workspace.status_text_set(f"Baking\u2026 {self.begun.part:.0%}   |   Esc: Cancel")
+        context.workspace.status_text_set(pgettext_iface("Baking {part}   |   Esc: Cancel").format(part=f"{self.begun.part:.0%}"))
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:

@@ -1,32 +1,16 @@
-"""What the add-on stores: chains and display on the armature object, the last report on the window manager."""
+"""What the add-on stores: chains and display on the armature object, the last report on the window manager.
+
+No property has a callback in Python: Blender 4.2 as a module crashes at its end where one has.
+"""
 
 import math
 
 import bpy
 
-from .live import is_live, set_live
 from .option_properties import OVERRIDABLE, stored_properties, with_properties
 
 FREE = {"options": set(), "override": OVERRIDABLE}
 """Stored, overridable, not animatable."""
-
-
-def _keep_names_apart(chain: "TwoBoneChain", _context: bpy.types.Context) -> None:
-    """Give the chain a name that no other chain of its armature has, as Blender does for bones."""
-    taken = {other.name for other in chain.id_data.twobone.chains if other != chain}
-    free = free_name(chain.name, taken)
-    if free != chain.name:
-        chain.name = free
-
-
-def free_name(wanted: str, taken: set[str]) -> str:
-    """`wanted`, or the same with the first number (`.001` ...) that is not taken."""
-    base = wanted or "Chain"
-    name, number = base, 0
-    while name in taken:
-        number += 1
-        name = f"{base}.{number:03}"
-    return name
 
 
 class TwoBoneLimit(bpy.types.PropertyGroup):
@@ -57,17 +41,9 @@ class TwoBoneChain(bpy.types.PropertyGroup):
         description="Name of the chain in the list",
         options=set(),
         override=OVERRIDABLE,
-        update=_keep_names_apart,
     )
     enabled: bpy.props.BoolProperty(
         name="Enabled", description="Bake this chain with Bake All", default=True, options=set(), override=OVERRIDABLE
-    )
-    live: bpy.props.BoolProperty(
-        name="Live",
-        description="Let the chain follow its target at once, without keys, just as a bake would pose it",
-        options={"SKIP_SAVE"},
-        get=is_live,
-        set=set_live,
     )
     limits: bpy.props.CollectionProperty(
         type=TwoBoneLimit,

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_rpt
 
 from .where import NeedsChain, chain_in
 
@@ -61,7 +62,7 @@ class TWOBONE_OT_make_markers(NeedsChain, bpy.types.Operator):
         wanted = {(f"{chain.name} out of reach", math.floor(first)) for first, _ in ranges}
         for name, frame in sorted(wanted - present, key=lambda marker: marker[1]):
             markers.new(name, frame=frame)
-        self.report({"INFO"}, f"{len(wanted - present)} markers made")
+        self.report({"INFO"}, pgettext_rpt("{count} markers made").format(count=len(wanted - present)))
         return {"FINISHED"}
 
 

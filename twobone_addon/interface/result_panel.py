@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from .option_properties import CONTEXT
 from .panels import ChainPanel
 from .result_operators import TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, parsed_report
 from .rows import draw_sentence
@@ -50,15 +51,20 @@ class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
         self.layout.operator(TWOBONE_OT_make_markers.bl_idname, icon="MARKER_HLT")
 
 
+FIGURES = ("Keys", "Frames", "Farthest Off", "Missed")
+"""Labels of what a person wants to know of a bake."""
+
+
 def figures(report: dict[str, Any], units: Any) -> list[tuple[str, str]]:
-    """Label and text of what a person wants to know of a bake."""
-    made = [("Keys", f"{report['keys']}"), ("Frames", f"{report['frame_start']:g} \u2013 {report['frame_end']:g}")]
-    if report.get("max_error") is not None:
-        made.append(("Farthest Off", _distance(report["max_error"], units)))
-    missed = report["too_far"] + report["too_near"]
-    if missed:
-        made.append(("Missed", f"{missed} / {report['frames']}"))
-    return made
+    """Label and text of each of `FIGURES` that there is something to say about."""
+    error, missed = report.get("max_error"), report["too_far"] + report["too_near"]
+    texts = (
+        f"{report['keys']}",
+        f"{report['frame_start']:g} \u2013 {report['frame_end']:g}",
+        "" if error is None else _distance(error, units),
+        f"{missed} / {report['frames']}" if missed else "",
+    )
+    return [(label, text) for label, text in zip(FIGURES, texts, strict=True) if text]
 
 
 def _distance(value: float, units: Any) -> str:
@@ -72,7 +78,7 @@ def _draw_figure(layout: bpy.types.UILayout, label: str, text: str) -> None:
     split = layout.split(factor=0.4)
     left = split.row()
     left.alignment = "RIGHT"
-    left.label(text=label)
+    left.label(text=label, text_ctxt=CONTEXT)
     split.label(text=text, translate=False)
 
 

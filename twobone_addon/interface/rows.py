@@ -8,6 +8,7 @@ import bpy
 
 from ..options import Group, Kind
 from ..settings import OPTIONS
+from .option_properties import CONTEXT
 
 Settings = Any
 """A stored chain or an operator: what has the settings as attributes."""
@@ -72,7 +73,7 @@ def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, with
         if option.kind is Kind.BONE:
             _draw_bone(column, chain, option.name)
         else:
-            column.prop(chain, option.name, text=SHORT_LABELS.get(option.name))
+            column.prop(chain, option.name, text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
 
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:

@@ -14,6 +14,7 @@ def add_chain(armature: bpy.types.Object, name: str, values: dict[str, Any]) -> 
     """A new chain at the end of the armature's list, made active, with these settings (objects by name)."""
     chain = armature.twobone.chains.add()
     chain.name = name
+    keep_names_apart(armature)
     set_values(chain, values)
     armature.twobone.active_index = len(armature.twobone.chains) - 1
     return chain
@@ -44,6 +45,26 @@ def set_limits(limits: Any, pairs: tuple[tuple[float, float], ...]) -> None:
     for least, greatest in pairs:
         limit = limits.add()
         limit.minimum, limit.maximum = least, greatest
+
+
+def keep_names_apart(armature: bpy.types.Object) -> None:
+    """Give chains that were given the name of one above them in the list a name of their own, as Blender does for bones."""
+    taken: set[str] = set()
+    for chain in armature.twobone.chains:
+        name = free_name(chain.name, taken)
+        if name != chain.name:
+            chain.name = name
+        taken.add(name)
+
+
+def free_name(wanted: str, taken: set[str]) -> str:
+    """`wanted`, or the same with the first number (`.001` ...) that is not taken."""
+    base = wanted or "Chain"
+    name, number = base, 0
+    while name in taken:
+        number += 1
+        name = f"{base}.{number:03}"
+    return name
 
 
 def chain_of_bones(armature: bpy.types.Object, upper: str, lower: str) -> StoredChain | None:

@@ -1,0 +1,40 @@
+"""The sidebar in every language: Blender shows the translations, and nothing is too long for it.
+
+Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
+"""
+
+import sys
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.gui.driver import install_zip, play
+from tests.leg_scene import leg_with_target
+
+LANGUAGES = ("de_DE", "fr_FR", "es", "ja_JP", "zh_HANS")
+
+
+def prepare():
+    bpy.data.batch_remove(list(bpy.data.objects))
+    rig, target = leg_with_target()
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", target, "XZ"
+
+
+def scenario(user):
+    view = bpy.context.preferences.view
+    view.use_translate_interface = view.use_translate_tooltips = view.use_translate_reports = True
+    yield from user.open_sidebar("Two-Bone IK")
+    for language in LANGUAGES:
+        view.language = language
+        yield from user.wait(20)
+        name = bpy.app.translations.pgettext_iface("Bake Two-Bone IK", "Operator")
+        assert name != "Bake Two-Bone IK", f"{language} is not translated"
+        yield from user.picture(f"language_{language}")
+
+
+install_zip()
+prepare()
+play(scenario)

@@ -1,0 +1,51 @@
+"""The switch that lets a chain follow its target live."""
+
+import bpy
+
+from ..errors import TwoBoneError
+from .live import is_live, start, stop
+from .storing import keep_names_apart
+from .where import NeedsChain, active_armature, chain_in
+
+
+class TWOBONE_OT_live(NeedsChain, bpy.types.Operator):
+    """Let the active chain follow its target at once, without keys, just as a bake would pose it; press again to stop"""
+
+    bl_idname = "twobone.live"
+    bl_label = "Live"
+    bl_options = {"REGISTER", "UNDO"}
+
+    state: bpy.props.EnumProperty(
+        name="State",
+        description="Whether the chain follows afterwards",
+        items=(
+            ("TOGGLE", "Toggle", "The other way round than now"),
+            ("ON", "On", "It follows"),
+            ("OFF", "Off", "It does not follow"),
+        ),
+        options={"SKIP_SAVE"},
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Start or stop."""
+        keep_names_apart(active_armature(context))
+        chain = chain_in(context)
+        if self.state == "OFF" or (self.state == "TOGGLE" and is_live(chain)):
+            stop(chain)
+            return {"FINISHED"}
+        try:
+            start(context, chain)
+        except TwoBoneError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def register() -> None:
+    """Register the operator."""
+    bpy.utils.register_class(TWOBONE_OT_live)
+
+
+def unregister() -> None:
+    """Take it away again."""
+    bpy.utils.unregister_class(TWOBONE_OT_live)
