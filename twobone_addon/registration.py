@@ -2,6 +2,7 @@
 
 from .command_line import command
 from .interface import (
+    convert_operators,
     drag,
     guide_operators,
     limit_operators,
@@ -26,6 +27,7 @@ ROOMS = (
     list_operators,
     guide_operators,
     result_operators,
+    convert_operators,
     drag,
     live,
     live_operator,

@@ -37,7 +37,7 @@ def bake_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | No
     with watch.stage("keys"):
         keyed = [keyed_chain(chain) for chain in walk.solved]
     with watch.stage("write"):
-        _write(scene, keyed)
+        write_chains(scene, keyed)
     with watch.stage("verify"):
         try:
             measured = yield from prove(scene, walk.solved)
@@ -49,7 +49,8 @@ def bake_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | No
     return BakeReport(chains, watch.seconds, walk.evaluation)
 
 
-def _write(scene: Scene, keyed: list[KeyedChain]) -> None:
+def write_chains(scene: Scene, keyed: Sequence[KeyedChain]) -> None:
+    """Put the keys of all chains where their settings say; edits that are not keyed stay."""
     names = dict.fromkeys(chain.solved.plan.names.armature for chain in keyed)
     armatures = {name: object_named(name) for name in names}
     written = {(armatures[chain.solved.plan.names.armature], key.path) for chain in keyed for key in chain.keys}

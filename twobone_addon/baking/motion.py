@@ -106,7 +106,7 @@ def _chain_motion(plan: ChainPlan, samples: Samples, rows: Array, values: list[A
     channels = [_channels(bone, value) for bone, value in zip(plan.rest.bones, values, strict=True)]
     for index in plan.constrained:
         above = samples.at(plan.pose(index - 1), rows) if index else parent
-        channels[index] = _posed_channels(plan.rest.bones[index], above, samples.at(plan.pose(index), rows))
+        channels[index] = posed_channels(plan.rest.bones[index], above, samples.at(plan.pose(index), rows))
     for index in plan.stretched_before:
         channels[index] = replace(channels[index], scale=np.ones_like(channels[index].scale))
     return ChainMotion(parent, tuple(channels))
@@ -116,7 +116,7 @@ def _channels(bone: RestBone, values: Array) -> BoneChannels:
     return BoneChannels(values[:, :3], rotation_matrices(bone.rotation_mode, values[:, 3:7]), values[:, 7:])
 
 
-def _posed_channels(bone: RestBone, parent_pose: Array | None, posed: Array) -> BoneChannels:
+def posed_channels(bone: RestBone, parent_pose: Array | None, posed: Array) -> BoneChannels:
     """Channels that would pose a bone as its constraints do."""
     location, linear = local_basis(bone, parent_pose, posed)
     rotation = nearest_rotation(linear)

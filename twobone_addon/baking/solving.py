@@ -118,7 +118,7 @@ def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned) -> Array 
 
 def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: Array, present: Array) -> list[CurveSamples]:
     path = rotation_path(bone)
-    curves = rotation_curves(bone.rotation_mode, rotation=rotation, present=present, outside=_surroundings(plan, path, present))
+    curves = rotation_curves(bone.rotation_mode, rotation=rotation, present=present, outside=surroundings_of(plan, path, present))
     return [
         CurveSamples(path, channel, bone.name, curves.values[:, column], present[:, channel])
         for column, channel in enumerate(curves.indices)
@@ -129,7 +129,7 @@ def _scale_curves(bone: RestBone, scale: Array, ratio: Array) -> list[CurveSampl
     return [CurveSamples(scale_path(bone), axis, bone.name, scale[:, axis] * ratio, scale[:, axis]) for axis in range(3)]
 
 
-def _surroundings(plan: ChainPlan, path: str, present: Array) -> Surroundings:
+def surroundings_of(plan: ChainPlan, path: str, present: Array) -> Surroundings:
     """Values of the keys around the range; a channel without keys there has its present value."""
     armature = object_named(plan.names.armature)
     found = [surroundings(armature, path, index, plan.frames[0], plan.frames[-1]) for index in range(4)]

@@ -47,9 +47,9 @@ def solve(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, w
     with watch.stage("read"):
         plans = [plan_chain(scene, settings, active) for settings in wanted]
     with watch.stage("sample"):
-        frames = _all_frames(plan.frames for plan in plans)
+        frames = all_frames(plan.frames for plan in plans)
         quantities = [quantity for plan in plans for quantity in motion_quantities(plan)]
-        samples = yield from sample_steps(scene, quantities, frames, evaluation=_evaluation(plans))
+        samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans))
     with watch.stage("solve"):
         motions = (plan_motion(plan, samples, np.searchsorted(frames, plan.frames)) for plan in plans)
         solved = [solve_curves(plan, motion) for plan, motion in zip(plans, motions, strict=True)]
@@ -61,9 +61,9 @@ def prove(scene: Scene, solved: Sequence[Solved]) -> Steps[list[Measured | None]
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
         return [None] * len(solved)
-    frames = _all_frames(chain.plan.report_frames for chain in checked)
+    frames = all_frames(chain.plan.report_frames for chain in checked)
     quantities = [quantity for chain in checked for quantity in proof_quantities(chain)]
-    evaluation = _evaluation([chain.plan for chain in checked], proving=True)
+    evaluation = evaluation_of([chain.plan for chain in checked], proving=True)
     samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation)
     return [
         measure(chain, samples, np.searchsorted(frames, chain.plan.report_frames)) if chain.plan.settings.verify else None
@@ -71,11 +71,12 @@ def prove(scene: Scene, solved: Sequence[Solved]) -> Steps[list[Measured | None]
     ]
 
 
-def _all_frames(lists: Iterator[Array]) -> Array:
+def all_frames(lists: Iterator[Array]) -> Array:
+    """All frames of several lists, each once, ascending."""
     return np.unique(np.concatenate(list(lists)))
 
 
-def _evaluation(plans: list[ChainPlan], *, proving: bool = False) -> str:
+def evaluation_of(plans: list[ChainPlan], *, proving: bool = False) -> str:
     """How to sample: the costliest way that any chain asks for. A proof never trusts our own reading of curves."""
     asked = {plan.settings.evaluation for plan in plans}
     if "SCENE" in asked or (proving and any(plan.reads_scene for plan in plans)):

@@ -69,8 +69,11 @@ def _find(thing: Object, path: str, index: int) -> FCurve | None:
 def is_animated(thing: Object, path: str) -> bool:
     """Whether curves, strips or a driver may move the property at a data path."""
     data = thing.animation_data
-    if data is None:
-        return False
-    bag = curve_bag(thing)
-    curves = [*(bag.fcurves if bag else ()), *data.drivers]
-    return bool(data.nla_tracks) or any(fcurve.data_path == path for fcurve in curves)
+    return data is not None and (bool(data.nla_tracks) or bool(moving_curves(thing, path)))
+
+
+def moving_curves(thing: Object, path: str) -> list[FCurve]:
+    """The F-curves of the present action, and the drivers, of the property at a data path."""
+    bag, data = curve_bag(thing), thing.animation_data
+    curves = [*(bag.fcurves if bag else ()), *(data.drivers if data else ())]
+    return [fcurve for fcurve in curves if fcurve.data_path == path]
