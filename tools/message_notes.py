@@ -35,10 +35,10 @@ NOTES = {
     "Channel …[…] is driven, so keys would have no effect. Remove the driver first.": (
         "Rigs often drive their FK bones while IK is on. Bake to those meant for FK, such as Rigify's `thigh_fk.L`."
     ),
-    'Armature "…" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.': (
+    '… "…" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.': (
         "In tweak mode keys live in the strip's own time."
     ),
-    'Armature "…" is linked from another file. Make it local or override it first.': (
+    '… "…" is linked from another file. Make it local or override it first.': (
         "On a library override everything works; if its action is linked too, choose New Action as the destination."
     ),
     "A batch needs the installed extension, since it starts further Blenders. Install the zip first.": (

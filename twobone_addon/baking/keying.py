@@ -10,6 +10,7 @@ from ..array_types import Array
 from ..scene.lookup import object_named
 from ..scene.writing import ChannelKeys
 from .holding import held_outside
+from .planning import ChainPlan
 from .reducing import reduced
 from .solving import CurveSamples, Solved
 
@@ -29,7 +30,7 @@ def keyed_chain(solved: Solved) -> KeyedChain:
     if solved.plan.settings.keys == "REDUCE":
         keys, drift = reduced(solved)
     else:
-        keys, drift = [_full_rate(solved, curve) for curve in solved.curves], 0.0
+        keys, drift = [full_rate_keys(solved.plan, curve) for curve in solved.curves], 0.0
     return KeyedChain(solved, [_held(solved, *pair) for pair in zip(solved.curves, keys, strict=True)], drift)
 
 
@@ -46,8 +47,8 @@ def _held(solved: Solved, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys
     return keys if outside is None else replace(keys, outside=outside)
 
 
-def _full_rate(solved: Solved, curve: CurveSamples) -> ChannelKeys:
-    plan = solved.plan
+def full_rate_keys(plan: ChainPlan, curve: CurveSamples) -> ChannelKeys:
+    """A key at each frame that the plan's report is about."""
     rows = plan.report_rows
     frames, values = plan.frames[rows], curve.values[rows]
     interpolation = plan.settings.interpolation

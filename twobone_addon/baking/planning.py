@@ -118,8 +118,11 @@ class ChainPlan:
         return [scale_path(self.rest.bones[index]) for index in scale_carriers(self.rest)]
 
 
-def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
-    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there."""
+def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None, *, writes: bool = True) -> ChainPlan:
+    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there.
+
+    Without `writes` the chain is only looked at, and need not be able to take keys.
+    """
     armature = find_armature(settings.armature, active)
     names = _chain(armature, settings)
     target = find_object("Target", settings.target, settings.target_bone)
@@ -144,7 +147,8 @@ def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> C
         animated_settings=_animated_settings(armature, settings),
         notes=_notes(armature, rest),
     )
-    refuse_unwritable(armature, plan.keyed_paths(), settings.destination)
+    if writes:
+        refuse_unwritable(armature, plan.keyed_paths(), settings.destination)
     return plan
 
 

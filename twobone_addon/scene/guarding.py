@@ -13,12 +13,14 @@ HARMLESS_MODIFIERS = {"CYCLES"}
 def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> None:
     """Raise `WriteError` where keys at the data paths could not be written, or would not be seen."""
     if not armature.is_editable:
-        raise WriteError(f'Armature "{armature.name}" is linked from another file. Make it local or override it first.')
+        raise WriteError(f'{_kind(armature)} "{armature.name}" is linked from another file. Make it local or override it first.')
     data = armature.animation_data
     if data is None:
         return
     if data.use_tweak_mode:
-        raise WriteError(f'Armature "{armature.name}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.')
+        raise WriteError(
+            f'{_kind(armature)} "{armature.name}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.'
+        )
     _refuse_drivers(data, paths)
     bag = curve_bag(armature)
     curves = [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
@@ -30,6 +32,10 @@ def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> N
         _refuse_shared(armature, data)
     for fcurve in curves:
         _refuse_curve(fcurve)
+
+
+def _kind(thing: Object) -> str:
+    return "Armature" if thing.type == "ARMATURE" else "Object"
 
 
 def _refuse_drivers(data: AnimData, paths: list[str]) -> None:

@@ -1,0 +1,67 @@
+"""Keys that bring an object to places in the world: its location in its parent's space."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..array_types import Array
+from ..curves.indices import Indices
+from ..curves.reduction import reduce_keys
+from ..rig.rotations import before
+from ..scene.blender_types import Object
+from ..scene.writing import ChannelKeys
+from .holding import held_outside
+from .keying import full_rate_keys
+from .planning import ChainPlan
+from .solving import CurveSamples
+
+LOCATION = "location"
+GROUP = "Object Transforms"
+"""Where Blender itself puts an object's curves."""
+
+
+def location_keys(plan: ChainPlan, thing: Object, parent_world: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:
+    """Keys of an object's location that bring it to `places_world` `(F, 3)`, and what reducing them costs, world units.
+
+    parent_world : (F, 4, 4), where the object would be without location, rotation and scale
+    """
+    linear = parent_world[:, :3, :3]
+    values = before(linear, places_world - parent_world[:, :3, 3]) - np.array(thing.delta_location)
+    present = np.array(thing.location)
+    curves = [CurveSamples(LOCATION, axis, GROUP, values[:, axis], np.full(len(values), present[axis])) for axis in range(3)]
+    if plan.settings.keys == "REDUCE":
+        keys, drift = _reduced(plan, values, linear)
+    else:
+        keys, drift = [full_rate_keys(plan, curve) for curve in curves], 0.0
+    return [_held(plan, thing, curve, key) for curve, key in zip(curves, keys, strict=True)], drift
+
+
+def _reduced(plan: ChainPlan, values: Array, linear: Array) -> tuple[list[ChannelKeys], float]:
+    linear = np.broadcast_to(linear, (len(values), 3, 3))
+
+    def drift(tried: Array, indices: Indices) -> Array:
+        away = (linear[indices] @ (tried - values[indices])[..., None])[..., 0]
+        return np.sqrt(np.sum(away * away, axis=-1))
+
+    found = reduce_keys(plan.frames, values, drift, plan.settings.tolerance, key_frames=plan.report_frames)
+    keys = [
+        ChannelKeys(
+            LOCATION, axis, GROUP, found.frames, found.values[:, axis], "BEZIER", found.left[:, axis], found.right[:, axis]
+        )
+        for axis in range(3)
+    ]
+    return keys, found.worst_drift
+
+
+def _held(plan: ChainPlan, thing: Object, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
+    outside = held_outside(
+        thing,
+        curve.path,
+        curve.index,
+        settings=plan.settings,
+        within=(float(plan.frames[0]), float(plan.frames[-1])),
+        present=(float(curve.present[0]), float(curve.present[-1])),
+    )
+    return keys if outside is None else replace(keys, outside=outside)

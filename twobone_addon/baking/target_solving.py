@@ -1,0 +1,76 @@
+"""From the motion that a chain has to the motion that its target, and its pole, would need to have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from ..rig.planes import out_of_plane
+from ..rig.pole_places import pole_places
+from ..rig.posing import joints_of
+from ..scene.sampling import Samples
+from .motion import PlanMotion, plan_motion, points
+from .planning import ChainPlan
+from .solving import SolvedChain, solve_chain_pose
+from .task import NEARLY_STRAIGHT, seen_bend
+
+
+@dataclass(frozen=True, slots=True)
+class TargetMotion:
+    """What a chain does now, as its target and pole would make it do it."""
+
+    motion: PlanMotion
+    """The motion with target and pole where they are to be."""
+    chain: SolvedChain
+    """What a bake would make of them."""
+    targets_world: Array
+    """`(F, 3)`"""
+    poles_world: Array | None
+    """`(F, 3)`; `None` without pole."""
+    off_plane: Array
+    """`(F,)` farthest that a joint is from the plane through the root joint, world units."""
+    round_trip: Array
+    """`(F,)` farthest that a bake with this target and pole brings a joint from where it is now, world units."""
+    wrong_side: Mask
+    """`(F,)` where the chain is bent to the other side than the settings say."""
+
+
+def solve_target(plan: ChainPlan, samples: Samples, rows: Array) -> TargetMotion:
+    """Find where target and pole have to be, and what a bake would make of them."""
+    motion = plan_motion(plan, samples, rows)
+    # As Blender poses them, not as channels can: IK leaves matrices that are not quite square.
+    joints = joints_of(plan.rest, [samples[pose][rows] for pose in plan.poses])
+    targets_world = points(motion.world_from_armature, joints[:, -1])
+    poles_world = None
+    if plan.settings.plane == "POLE":
+        sides = np.full(len(joints), -1.0 if plan.settings.bend == "NEGATIVE" else 1.0)
+        poles, _ = pole_places(joints, sides, plan.settings.pole_angle)
+        poles_world = points(motion.world_from_armature, poles)
+    places = np.tile(np.eye(4), (len(joints), 1, 1))
+    places[:, :3, 3] = targets_world
+    posed = replace(motion, target_world=places, pole_world=poles_world, influence=np.ones(len(joints)))
+    chain = solve_chain_pose(plan, posed)
+    frames = chain.task.frames
+    away = out_of_plane(frames[:, None], joints - joints[:, :1])
+    linear = motion.world_from_armature[:, :3, :3]
+    bends = seen_bend(frames, joints)
+    return TargetMotion(
+        motion=posed,
+        chain=chain,
+        targets_world=targets_world,
+        poles_world=poles_world,
+        off_plane=_norm(_carried(linear, frames[:, None, :, 2] * away[..., None])).max(axis=1),
+        round_trip=_norm(_carried(linear, chain.pose.turned.joints - joints)).max(axis=1),
+        wrong_side=(np.abs(bends) > NEARLY_STRAIGHT) & (bends * chain.task.bend < 0.0),
+    )
+
+
+def _carried(linear: Array, vectors: Array) -> Array:
+    """Vectors `(F, j, 3)` brought along by `linear` `(F, 3, 3)`."""
+    return np.einsum("...ij,...kj->...ki", linear, vectors)
+
+
+def _norm(vectors: Array) -> Array:
+    return np.sqrt(np.sum(vectors * vectors, axis=-1))
