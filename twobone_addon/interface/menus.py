@@ -2,6 +2,7 @@
 
 import bpy
 
+from .convert_operators import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
 from .guide_operators import TWOBONE_OT_add_target
 from .operators import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 
@@ -21,6 +22,9 @@ class TWOBONE_MT_pose(bpy.types.Menu):
         layout.operator(TWOBONE_OT_bake_all.bl_idname)
         layout.separator()
         layout.operator(TWOBONE_OT_add_target.bl_idname)
+        layout.separator()
+        layout.operator(TWOBONE_OT_convert_ik.bl_idname)
+        layout.operator(TWOBONE_OT_bake_target.bl_idname)
         layout.separator()
         layout.operator("wm.url_open", text="Documentation", icon="HELP").url = DOCUMENTATION
 
