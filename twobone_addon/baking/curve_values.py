@@ -9,6 +9,7 @@ import numpy as np
 from ..array_types import Array
 from ..curves.continuity import continuous_angles, continuous_axis_angles, continuous_quaternions
 from ..curves.euler_continuity import continuous_eulers
+from ..curves.turns import nearest_turn
 from ..rig.eulers import from_eulers, to_eulers
 from ..rig.rotations import to_axis_angle, to_quaternion
 
@@ -56,8 +57,27 @@ def rotation_curves(mode: str, *, rotation: Array, present: Array, outside: Surr
         if turn is not None:
             before, after = (side if side is None else side[channel] for side in (outside.before, outside.after))
             return RotationCurves((channel,), continuous_angles(turn, before=before, after=after)[:, None])
-    values = continuous_eulers(to_eulers(rotation, mode), order=mode, before=outside.before, after=outside.after)
-    return RotationCurves((0, 1, 2), values)
+    return RotationCurves((0, 1, 2), _eulers(mode, rotation, outside))
+
+
+def _eulers(order: str, rotation: Array, outside: Surroundings) -> Array:
+    """All three Euler angles `(F, 3)`, in numbers that a second bake would write again.
+
+    It finds the other channels as Blender stored them and may then key one channel alone: the hinge's, or the one that
+    is applied last. So that one is found here as it will be then, from the others in single precision.
+    """
+    for channel in range(3):
+        turn = hinge_turn(order, channel, rotation, np.zeros((len(rotation), 3)))
+        if turn is not None:
+            angles = turn[:, None] * np.eye(3)[channel]
+            return continuous_eulers(angles, order=order, before=outside.before, after=outside.after)
+    angles = continuous_eulers(to_eulers(rotation, order), order=order, before=outside.before, after=outside.after)
+    last = "XYZ".index(order[-1])
+    turn = hinge_turn(order, last, rotation, angles.astype(np.float32).astype(float))
+    if turn is not None:
+        apart = turn - angles[:, last]
+        angles[:, last] = turn - (apart - nearest_turn(apart))  # whole turns only
+    return angles
 
 
 def hinge_turn(order: str, channel: int, rotation: Array, present: Array) -> Array | None:
