@@ -7,15 +7,15 @@ from typing import Any, TypeAlias
 
 from ..options import Kind
 from ..scene.blender_types import Object, Scene
-from ..scene.lookup import objects_by_name
+from ..scene.lookup import find_armature, objects_by_name
 from ..settings import OPTIONS, BakeSettings
-from .planning import ANIMATABLE, fresh_choices, plan_chain
+from .planning import ANIMATABLE, fresh_choices
 
 StoredChain: TypeAlias = Any
 """An entry of `object.twobone.chains`."""
 
 
-def completed(scene: Scene, given: Mapping[str, Any], active: Object | None = None) -> BakeSettings:
+def completed(given: Mapping[str, Any], active: Object | None = None) -> BakeSettings:
     """The settings meant by those that were `given` by name.
 
     Without an armature, `active` is meant; without bones, the chain that is active in the armature's list, if there is
@@ -29,7 +29,7 @@ def completed(scene: Scene, given: Mapping[str, Any], active: Object | None = No
     settings = BakeSettings(**given)
     if "plane" in given or "bend" in given:
         return settings
-    return BakeSettings(**{**given, **fresh_choices(plan_chain(scene, settings, armature)), **_space(given)})
+    return BakeSettings(**{**given, **fresh_choices(find_armature(settings.armature, armature), settings), **_space(given)})
 
 
 def active_chain(armature: Object | None) -> StoredChain | None:

@@ -12,6 +12,7 @@ from ..curves.frames import frame_grid, merge_frames, subframe_grid
 from ..errors import RangeError
 from ..scene.blender_types import Object, Scene
 from ..scene.keys_reading import key_frames
+from ..scene.lookup import find_object
 from ..settings import BakeSettings
 
 MOST_FRAMES = 1_000_000
@@ -36,7 +37,7 @@ class FrameChoice:
 
 def choose_frames(scene: Scene, settings: BakeSettings, target: Object, armature: Object, bones: Sequence[str]) -> FrameChoice:
     """The frames that the settings ask for; raises `RangeError` where they cannot be told."""
-    start, end = _range(scene, settings, target)
+    start, end = frame_range(scene, settings)
     if (end - start) / settings.step > MOST_FRAMES:
         raise RangeError(
             f"The range from {start:g} to {end:g} has more than {MOST_FRAMES:,} frames at step {settings.step:g}. "
@@ -73,10 +74,12 @@ def _keyed_frames(
     return inside
 
 
-def _range(scene: Scene, settings: BakeSettings, target: Object) -> tuple[float, float]:
+def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
+    """First and last frame of the range that the settings mean; raises `RangeError` where it cannot be told."""
     if settings.frame_range == "CUSTOM":
         return settings.frame_start, settings.frame_end
     if settings.frame_range == "TARGET":
+        target = find_object("Target", settings.target, settings.target_bone)
         found = key_frames(target, settings.target_bone)
         if not len(found):
             raise RangeError(f'Target "{target.name}" has no keys of its own to take the range from. Choose another frame range.')

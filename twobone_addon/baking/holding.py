@@ -27,11 +27,11 @@ def held_outside(
 
     present : what the channel holds before and after the range where it has no curve
 
-    `None` where the settings do not ask for any.
+    `None` where the settings do not ask for any, and for an NLA strip: outside of it all is as before anyway.
     """
-    if not (settings.key_before or settings.key_after):
+    if settings.destination == "NLA" or not (settings.key_before or settings.key_after):
         return None
-    table = key_table(armature, path, index) if settings.destination != "NLA" else None
+    table = key_table(armature, path, index)
     held = blank_keys(0) if table is None else table
     for wanted, frame, value, outside in (
         (settings.key_before, within[0] - 1.0, present[0], False),

@@ -124,12 +124,12 @@ def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None, *, w
     Without `writes` the chain is only looked at, and need not be able to take keys.
     """
     armature = find_armature(settings.armature, active)
-    names = _chain(armature, settings)
+    names = chain_names(armature, settings)
     target = find_object("Target", settings.target, settings.target_bone)
     rest = read_rest_chain(armature, names, all_joints=settings.joints == "ALL")
     _refuse_broken_stretch(settings, rest)
     _refuse_other_limits(settings, rest)
-    end_bone, end_parent = _end_bone(armature, settings, names, rest)
+    end_bone, end_parent = end_bone_of(armature, settings, names, rest)
     parent = armature.pose.bones[names.upper].parent
     chosen = choose_frames(scene, settings, target, armature, [bone.name for bone in rest.bones])
     plan = ChainPlan(
@@ -186,7 +186,7 @@ def _refuse_other_limits(settings: BakeSettings, rest: RestChain) -> None:
         )
 
 
-def _end_bone(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> tuple[RestBone | None, int]:
+def end_bone_of(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> tuple[RestBone | None, int]:
     """The bone whose head is the tip, and where in the chain its parent is."""
     if settings.end_rotation == "NONE":
         return None, 0
@@ -231,13 +231,15 @@ def _notes(armature: Object, rest: RestChain) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def fresh_choices(plan: ChainPlan) -> dict[str, str]:
+def fresh_choices(armature: Object, settings: BakeSettings) -> dict[str, str]:
     """Plane and bend for a chain for which nobody has chosen them: those of its own bend at rest, in its own space."""
-    plane, side = nearest_letters(plan.rest.rest_joints())
+    rest = read_rest_chain(armature, chain_names(armature, settings), all_joints=settings.joints == "ALL")
+    plane, side = nearest_letters(rest.rest_joints())
     return {"plane": plane, "plane_space": "ARMATURE", "bend": "POSITIVE" if side > 0 else "NEGATIVE"}
 
 
-def _chain(armature: Object, settings: BakeSettings) -> ChainNames:
+def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:
+    """The chain that the settings name, or the selected bones mean; raises a `TwoBoneError` where there is none."""
     if settings.upper and settings.lower:
         return chain_from_names(armature, settings.upper, settings.lower, settings.tip, settings.tip_end)
     if settings.upper or settings.lower:

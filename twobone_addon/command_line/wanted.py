@@ -56,10 +56,10 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> Wanted:
 
 def settings_of(wanted: Wanted) -> list[NamedSettings]:
     """The complete settings of every chain; raises a `TwoBoneError` where the shot does not have what they name."""
-    scene, active = bpy.context.scene, active_object()
+    active = active_object()
     if wanted.stored:
         return _stored(wanted.chains[0].values)
-    return [NamedSettings(group.label, completed(scene, group.values, active)) for group in wanted.chains]
+    return [NamedSettings(group.label, completed(group.values, active)) for group in wanted.chains]
 
 
 def active_object() -> Any:

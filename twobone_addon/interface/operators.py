@@ -71,7 +71,7 @@ class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
             given["limits"] = limit_pairs(self.limits)
         if self.stored:
             return BakeSettings(**given, stored=self.stored if self._is_as_stored() else "")
-        return completed(context.scene, given, active_armature(context))
+        return completed(given, active_armature(context))
 
     def _is_as_stored(self) -> bool:
         """Whether nobody has chosen another bend or influence in the redo panel than the stored chain's."""

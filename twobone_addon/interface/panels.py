@@ -6,6 +6,7 @@ import bpy
 
 from ..options import Group
 from .drag import TWOBONE_OT_drag
+from .forecasting import draw_forecast
 from .guide_operators import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from .list_operators import (
     TWOBONE_OT_chain_add,
@@ -187,8 +188,9 @@ class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
     bl_label = "Keys"
     group = Group.KEYS
 
-    def draw_more(self, _chain: Any) -> None:
-        """Draw the way back, from keys to the target."""
+    def draw_more(self, chain: Any) -> None:
+        """Draw how many curves a bake will write, and the way back, from keys to the target."""
+        draw_forecast(self.layout, chain, bpy.context)
         draw_if_there(self.layout, "twobone.bake_target")
 
 

@@ -16,12 +16,18 @@ Context: TypeAlias = Any
 """`bpy.types.Context`"""
 PoseBone: TypeAlias = Any
 """`bpy.types.PoseBone`"""
+EditBone: TypeAlias = Any
+"""`bpy.types.EditBone`"""
 Constraint: TypeAlias = Any
 """`bpy.types.Constraint`"""
 Action: TypeAlias = Any
 """`bpy.types.Action`"""
 AnimData: TypeAlias = Any
 """`bpy.types.AnimData`"""
+NlaTrack: TypeAlias = Any
+"""`bpy.types.NlaTrack`"""
+NlaStrip: TypeAlias = Any
+"""`bpy.types.NlaStrip`"""
 FCurve: TypeAlias = Any
 """`bpy.types.FCurve`"""
 CurveBag: TypeAlias = Any

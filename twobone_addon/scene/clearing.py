@@ -20,7 +20,7 @@ def remove_baked_keys(bag: CurveBag, paths: Iterable[str], start: float, end: fl
     for fcurve in [fcurve for fcurve in bag.fcurves if fcurve.data_path in wanted]:
         removed += _remove_from(fcurve, start, end)
         if not fcurve.keyframe_points and not fcurve.sampled_points:
-            _remove_curve(bag, fcurve)
+            remove_curve(bag, fcurve)
     return removed
 
 
@@ -60,7 +60,8 @@ def _remove_from(fcurve: FCurve, start: float, end: float) -> int:
     return int(gone.sum())
 
 
-def _remove_curve(bag: CurveBag, fcurve: FCurve) -> None:
+def remove_curve(bag: CurveBag, fcurve: FCurve) -> None:
+    """Remove a curve, and its group if that was its last one."""
     name = fcurve.group.name if fcurve.group else ""
     bag.fcurves.remove(fcurve)
     # Some versions of Blender remove a group with its last curve by themselves.

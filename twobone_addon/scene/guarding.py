@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import WriteError
 from .blender_types import AnimData, FCurve, Object
-from .versions import curve_bag, slot_users
+from .versions import curve_bag, slot_users, strip_bag
 
 HARMLESS_MODIFIERS = {"CYCLES"}
 """Modifiers that leave a curve alone between its first and last key."""
@@ -12,15 +12,10 @@ HARMLESS_MODIFIERS = {"CYCLES"}
 
 def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> None:
     """Raise `WriteError` where keys at the data paths could not be written, or would not be seen."""
-    if not armature.is_editable:
-        raise WriteError(f'{_kind(armature)} "{armature.name}" is linked from another file. Make it local or override it first.')
+    _refuse_armature(armature)
     data = armature.animation_data
     if data is None:
         return
-    if data.use_tweak_mode:
-        raise WriteError(
-            f'{_kind(armature)} "{armature.name}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.'
-        )
     _refuse_drivers(data, paths)
     bag = curve_bag(armature)
     curves = [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
@@ -36,6 +31,28 @@ def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> N
 
 def _kind(thing: Object) -> str:
     return "Armature" if thing.type == "ARMATURE" else "Object"
+
+
+def refuse_uneditable(armature: Object, paths: list[str], destination: str) -> None:
+    """Raise `WriteError` where keys at the data paths could not be removed."""
+    _refuse_armature(armature)
+    data = armature.animation_data
+    if data is None or destination == "NLA":
+        return
+    _refuse_shared(armature, data)
+    bag = curve_bag(armature)
+    for fcurve in bag.fcurves if bag else ():
+        if fcurve.data_path in paths:
+            _refuse_locked(fcurve)
+
+
+def _refuse_armature(armature: Object) -> None:
+    if not armature.is_editable:
+        raise WriteError(f'{_kind(armature)} "{armature.name}" is linked from another file. Make it local or override it first.')
+    if armature.animation_data is not None and armature.animation_data.use_tweak_mode:
+        raise WriteError(
+            f'{_kind(armature)} "{armature.name}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.'
+        )
 
 
 def _refuse_drivers(data: AnimData, paths: list[str]) -> None:
@@ -89,10 +106,15 @@ def _refuse_shared(armature: Object, data: AnimData) -> None:
         )
 
 
-def _refuse_curve(fcurve: FCurve) -> None:
+def _refuse_locked(fcurve: FCurve) -> None:
     group = fcurve.group
     if fcurve.lock or (group is not None and group.lock):
         raise WriteError(f"Curve {_name(fcurve)} is locked. Unlock it in the Graph Editor first.")
+
+
+def _refuse_curve(fcurve: FCurve) -> None:
+    _refuse_locked(fcurve)
+    group = fcurve.group
     if fcurve.sampled_points:
         raise WriteError(f"Curve {_name(fcurve)} holds samples instead of keys. Convert it to keys first.")
     if fcurve.mute or (group is not None and group.mute):
@@ -107,3 +129,24 @@ def _refuse_curve(fcurve: FCurve) -> None:
 
 def _name(fcurve: FCurve) -> str:
     return f"{fcurve.data_path}[{fcurve.array_index}]"
+
+
+def refuse_unconvertible(armature: Object, paths: list[str], bone: str) -> None:
+    """Raise `WriteError` where the keys of a bone's rotation, at the data paths, could not be turned into another mode's."""
+    refuse_unwritable(armature, paths, "ACTION")
+    data = armature.animation_data
+    mode_path = f"{paths[0].rpartition('.')[0]}.rotation_mode"
+    bag = curve_bag(armature)
+    for fcurve in bag.fcurves if bag else ():
+        if fcurve.data_path == mode_path:
+            raise WriteError(f'The rotation mode of bone "{bone}" is animated. Remove that curve first.')
+        if fcurve.data_path in paths and (fcurve.extrapolation == "LINEAR" or any(not each.mute for each in fcurve.modifiers)):
+            raise WriteError(f"Curve {_name(fcurve)} goes on beyond its keys. Key it there instead before it is converted.")
+    for track in data.nla_tracks if data else ():
+        for strip in track.strips:
+            played = strip_bag(strip)
+            if any(fcurve.data_path in paths for fcurve in (played.fcurves if played else ())):
+                raise WriteError(
+                    f'NLA strip "{strip.name}" turns bone "{bone}", and would not in another rotation mode. '
+                    "Mute is not enough: bake it into the action, or remove it, first."
+                )

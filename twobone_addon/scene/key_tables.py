@@ -12,6 +12,8 @@ NEAR_FRAME = 0.01
 
 INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
 HANDLE_FREE, HANDLE_VECTOR, HANDLE_ALIGNED = 0, 2, 3
+KEY_PLAIN = 0
+"""Key type of keys that a person sets."""
 KEY_GENERATED = 5
 """Key type that marks baked keys; Blender's own tools use it so."""
 

@@ -1,0 +1,60 @@
+"""What the panel says beforehand: how many curves a bake will write. It is what the bake then writes."""
+
+import math
+
+import bpy
+import pytest
+
+from tests.baking.checking import RIG
+from tests.baking.hinge_legs import forecast, leg
+from tests.baking.scenes import add_empty, bake, build_armature, key_channel, set_range
+from tests.baking.targets import circling_target
+
+
+@pytest.fixture
+def scene(empty_file):
+    set_range()
+    return bpy.context.scene
+
+
+def test_without_a_target_the_forecast_is_there_already(scene):
+    build_armature(leg())
+    assert forecast()[0] == 8
+
+
+@pytest.mark.parametrize("plane", ["XY", "XZ", "YZ", "REST", "POLE", "OBJECT"])
+@pytest.mark.parametrize("plane_space", ["WORLD", "ARMATURE", "PARENT"])
+@pytest.mark.parametrize("moved", ["nothing", "parent", "armature"])
+def test_the_forecast_is_what_the_bake_writes(scene, plane, plane_space, moved):
+    rig = build_armature(leg())
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "XYZ"
+    target = circling_target(rig, RIG)
+    pole, across = add_empty("Pole"), add_empty("Across")
+    pole.location, across.rotation_euler = (0.2, 3, 0.1), (0, math.pi / 2, 0)
+    if moved == "parent":
+        key_channel(rig.pose.bones["parent"], "rotation_euler", {1: (0, 0, 0), 24: (0.3, 0.4, 0.5)})
+    if moved == "armature":
+        key_channel(rig, "rotation_euler", {1: (0, 0, 0), 24: (0.3, 0.4, 0.5)})
+    bpy.context.view_layer.update()
+    settings = {"plane": plane, "plane_space": plane_space, "pole": "Pole", "plane_object": "Across"}
+    count, reasons = forecast(**settings)
+    report = bake(RIG, target=target.name, **settings)
+    assert report["channels"] == count, reasons
+    assert (count == 2) == (not reasons)
+
+
+@pytest.mark.parametrize("reach", ["CLAMP", "STRETCH"])
+@pytest.mark.parametrize("reference", ["REST", "POSE"])
+@pytest.mark.parametrize("depth", ["KEEP", "FLATTEN"])
+@pytest.mark.parametrize("twist", [0.0, 0.3])
+def test_the_forecast_knows_references_depths_and_scales(scene, reach, reference, depth, twist):
+    rig = build_armature(leg())
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "YZX"
+    rig.pose.bones["upper"].rotation_euler.y = twist
+    bpy.context.view_layer.update()
+    target = circling_target(rig, RIG)
+    settings = {"plane": "YZ", "reach": reach, "reference": reference, "depth": depth}
+    count, reasons = forecast(**settings)
+    assert bake(RIG, target=target.name, **settings)["channels"] == count, reasons

@@ -1,0 +1,24 @@
+"""What the panel says about a bake beforehand: how many curves it will write, and why more than one for a joint."""
+
+import bpy
+
+from ..baking.completing import StoredChain, stored_settings
+from ..baking.hinges import curve_forecast
+from ..errors import TwoBoneError
+from .rows import draw_sentence
+
+
+def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.types.Context) -> None:
+    """The number of curves, the reasons, and the button that does something about them."""
+    try:
+        settings = stored_settings(chain.id_data, chain, {})
+        count, reasons = curve_forecast(settings, chain.id_data)
+    except TwoBoneError as error:
+        draw_sentence(layout, str(error), context)
+        return
+    column = layout.column(align=True)
+    column.label(text=f"{count} curve{'' if count == 1 else 's'} to bake", icon="FCURVE")
+    for reason in reasons:
+        draw_sentence(column, reason, context)
+    if reasons:
+        column.operator("twobone.align_hinge")
