@@ -21,8 +21,8 @@ from ..scene.rolling import change_rolls, refuse_unrollable
 from ..scene.rotation_channels import euler_path, read_rotation_channels
 from ..scene.rotation_modes import set_rotation_mode
 from ..settings import BakeSettings
-from .mode_conversion import Converted, converted
 from .hinges import FOUR_CHANNELS, ON_AXIS, Hinge, chain_hinges, degrees_off
+from .mode_conversion import Converted, converted
 
 
 @dataclass(frozen=True, slots=True)
