@@ -18,7 +18,7 @@ from ..settings import BakeSettings
 MOST_FRAMES = 1_000_000
 """More frames than this in one bake is taken for a slip of the pen: 11 hours at 25 frames a second."""
 
-SAMPLES_PER_FRAME = 4
+SAMPLES_PER_FRAME = 8
 """Of the motion that reduced keys are held against, so that nothing happens between two of them."""
 
 SLOPE_STEP = 0.25
