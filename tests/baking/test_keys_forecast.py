@@ -58,3 +58,11 @@ def test_the_forecast_knows_references_depths_and_scales(scene, reach, reference
     settings = {"plane": "YZ", "reach": reach, "reference": reference, "depth": depth}
     count, reasons = forecast(**settings)
     assert bake(RIG, target=target.name, **settings)["channels"] == count, reasons
+
+
+def test_locked_rotations_are_keyed_and_said(scene):
+    rig = build_armature(leg())
+    target = circling_target(rig, RIG)
+    rig.pose.bones["lower"].lock_rotation = (False, True, True)
+    (note,) = bake(RIG, target=target.name, plane="YZ")["notes"]
+    assert 'Bone "lower" has its rotation locked about Y, Z' in note

@@ -19,8 +19,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.baking.scenes import BoneShape, Limb, add_empty, build_armature, key_places, set_range
 from tests.real.rigs import KAYKIT, WALKING_LIMBS, RealLimb, open_rig, plane_that_shows
@@ -29,6 +28,8 @@ from twobone_addon.baking.bake import bake
 from twobone_addon.baking.sampling import sample
 from twobone_addon.scene.quantities import Quantity
 from twobone_addon.settings import BakeSettings
+
+ROOT = Path(__file__).resolve().parents[2]
 
 TOLERANCES = (0.001, 0.005)
 """Of the limb's length."""

@@ -228,6 +228,9 @@ def _notes(armature: Object, rest: RestChain) -> tuple[str, ...]:
         active = [constraint.name for constraint in bone.constraints if is_acting(constraint)]
         if active:
             notes.append(f'Bone "{bone.name}" has constraints that act on top of the keys: {", ".join(active)}.')
+        locked = [letter for letter, lock in zip("XYZ", bone.lock_rotation, strict=True) if lock]
+        if locked:
+            notes.append(f'Bone "{bone.name}" has its rotation locked about {", ".join(locked)}; it was keyed all the same.')
     return tuple(notes)
 
 

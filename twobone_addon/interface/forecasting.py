@@ -17,7 +17,7 @@ def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.t
         draw_sentence(layout, str(error), context)
         return
     column = layout.column(align=True)
-    column.label(text=f"{count} curve{'' if count == 1 else 's'} to bake", icon="FCURVE")
+    column.label(translate=False, text=f"{count} curve{'' if count == 1 else 's'} to bake", icon="FCURVE")
     for reason in reasons:
         draw_sentence(column, reason, context)
     if reasons:
