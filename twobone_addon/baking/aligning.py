@@ -83,7 +83,7 @@ def _why_not(hinge: Hinge, *, roll: bool) -> str:
 def _changes(armature: Object, hinge: Hinge) -> Iterator[_Change]:
     """The change that a bone needs, if it needs one."""
     bone = hinge.bone
-    change = 0.0 if hinge.channel is not None else roll_to_axis(hinge.axis)
+    change = 0.0 if hinge.channel is not None or hinge.axis is None else roll_to_axis(hinge.axis)
     channel = _rolled_hinge(hinge, change)
     channels = read_rotation_channels(armature, bone)
     is_euler = bone.rotation_mode not in FOUR_CHANNELS

@@ -115,8 +115,9 @@ def _keeps_to_hinge(armature: Object, hinge: Hinge) -> bool:
     channels = read_rotation_channels(armature, hinge.bone)
     if not channels.animated:
         return True
-    turns_freely = hinge.channel is None or hinge.bone.rotation_mode in FOUR_CHANNELS
-    return not turns_freely and not channels.turns_beside(hinge.channel)
+    if hinge.channel is None or hinge.bone.rotation_mode in FOUR_CHANNELS:
+        return False
+    return not channels.turns_beside(hinge.channel)
 
 
 def _limb_hinges(rest: RestChain) -> list[Hinge]:

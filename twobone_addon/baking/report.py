@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 
@@ -64,7 +65,7 @@ class ChainReport:
 class BakeReport:
     """What became of a bake of one or more chains."""
 
-    chains: list[ChainReport]
+    chains: Sequence[ChainReport]
     seconds: dict[str, float]
     """Per stage: read, sample, solve, write, verify."""
     evaluation: str | dict[str, str]
