@@ -63,7 +63,7 @@ def convert_steps(scene: Scene, wanted: Conversion, active: Object | None = None
         except CheckSkippedError:
             measured = None
     left += [str(error) for error in stretched]
-    chains = [_report(limb, measured, left if number == 0 else []) for number, limb in enumerate(solved)]
+    chains: list[ChainReport] = [_report(limb, measured, left if number == 0 else []) for number, limb in enumerate(solved)]
     return BakeReport(chains, watch.seconds, samples.evaluation)
 
 
