@@ -62,13 +62,13 @@ def rigify_human(frames=250):
 
 
 def crowded_scene(frames=250):
-    """Two bones beside two hundred animated, subdivided objects."""
+    """Two bones beside two hundred animated, subdivided objects that change shape at every frame."""
     shot = two_bones(frames)
     for number in range(200):
-        bpy.ops.mesh.primitive_uv_sphere_add(location=(number % 20, number // 20, 5))
+        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, location=(number % 20, number // 20, 5))
         sphere = bpy.context.object
-        sphere.modifiers.new("Subdivision", "SUBSURF").levels = 2
         sphere.modifiers.new("Wave", "WAVE")
+        sphere.modifiers.new("Subdivision", "SUBSURF").levels = 2
         for frame in (1, frames):
             sphere.location.z = 5 + frame / frames
             sphere.keyframe_insert("location", frame=frame)

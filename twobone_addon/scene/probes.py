@@ -10,6 +10,7 @@ row of an array.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import bpy
@@ -70,13 +71,10 @@ class Probes:
         for probe in self._made:
             bpy.data.objects.remove(probe)
 
-    def read(self, depsgraph: Any, row: int) -> None:
-        """Take everything at the scene's present frame into a row."""
-        self._worlds.read(depsgraph, row)
-        for reader in self._poses.values():
-            reader.read(depsgraph, row)
-        for reader in self._others.values():
-            reader.read(depsgraph, row)
+    def readers(self) -> list[Callable[[Any, int], None]]:
+        """What takes everything at the scene's present frame, out of a depsgraph, into a row; called once per frame each."""
+        worlds = [self._worlds] if self._worlds.names else []
+        return [reader.read for reader in (*worlds, *self._poses.values(), *self._others.values())]
 
     def values(self, quantity: Quantity) -> Array:
         """All rows of a quantity."""

@@ -29,12 +29,14 @@ STAGE_NAME = ".twobone_stage"
 def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool) -> Steps[dict[Quantity, Array]]:
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time."""
     with _stage(scene, in_scene=in_scene) as stage, Probes(stage, quantities, len(frames), alone=not in_scene) as probes:
-        layer = stage.view_layers[0]
+        layer, readers = stage.view_layers[0], probes.readers()
         whole = np.floor(frames)
         steps = zip(whole.astype(int).tolist(), (frames - whole).tolist(), strict=True)
         for row, (frame, part) in enumerate(steps):
             stage.frame_set(frame, subframe=part)
-            probes.read(layer.depsgraph, row)
+            depsgraph = layer.depsgraph
+            for read in readers:
+                read(depsgraph, row)
             if row % FRAMES_PER_STEP == FRAMES_PER_STEP - 1:
                 yield (row + 1) / len(frames)
         return {quantity: probes.values(quantity) for quantity in quantities}
