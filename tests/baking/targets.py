@@ -88,7 +88,7 @@ def posed_target(armature, limb, *, plane="YZ", plane_space="ARMATURE", bend="PO
             if (posed.seen_bends[0] > 0) == (bend == "POSITIVE"):
                 break
         else:
-            raise AssertionError(f"no pose with this bend found at frame {frame}")
+            raise LookupError(f"no pose with this bend found at frame {frame}")
         aside = 0.2 * np.sin(3 * around) * posed.plane[:, :, 2]
         places.append(in_world(posed.worlds, posed.joints[:, 2] + aside)[0])
     for bone in (limb.upper, limb.lower):
