@@ -82,7 +82,7 @@ class TWOBONE_OT_bake_target(NeedsMode, bpy.types.Operator):
         given = {option.name: getattr(self, option.name) for option in OPTIONS if self.properties.is_property_set(option.name)}
         try:
             armature = active_armature(context)
-            settings = completed(context.scene, given, armature)
+            settings = completed(given, armature)
             report = bake_target(context.scene, settings, armature)
         except TwoBoneError as error:
             self.report({"ERROR"}, str(error))
