@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from tests.baking.checking import BENDS, RIG, assert_within_promise, bake_and_evaluate, check
