@@ -107,7 +107,7 @@ def test_a_driven_rotation(rig):
 
 def keyed_upper(rig):
     for frame in (1, 4):
-        rig.pose.bones["upper"].keyframe_insert("rotation_quaternion", frame=frame)
+        rig.pose.bones["upper"].keyframe_insert("rotation_quaternion", frame=frame, group="upper")
     return [fcurve for fcurve in curves_of(rig) if fcurve.data_path == UPPER_ROTATION]
 
 
