@@ -66,3 +66,12 @@ def test_locked_rotations_are_keyed_and_said(scene):
     rig.pose.bones["lower"].lock_rotation = (False, True, True)
     (note,) = bake(RIG, target=target.name, plane="YZ")["notes"]
     assert 'Bone "lower" has its rotation locked about Y, Z' in note
+
+
+def test_a_limb_that_hangs_from_nothing_has_a_forecast_too(scene):
+    rig = build_armature(tuple(shape for shape in leg() if shape.name != "parent"))
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "XYZ"
+    circling_target(rig, RIG)
+    count, _ = forecast(target="Target", plane="YZ")
+    assert count == bake(RIG, target="Target", plane="YZ")["channels"]

@@ -100,14 +100,19 @@ def hinges_of(armature: Object, settings: BakeSettings, names: ChainNames, rest:
         return [Hinge(bone, None, "the plane may move against the bones above it") for bone in bones]
     hinges, steady = [], True
     for bone, inherited, link in zip(bones, reference.inherited, reference.links, strict=True):
-        hinge = Hinge(bone, hinge_axis(inherited[0], normal), "")
+        hinge = Hinge(bone, hinge_axis(_first(inherited, 2), normal), "")
         if not steady:
             hinge = Hinge(bone, None, "the pose of the bones above it, from which they start, is animated")
-        elif settings.depth == "FLATTEN" and abs(unit(link[0]) @ hinge.axis) > ON_AXIS:
+        elif settings.depth == "FLATTEN" and abs(unit(_first(link, 1)) @ hinge.axis) > ON_AXIS:
             hinge = Hinge(bone, None, "it is not in the plane at rest and is laid into it first")
         hinges.append(hinge)
         steady = steady and (settings.reference == "REST" or _keeps_to_hinge(armature, hinge))
     return hinges
+
+
+def _first(values: Array, dimensions: int) -> Array:
+    """The first frame's; a bone without parent has values without frames."""
+    return values[0] if values.ndim > dimensions else values
 
 
 def _keeps_to_hinge(armature: Object, hinge: Hinge) -> bool:
