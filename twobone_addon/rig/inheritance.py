@@ -13,7 +13,7 @@ import numpy as np
 
 from ..array_types import Array
 from .bones import BoneChannels, RestBone
-from .rotations import unit
+from .rotations import determinant, unit
 
 SHEAR_THRESHOLD = 1e-4
 """Blender leaves two axes alone while the cosine between them is below this."""
@@ -58,7 +58,7 @@ def _inherited(bone: RestBone, parent3: Array) -> tuple[Array, Array | None]:
     else:
         turn, post_scale = _without_rotation(bone.inherit_scale, bone.parent_rest[:3, :3], parent3)
     if bone.inherit_scale == "AVERAGE":
-        turn = turn * np.cbrt(np.abs(np.linalg.det(parent3)))[..., None, None]
+        turn = turn * np.cbrt(np.abs(determinant(parent3)))[..., None, None]
     return turn, post_scale
 
 
@@ -125,7 +125,7 @@ def _volume_true_lengths(matrix3: Array) -> Array:
     """Axis lengths `(..., 3)` rescaled so that their product is the true volume, shear included."""
     lengths = _axis_lengths(matrix3)
     volume = np.prod(lengths, axis=-1)
-    ratio = np.divide(np.abs(np.linalg.det(matrix3)), volume, out=np.ones_like(volume), where=volume > 0)
+    ratio = np.divide(np.abs(determinant(matrix3)), volume, out=np.ones_like(volume), where=volume > 0)
     return lengths * np.cbrt(ratio)[..., None]
 
 

@@ -18,12 +18,22 @@ def unit(vectors: Array) -> Array:
     return np.divide(scaled, length, out=np.zeros_like(scaled), where=length > 0)
 
 
+FLAT = 1e-14
+"""Volume of a matrix's columns, relative to the product of their lengths, that rounding cannot tell from none."""
+
+
+def determinant(matrices: Array) -> Array:
+    """Determinants `(...)` of matrices `(..., 3, 3)`: the volume that their columns span, without a warning for none."""
+    return np.sum(matrices[..., 0] * np.cross(matrices[..., 1], matrices[..., 2]), axis=-1)
+
+
 def before(matrices: Array, vectors: Array) -> Array:
     """What `matrices` `(..., 3, 3)` map to `vectors` `(..., 3)`; where a matrix has no inverse, the least-squares answer."""
     shape = np.broadcast_shapes(matrices.shape[:-2], vectors.shape[:-1])
     matrices = np.broadcast_to(matrices, (*shape, 3, 3))
     columns = np.broadcast_to(vectors, (*shape, 3))[..., None]
-    if np.any(np.linalg.det(matrices) == 0.0):
+    extent = np.prod(np.sqrt(np.sum(matrices * matrices, axis=-2)), axis=-1)
+    if np.any(np.abs(determinant(matrices)) <= FLAT * extent):
         return (np.linalg.pinv(matrices) @ columns)[..., 0]
     return np.linalg.solve(matrices, columns)[..., 0]
 
@@ -94,7 +104,7 @@ def nearest_rotation(matrices: Array) -> Array:
     """Rotation `(..., 3, 3)` nearest to each matrix (polar decomposition); a mirrored matrix gives that of its negative."""
     left, _, right = np.linalg.svd(matrices)
     rotations = left @ right
-    return rotations * np.where(np.linalg.det(rotations) < 0.0, -1.0, 1.0)[..., None, None]
+    return rotations * np.where(determinant(rotations) < 0.0, -1.0, 1.0)[..., None, None]
 
 
 def slerp(start: Array, end: Array, amount: Array) -> Array:

@@ -13,13 +13,13 @@ import numpy as np
 
 from ..array_types import Array
 from .planes import from_plane, in_plane
-from .rotations import about_axis, before, unit
+from .rotations import about_axis, before, determinant, unit
 
 
 def hinge_axis(inherited: Array, normals: Array) -> Array:
     """Local unit axis `(..., F, 3)` about which a bone turns counter-clockwise as seen from `normals` `(..., F, 3)`."""
     covector = np.einsum("...ij,...i->...j", inherited, normals)
-    mirrored = np.where(np.linalg.det(inherited) < 0.0, -1.0, 1.0)
+    mirrored = np.where(determinant(inherited) < 0.0, -1.0, 1.0)
     return unit(covector) * mirrored[..., None]
 
 
