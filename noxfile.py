@@ -2,13 +2,13 @@
 
 With nothing but Python and pip, from the top of the checkout:
 
-    python -m pip install -qq --target build/nox nox uv && python noxfile.py -s demo
+    python noxfile.py -s demo
 
-`--target` keeps nox and uv inside the checkout, so that a system's own Python, which often refuses to be
-installed into, is left alone. Where nox is at hand already, `nox -s demo` does the same.
+Where nox is at hand already, `nox -s demo` does the same.
 """
 
 import functools
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -17,7 +17,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT / "build" / "nox"))
+NOX_FOLDER = ROOT / "build" / "nox"
+sys.path.insert(0, str(NOX_FOLDER))
+
+
+def fetch_nox() -> None:
+    """Put nox and uv into the checkout; a system's own Python, which often refuses to be installed into, is left alone."""
+    if importlib.util.find_spec("pip") is None:
+        sys.exit("This Python has no pip to fetch nox with. Install pip (Debian: apt install python3-pip), or nox.")
+    print("Fetching nox and uv into build/nox ...", flush=True)
+    command = [sys.executable, "-m", "pip", "install", "-qq", "--target", str(NOX_FOLDER), "nox", "uv"]
+    if subprocess.run(command, check=False).returncode:
+        sys.exit("Nox could not be fetched, for the reason above. Mend that, or install nox.")
+    importlib.invalidate_caches()
+
+
+if importlib.util.find_spec("nox") is None:
+    fetch_nox()
 
 import nox
 from nox.command import CommandFailed
@@ -136,9 +152,10 @@ def pure_tests(session: nox.Session, numpy: str) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check rules, layout and types: all three, so that one run shows everything there is to mend."""
+    """Check rules, layout, types and the public checks: all of them, so that one run shows everything there is to mend."""
     session.install(*LINT_PACKAGES)
-    checks = ["ruff check .", "ruff format --check .", "pyright"]
+    workflow = "check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml"
+    checks = ["ruff check .", "ruff format --check .", "pyright", workflow]
     failed = [check for check in checks if not succeeds(session, *check.split())]
     if failed:
         session.error(f"To mend: {', '.join(failed)}")

@@ -3,7 +3,8 @@
     python tools/build_zip.py [FOLDER]
 
 `blender --command extension build` packs the same files, but with their dates, so that two checkouts of one
-version differ. What goes in is what the manifest keeps (its patterns that begin with "!").
+version differ. What goes in is what the manifest keeps (its patterns that begin with "!"). It is stored, not
+compressed: one version of zlib finds other bytes than the next, and Python on Windows comes with another.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = "blender_manifest.toml"
@@ -19,32 +21,37 @@ READABLE_FILE = 0o100644 << 16
 UNIX = 3
 
 
-def packed_files() -> Iterator[Path]:
+def packed_files(root: Path) -> Iterator[Path]:
     """Every file of the extension, the manifest first, then in the order of their names."""
-    manifest = tomllib.loads((ROOT / MANIFEST).read_text(encoding="utf-8"))
-    yield ROOT / MANIFEST
+    manifest = read_manifest(root)
+    yield root / MANIFEST
     for pattern in manifest["build"]["paths_exclude_pattern"]:
         if pattern.startswith("!/"):
-            kept = ROOT / pattern.removeprefix("!/")
+            kept = root / pattern.removeprefix("!/")
             yield from _files_in(kept) if kept.is_dir() else [kept]
 
 
 def _files_in(folder: Path) -> list[Path]:
     """Every file of a folder, but for what Python leaves there."""
-    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return sorted(found, key=lambda path: path.as_posix())
 
 
-def build(folder: Path) -> Path:
-    """Write ``<id>-<version>.zip`` into the folder, which is made if need be, and return its path."""
-    manifest = tomllib.loads((ROOT / MANIFEST).read_text(encoding="utf-8"))
+def read_manifest(root: Path = ROOT) -> dict[str, Any]:
+    """What the extension says of itself."""
+    return tomllib.loads((root / MANIFEST).read_text(encoding="utf-8"))
+
+
+def build(folder: Path, root: Path = ROOT) -> Path:
+    """Write ``<id>-<version>.zip`` of the checkout at `root` into the folder, which is made if need be; return its path."""
+    manifest = read_manifest(root)
     folder.mkdir(parents=True, exist_ok=True)
     archive_path = folder / f"{manifest['id']}-{manifest['version']}.zip"
-    with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path in packed_files():
-            entry = zipfile.ZipInfo(path.relative_to(ROOT).as_posix(), EARLIEST_ZIP_DATE)
+    with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_STORED) as archive:
+        for path in packed_files(root):
+            entry = zipfile.ZipInfo(path.relative_to(root).as_posix(), EARLIEST_ZIP_DATE)
             entry.external_attr = READABLE_FILE
             entry.create_system = UNIX
-            entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, path.read_bytes())
     return archive_path
 

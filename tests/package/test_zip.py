@@ -1,12 +1,13 @@
 """What is in the zip, and what the extensions platform asks of its manifest."""
 
+import os
 import re
-import tomllib
 import zipfile
+from datetime import date
 
 import pytest
 
-from tools.build_zip import EARLIEST_ZIP_DATE, ROOT, build
+from tools.build_zip import EARLIEST_ZIP_DATE, ROOT, build, packed_files, read_manifest
 
 LONGEST_TAGLINE = 64
 # The platform's tags for add-ons, of which the manifest may name some.
@@ -21,7 +22,7 @@ OPTIONAL_LISTS_AND_TABLES = ("permissions", "platforms", "wheels", "copyright")
 
 @pytest.fixture(scope="module")
 def manifest():
-    return tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+    return read_manifest()
 
 
 def test_the_zip_holds_the_addon_its_manifest_and_licence_and_nothing_else(built_zip):
@@ -33,9 +34,25 @@ def test_the_zip_holds_the_addon_its_manifest_and_licence_and_nothing_else(built
     assert len(names) == len(set(names))
 
 
-def test_the_same_files_give_the_same_bytes_whatever_their_dates(built_zip, tmp_path):
-    assert {entry.date_time for entry in zipfile.ZipFile(built_zip).infolist()} == {EARLIEST_ZIP_DATE}
-    assert build(tmp_path).read_bytes() == built_zip.read_bytes()
+def test_another_checkout_of_the_same_files_gives_the_same_bytes(built_zip, tmp_path):
+    """Other dates, other rights, written in another order, with Python's caches between them."""
+    checkout = tmp_path / "checkout"
+    for age, path in enumerate(reversed(list(packed_files(ROOT)))):
+        copy = checkout / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+        copy.chmod(0o755 if age % 2 else 0o600)
+        os.utime(copy, (1e9 + age, 1e9 + age))
+    cache = checkout / "twobone_addon" / "__pycache__"
+    cache.mkdir()
+    (cache / "errors.cpython-311.pyc").write_bytes(b"")
+    assert build(tmp_path / "elsewhere", checkout).read_bytes() == built_zip.read_bytes()
+
+
+def test_nothing_in_the_zip_depends_on_the_day_or_on_the_version_of_zlib(built_zip):
+    entries = zipfile.ZipFile(built_zip).infolist()
+    assert {entry.date_time for entry in entries} == {EARLIEST_ZIP_DATE}
+    assert {entry.compress_type for entry in entries} == {zipfile.ZIP_STORED}
 
 
 def test_the_tagline_is_short_and_has_no_full_stop(manifest):
@@ -60,6 +77,13 @@ def test_the_manifest_keeps_blenders_own_exclusions(manifest):
     assert {"__pycache__/", ".*", "/*.zip", "*.blend[1-9]"} <= set(manifest["build"]["paths_exclude_pattern"])
 
 
-def test_the_changelog_speaks_of_this_version(manifest):
+def test_the_changelog_begins_with_this_version_and_the_day_it_came_out(manifest):
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert headings[0] == "Unreleased" or headings[0].startswith(manifest["version"])
+    version, day = headings[0].split(" - ")
+    assert version == manifest["version"]
+    assert date.fromisoformat(day)
+
+
+def test_the_readme_installs_the_zip_that_is_built(manifest):
+    named = re.findall(r"twobone-\d[\w.]*\.zip", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert set(named) == {f"twobone-{manifest['version']}.zip"}

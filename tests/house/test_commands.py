@@ -1,0 +1,45 @@
+"""The commands that people and the public checks type are those that the noxfile has."""
+
+import ast
+import re
+
+import pytest
+
+from tests.house.source import ROOT, name_of
+
+CI = ROOT / ".github" / "workflows" / "ci.yml"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md")), CI]
+
+
+def sessions():
+    """Names of the functions in the noxfile that are sessions; a parametrised one is called ``name(release)``."""
+    tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
+    return {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and any(ast.unparse(mark).startswith("nox.session") for mark in node.decorator_list)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_session_that_a_page_names_exists(page):
+    text = page.read_text(encoding="utf-8")
+    named = set(re.findall(r'nox(?:file\.py)?(?: --[\w-]+)* -s "?(\w+)', text))
+    assert named <= sessions() | {"NAME"}
+
+
+def test_the_public_checks_run_the_two_commands_of_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^    (python noxfile\.py .*)$", readme, re.MULTILINE) == [
+        "python noxfile.py -s demo",
+        "python noxfile.py -s tests",
+    ]
+    checks = CI.read_text(encoding="utf-8")
+    assert "- run: python noxfile.py -s demo\n" in checks
+    assert '-s "tests_on(${{ matrix.blender }})"' in checks
+
+
+def test_the_public_checks_look_at_every_blender_that_the_noxfile_knows():
+    (releases,) = re.findall(r"blender: (\[.*\])", CI.read_text(encoding="utf-8"))
+    (known,) = re.findall(r"^PYTHON_OF_BLENDER = (\{.*\})", (ROOT / "noxfile.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert ast.literal_eval(releases) == list(ast.literal_eval(known))
