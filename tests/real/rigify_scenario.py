@@ -15,8 +15,10 @@ import bpy
 from tests.baking.checking import BENDS, check
 from tests.baking.scenes import Limb, key_channel, set_range
 from tests.baking.targets import circling_target
+from tests.interface.acting import select_bones
 from tests.real.rigs import plane_that_shows
 from twobone_addon import registration
+from twobone_addon.scene.chain_finding import chain_from_selection
 
 FRAMES = (1, 12)
 LIMBS = {
@@ -48,9 +50,34 @@ def move_body(rig):
     key_channel(rig.pose.bones["root"], "scale", {1: (1, 1, 1), 12: (1.3, 1.3, 1.3)})
 
 
+CLICKED = {
+    "{}_fk.L": ("thigh", "shin", "foot"),
+    "{}_fk.R": ("upper_arm", "forearm", "hand"),
+    "DEF-{}.L": ("thigh", "thigh.L.001", "shin", "shin.L.001", "foot"),
+    "DEF-{}.R": ("upper_arm", "upper_arm.R.001", "forearm", "forearm.R.001", "hand"),
+}
+"""Bones of limbs, by the pattern of their names: controls, and the pieces that carry the skin."""
+
+
+def click_each_bone(rig):
+    """Any one bone of a limb means the limb, to its wrist or ankle."""
+    for pattern, parts in CLICKED.items():
+        upper, lower, end = (pattern.format(part) for part in (parts[0], parts[len(parts) // 2], parts[-1]))
+        for part in parts:
+            clicked = pattern[:4] + part if "." in part else pattern.format(part)
+            select_bones(rig, clicked)
+            found = chain_from_selection(rig)
+            assert (found.upper, found.lower) == (upper, lower), f"{clicked}: {found}"
+            tip = rig.data.bones[found.tip]
+            place = tip.tail_local if found.tip_at_tail else tip.head_local
+            assert (place - rig.data.bones[end].head_local).length < 1e-5, f"{clicked}: {found}"
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
 def main():
     registration.register()
     rig = generated_human()
+    click_each_bone(rig)
     set_range(*FRAMES)
     move_body(rig)
     for (switch, limb), bend in zip(LIMBS.items(), BENDS * 2, strict=True):

@@ -133,3 +133,61 @@ def test_a_head_without_a_bone_below_is_refused(empty_file):
     rig = build_armature(HUMAN[:3], "Human")
     with pytest.raises(ChainError, match="no bone below"):
         chain_from_names(rig, "thigh.L", "shin.L", "", "HEAD")
+
+
+GENERATED = (
+    BoneShape("DEF-shoulder.L", (0.02, 0, 1.4), (0.18, 0, 1.45)),
+    BoneShape("DEF-upper_arm.L", (0.2, 0, 1.45), (0.35, 0.01, 1.45), "DEF-shoulder.L"),
+    BoneShape("DEF-upper_arm.L.001", (0.35, 0.01, 1.45), (0.5, 0.02, 1.45), "DEF-upper_arm.L", connected=True),
+    BoneShape("DEF-forearm.L", (0.5, 0.02, 1.45), (0.63, 0.01, 1.45), "DEF-upper_arm.L.001", connected=True),
+    BoneShape("DEF-forearm.L.001", (0.63, 0.01, 1.45), (0.76, 0, 1.45), "DEF-forearm.L", connected=True),
+    BoneShape("DEF-hand.L", (0.76, 0, 1.45), (0.86, 0, 1.45), "DEF-forearm.L.001", connected=True),
+)
+"""As Rigify cuts the bones that carry the skin."""
+
+GAME = (
+    BoneShape("clavicle_l", (0.02, 0, 1.4), (0.18, 0, 1.45)),
+    BoneShape("upperarm_l", (0.2, 0, 1.45), (0.2, 10, 1.45), "clavicle_l"),
+    BoneShape("upperarm_twist_01_l", (0.2, 0, 1.45), (0.2, 10, 1.45), "upperarm_l"),
+    BoneShape("lowerarm_l", (0.5, 0.02, 1.45), (0.5, 10, 1.45), "upperarm_l"),
+    BoneShape("lowerarm_twist_01_l", (0.65, 0.01, 1.45), (0.65, 10, 1.45), "lowerarm_l"),
+    BoneShape("hand_l", (0.77, 0, 1.45), (0.77, 10, 1.45), "lowerarm_l"),
+    BoneShape("index_01_l", (0.85, 0, 1.45), (0.85, 10, 1.45), "hand_l"),
+)
+"""As game engines have them: twist bones at the side, tails anywhere."""
+
+
+@pytest.mark.parametrize("shapes", [GENERATED, GAME], ids=["in line", "at the side"])
+@pytest.mark.parametrize("clicked", range(1, 6))
+def test_any_one_bone_of_an_arm_with_twist_bones(empty_file, shapes, clicked):
+    rig = build_armature(shapes, "Human")
+    click(rig, shapes[clicked].name)
+    upper, lower, hand = (shapes[number].name for number in (1, 3, 5))
+    assert chain_from_selection(rig) == ChainNames("Human", upper, lower, hand, tip_at_tail=False)
+
+
+@pytest.mark.parametrize("clicked", ["upper_arm.L", "twist.L", "forearm.L", "hand.L"])
+def test_any_one_bone_of_an_arm_whose_forearm_hangs_from_its_twist_bone(human, clicked):
+    click(human, clicked)
+    assert chain_from_selection(human) == ARM
+
+
+def test_a_twist_bone_is_the_lower_bone_where_it_is_selected_as_such(human):
+    click(human, "upper_arm.L", "twist.L")
+    assert chain_from_selection(human).lower == "twist.L"
+
+
+UNNAMED = (
+    BoneShape("Bone", (0, 0, 1), (0, 0, 0.5)),
+    BoneShape("Bone.001", (0, 0, 0.5), (0, 0, 0), "Bone", connected=True),
+    BoneShape("Bone.002", (0, 0, 0), (0, -0.2, 0), "Bone.001", connected=True),
+)
+"""A straight leg and a foot under the names that Blender gives."""
+
+
+@pytest.mark.parametrize("shapes", [UNNAMED, UNNAMED[:2]], ids=["with foot", "without"])
+@pytest.mark.parametrize("clicked", ["Bone", "Bone.001"])
+def test_numbers_alone_make_no_pieces_of_a_straight_leg(empty_file, shapes, clicked):
+    rig = build_armature(shapes, "Human")
+    click(rig, clicked)
+    assert chain_from_selection(rig) == ChainNames("Human", "Bone", "Bone.001", "Bone.001", tip_at_tail=True)

@@ -20,6 +20,13 @@ LETTERS = {"XY": (0, 1), "XZ": (0, 2), "YZ": (1, 2)}
 STRAIGHT = 1e-4
 """Sine of a rest bend below which it says nothing: rest matrices in single precision bend a straight chain by 1e-6."""
 
+ASIDE = 0.6
+"""Sine of the angle up to which a straight chain may stand off a plane and still swing in it: legs stand a little apart.
+No direction stands farther off all three letter planes."""
+
+OUTWARDS = {"YZ": np.array([0.0, -1.0, 0.0]), "XZ": np.array([0.0, 0.0, -1.0]), "XY": np.array([0.0, 1.0, 0.0])}
+"""Where the middle joint of a straight chain goes by default: knees to the front, elbows of spread arms down or back."""
+
 
 def letter_axes(plane: str) -> Array:
     """In-plane axes u, v as columns `(3, 2)`, in the plane's own space."""
@@ -62,16 +69,18 @@ def from_plane(frames: Array, coordinates: Array) -> Array:
 def nearest_letters(joints: Array) -> tuple[str, int]:
     """The letter plane nearest to the bend of joints `(n + 1, 3)` at rest, and the side of that bend in it, +1 or -1.
 
-    A straight chain has no bend: then it is the plane that holds most of its length, `YZ` before `XZ` before `XY`
-    (limbs mostly swing forwards and backwards), and the side is +1.
+    A straight chain has no bend. Then it is the first of `YZ`, `XZ`, `XY` that holds most of its length, for limbs mostly
+    swing forwards and backwards, and the side on which people's joints stand out: see `OUTWARDS`.
     """
     bend = bend_area(joints)
-    if not is_bent(joints):
-        whole = np.abs(joints[-1] - joints[0])
-        return max(("YZ", "XZ", "XY"), key=lambda letters: whole @ _spanned(letters)), 1
-    normals = {letters: np.cross(*letter_axes(letters).T) for letters in ("YZ", "XZ", "XY")}
-    nearest = max(normals, key=lambda letters: abs(normals[letters] @ bend))
-    return nearest, 1 if normals[nearest] @ bend >= 0.0 else -1
+    normals = {letters: np.cross(*letter_axes(letters).T) for letters in OUTWARDS}
+    if is_bent(joints):
+        nearest = max(normals, key=lambda letters: abs(normals[letters] @ bend))
+        return nearest, 1 if normals[nearest] @ bend >= 0.0 else -1
+    along = unit(joints[-1] - joints[0])
+    nearest = next(letters for letters, normal in normals.items() if abs(normal @ along) <= ASIDE)
+    # Bent to the positive side, the middle joint goes to the right of the chain as seen against the normal.
+    return nearest, 1 if np.cross(along, normals[nearest]) @ OUTWARDS[nearest] >= 0.0 else -1
 
 
 def is_bent(joints: Array) -> bool:
@@ -84,7 +93,3 @@ def is_bent(joints: Array) -> bool:
     # The area that links at right angles to all before them would have: the product of lengths, for two of them.
     largest = np.sum(links[1:] * np.cumsum(links)[:-1])
     return bool(np.sqrt(bend @ bend) > STRAIGHT * largest)
-
-
-def _spanned(letters: str) -> Array:
-    return np.abs(letter_axes(letters)).sum(axis=1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
-import numpy as np
+from typing import Any
 
 from ..errors import ChainError, SelectionError
 from .blender_types import Object, PoseBone
+from .limb_pieces import PassedOver, bones_below, is_body, is_nothing, is_piece, is_twist, whole_of
 from .versions import is_selected
 
 COINCIDENT = 1e-4
@@ -17,6 +18,15 @@ COINCIDENT = 1e-4
 
 MOST_BONES = 3
 """Upper, lower and tip."""
+
+SHOULDER_WORDS = ("shoulder", "clavicle", "collar")
+
+DOUBT = 0.5
+"""Weight of a pair of bones that begins with a shoulder (which may mean the upper arm in rigs that name joints), or ends
+with a tail that nothing starts from (which importers make up)."""
+
+ALIKE = 0.6
+"""Ratio of the links from which a pair of bones looks like a limb. Arms and legs are above; a whole leg and its foot below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +57,9 @@ def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", ti
 def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
     """The chain that the selected bones mean; raises `SelectionError` with what to select.
 
-    Three bones are upper, lower and tip; two are upper and lower. One bone may be any of the three: of the pairs
-    parent and child around it, the one whose two links are most alike in length is the limb.
+    Three bones are upper, lower and tip; two are upper and lower. One bone may be any of the three, or a piece of one: of
+    the pairs of bones around it that meet at a joint, the one most like a limb is meant. Twist bones and pieces that a
+    bone was cut into ride along: the tip is the joint below them.
     """
     selected = sorted((bone for bone in armature.pose.bones if is_selected(bone)), key=lambda bone: len(ancestors(bone)))
     if not 1 <= len(selected) <= MOST_BONES:
@@ -58,15 +69,16 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
             "Select the upper and the lower bone of a limb, such as thigh and shin."
         )
     if len(selected) == 1:
-        upper, lower = _limb_around(selected[0])
-        return chain_from_names(armature, upper.name, lower.name, tip, tip_end)
+        selected = list(_limb_around(selected[0]))
     for above, below in pairwise(selected):
         if above not in ancestors(below):
             raise SelectionError(
                 f'Bones "{above.name}" and "{below.name}" are not on one limb. Choose bones that hang from one another.'
             )
-    third = selected[2].name if len(selected) == MOST_BONES else ""
-    return chain_from_names(armature, selected[0].name, selected[1].name, tip or third, tip_end)
+    upper, lower = selected[:2]
+    if not tip and len(selected) < MOST_BONES:
+        return ChainNames(armature.name, upper.name, lower.name, *_tip_at(lower, list(bones_below(lower, lower)), tip_end))
+    return chain_from_names(armature, upper.name, lower.name, tip or selected[2].name, tip_end)
 
 
 def ancestors(bone: PoseBone) -> list[PoseBone]:
@@ -79,10 +91,15 @@ def automatic_tip(lower: PoseBone, tip_end: str) -> tuple[str, bool]:
 
     Imported bones often end anywhere (their tails are made up), but their children start at the joint.
     """
+    return _tip_at(lower, lower.children, tip_end)
+
+
+def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[str, bool]:
+    """The same, with the bones that are to count as its children."""
     if tip_end == "TAIL":
         return lower.name, True
     origin = lower.bone.head_local
-    starts = [child for child in lower.children if (child.bone.head_local - origin).length > 0.0]
+    starts = [child for child in below if (child.bone.head_local - origin).length > 0.0]
     if not starts:
         if tip_end == "HEAD":
             raise ChainError(f'Bone "{lower.name}" has no bone below it. Use its tail as the tip.')
@@ -107,22 +124,59 @@ def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]
 
 
 def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
-    """The pair of parent and child at or just above this bone whose links are most alike in length."""
-    pairs = []
-    if bone.parent:
-        pairs.append((bone.parent, bone))
-        if bone.parent.parent:
-            pairs.append((bone.parent.parent, bone.parent))
-    pairs += [(bone, child) for child in bone.children]
-    if not pairs:
-        raise SelectionError(f'Bone "{bone.name}" has no bone above or below it. Select the upper and the lower bone of a limb.')
-    return max(pairs, key=lambda pair: _likeness(*pair))
+    """The pair of bones at or just above this bone that is most like a limb.
+
+    Numbers in names may mean pieces or nothing, so passing over pieces must lead to a limb; a twist bone says what it is.
+    """
+    for passed_over, least in ((is_piece, ALIKE), (is_twist, 0.0), (is_nothing, 0.0)):
+        pairs = _pairs_around(bone, passed_over)
+        best = max(pairs, key=_likeness, default=None)
+        if best is not None and _evenness(best) >= least:
+            return best
+    raise SelectionError(f'Bone "{bone.name}" has no bone above or below it. Select the upper and the lower bone of a limb.')
 
 
-def _likeness(upper: PoseBone, lower: PoseBone) -> float:
+def _pairs_around(bone: PoseBone, passed_over: PassedOver) -> list[tuple[PoseBone, PoseBone]]:
+    """Bones that meet at a joint, at or just above this one; what is passed over belongs to the bone it is a piece of."""
+    middle = whole_of(bone, passed_over)
+    pairs = [(middle, below) for below in bones_below(middle, middle, passed_over)]
+    above = _above(middle, passed_over)
+    if above is not None:
+        pairs.append((above, middle))
+        highest = _above(above, passed_over)
+        if highest is not None and not is_body(above):
+            pairs.append((highest, above))
+    return pairs
+
+
+def _above(bone: PoseBone, passed_over: PassedOver) -> PoseBone | None:
+    """The bone that it hangs from, beyond those that start where it starts: rigs have such helpers."""
+    apart = (up for up in ancestors(bone) if (up.bone.head_local - bone.bone.head_local).length > COINCIDENT * bone.bone.length)
+    parent = next(apart, None)
+    return whole_of(parent, passed_over) if parent else None
+
+
+def _likeness(pair: tuple[PoseBone, PoseBone]) -> tuple[bool, float]:
+    """How much like a limb, to be compared: no limb begins in the body; else both links are long, and nearly in line."""
+    upper, lower = pair
+    first, second = _links(pair)
+    in_line = 0.5 + 0.5 * first.normalized().dot(second.normalized())
+    tip = lower.bone.head_local + second
+    joined = any((below.bone.head_local - tip).length <= COINCIDENT * second.length for below in bones_below(lower, lower))
+    doubts = any(word in upper.name.lower() for word in SHOULDER_WORDS) + (not joined)
+    return not is_body(upper), min(first.length, second.length) * in_line * DOUBT**doubts
+
+
+def _evenness(pair: tuple[PoseBone, PoseBone]) -> float:
     """Ratio of the shorter to the longer link."""
-    name, at_tail = automatic_tip(lower, "AUTO")
+    shorter, longer = sorted(link.length for link in _links(pair))
+    return shorter / longer if longer > 0.0 else 0.0
+
+
+def _links(pair: tuple[PoseBone, PoseBone]) -> tuple[Any, Any]:
+    """Vectors from joint to joint."""
+    upper, lower = pair
+    name, at_tail = _tip_at(lower, list(bones_below(lower, lower)), "AUTO")
     carrier = lower.id_data.pose.bones[name].bone
     tip = carrier.tail_local if at_tail else carrier.head_local
-    links = np.array([(lower.bone.head_local - upper.bone.head_local).length, (tip - lower.bone.head_local).length])
-    return float(links.min() / links.max()) if links.max() > 0.0 else 0.0
+    return lower.bone.head_local - upper.bone.head_local, tip - lower.bone.head_local
