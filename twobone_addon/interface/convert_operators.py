@@ -103,14 +103,4 @@ class TWOBONE_OT_bake_target(NeedsMode, bpy.types.Operator):
 
 CLASSES = (TWOBONE_OT_convert_ik, TWOBONE_OT_bake_target)
 
-
-def register() -> None:
-    """Register the operators."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away again."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

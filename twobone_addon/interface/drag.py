@@ -115,11 +115,4 @@ def mouse_on_plane(context: bpy.types.Context, event: Any, root: Vector, normal:
     return intersect_line_plane(start, start + direction, root, normal)
 
 
-def register() -> None:
-    """Register the operator."""
-    bpy.utils.register_class(TWOBONE_OT_drag)
-
-
-def unregister() -> None:
-    """Take it away again."""
-    bpy.utils.unregister_class(TWOBONE_OT_drag)
+register, unregister = bpy.utils.register_classes_factory((TWOBONE_OT_drag,))

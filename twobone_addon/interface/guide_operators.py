@@ -107,14 +107,4 @@ def _end_name(armature: bpy.types.Object, names: ChainNames) -> str:
 
 CLASSES = (TWOBONE_OT_add_target, TWOBONE_OT_add_pole)
 
-
-def register() -> None:
-    """Register the operators."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away again."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

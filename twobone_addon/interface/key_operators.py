@@ -76,14 +76,4 @@ class TWOBONE_OT_align_hinge(MeansChain, NeedsMode, bpy.types.Operator):
 
 CLASSES = (TWOBONE_OT_clear_baked, TWOBONE_OT_align_hinge)
 
-
-def register() -> None:
-    """Register the operators."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away again."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

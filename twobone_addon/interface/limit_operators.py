@@ -30,14 +30,4 @@ class TWOBONE_OT_read_limits(NeedsChain, bpy.types.Operator):
 
 CLASSES = (TWOBONE_OT_read_limits,)
 
-
-def register() -> None:
-    """Register the operator."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take it away again."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

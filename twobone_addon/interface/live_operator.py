@@ -41,11 +41,4 @@ class TWOBONE_OT_live(NeedsChain, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def register() -> None:
-    """Register the operator."""
-    bpy.utils.register_class(TWOBONE_OT_live)
-
-
-def unregister() -> None:
-    """Take it away again."""
-    bpy.utils.unregister_class(TWOBONE_OT_live)
+register, unregister = bpy.utils.register_classes_factory((TWOBONE_OT_live,))

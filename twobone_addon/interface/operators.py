@@ -128,14 +128,4 @@ def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[tuple[bp
 
 CLASSES = (TWOBONE_OT_bake, TWOBONE_OT_bake_all)
 
-
-def register() -> None:
-    """Register the operators."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away again."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -238,14 +238,4 @@ CLASSES = (
     TWOBONE_PT_display,
 )
 
-
-def register() -> None:
-    """Register list and panels."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away again."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

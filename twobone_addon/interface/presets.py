@@ -35,14 +35,4 @@ class TWOBONE_PT_presets(PresetPanel, bpy.types.Panel):
 
 CLASSES = (TWOBONE_OT_preset_add, TWOBONE_PT_presets)
 
-
-def register() -> None:
-    """Register the presets' operator and popover."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away again."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

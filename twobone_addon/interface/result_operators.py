@@ -68,14 +68,4 @@ class TWOBONE_OT_make_markers(NeedsChain, bpy.types.Operator):
 
 CLASSES = (TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers)
 
-
-def register() -> None:
-    """Register the operators."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    """Take them away again."""
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

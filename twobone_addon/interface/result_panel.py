@@ -82,11 +82,4 @@ def _draw_figure(layout: bpy.types.UILayout, label: str, text: str) -> None:
     split.label(text=text, translate=False)
 
 
-def register() -> None:
-    """Register the panel."""
-    bpy.utils.register_class(TWOBONE_PT_result)
-
-
-def unregister() -> None:
-    """Take it away again."""
-    bpy.utils.unregister_class(TWOBONE_PT_result)
+register, unregister = bpy.utils.register_classes_factory((TWOBONE_PT_result,))
