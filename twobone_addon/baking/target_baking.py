@@ -24,7 +24,7 @@ from .reporting import chain_report
 from .sampling import sample
 from .solving import Solved
 from .stages import Stopwatch, evaluation_of
-from .target_keys import LOCATION, location_keys
+from .target_keys import LOCATION, location_keys, location_space
 from .target_solving import TargetMotion, solve_target
 
 
@@ -63,9 +63,9 @@ def bake_target(scene: Scene, wanted: BakeSettings, active: Object | None = None
             quantities = [*motion_quantities(plan), *plan.poses, *parents]
             samples = sample(scene, quantities, plan.frames, evaluation=evaluation_of([plan]))
         with watch.stage("solve"):
-            solved = solve_target(plan, samples, np.arange(len(plan.frames)))
-            worlds = [samples[parent] for parent in parents]
-    guides = _keyed(plan, solved, things, worlds)
+            spaces = [location_space(thing, samples[parent]) for thing, parent in zip(things, parents, strict=True)]
+            solved = solve_target(plan, samples, np.arange(len(plan.frames)), spaces[0])
+    guides = _keyed(plan, solved, things, spaces)
     with watch.stage("write"):
         _write(scene, plan, guides)
     with watch.stage("verify"):
@@ -93,11 +93,11 @@ def _guides(settings: BakeSettings) -> list[Object]:
     return things
 
 
-def _keyed(plan: ChainPlan, solved: TargetMotion, things: list[Object], worlds: list[Array]) -> list[_Guide]:
+def _keyed(plan: ChainPlan, solved: TargetMotion, things: list[Object], spaces: list[Array]) -> list[_Guide]:
     places = [solved.targets_world, *([] if solved.poles_world is None else [solved.poles_world])]
     return [
-        _Guide(thing, *location_keys(plan, thing, world, place), place)
-        for thing, world, place in zip(things, worlds, places, strict=True)
+        _Guide(thing, *location_keys(plan, thing, space, place), place)
+        for thing, space, place in zip(things, spaces, places, strict=True)
     ]
 
 

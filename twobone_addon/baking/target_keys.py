@@ -22,17 +22,31 @@ GROUP = "Object Transforms"
 """Where Blender itself puts an object's curves."""
 
 
-def location_keys(plan: ChainPlan, thing: Object, parent_world: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:
-    """Keys of an object's location that bring it to `places_world` `(F, 3)`, and what reducing them costs, world units.
+def location_space(thing: Object, parent_world: Array) -> Array:
+    """From an object's location to where that brings it in the world, `(F, 4, 4)`.
 
     parent_world : (F, 4, 4), where the object would be without location, rotation and scale
     """
-    linear = parent_world[:, :3, :3]
-    values = before(linear, places_world - parent_world[:, :3, 3]) - np.array(thing.delta_location)
+    space = parent_world.copy()
+    space[:, :3, 3] += parent_world[:, :3, :3] @ np.array(thing.delta_location)
+    return space
+
+
+def location_values(space: Array, places_world: Array) -> Array:
+    """Locations `(F, 3)` that bring an object to `places_world` `(F, 3)`; `space` as `location_space` returns it."""
+    return before(space[:, :3, :3], places_world - space[:, :3, 3])
+
+
+def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:
+    """Keys of an object's location that bring it to `places_world` `(F, 3)`, and what reducing them costs, world units.
+
+    space : (F, 4, 4), see `location_space`
+    """
+    values = location_values(space, places_world)
     present = np.array(thing.location)
     curves = [CurveSamples(LOCATION, axis, GROUP, values[:, axis], np.full(len(values), present[axis])) for axis in range(3)]
     if plan.settings.keys == "REDUCE":
-        keys, drift = _reduced(plan, values, linear)
+        keys, drift = _reduced(plan, values, space[:, :3, :3])
     else:
         keys, drift = [full_rate_keys(plan, curve) for curve in curves], 0.0
     return [_held(plan, thing, curve, key) for curve, key in zip(curves, keys, strict=True)], drift

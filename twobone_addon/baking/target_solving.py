@@ -9,12 +9,14 @@ import numpy as np
 from ..array_types import Array, Mask
 from ..rig.planes import out_of_plane
 from ..rig.pole_places import pole_places
-from ..rig.posing import joints_of
+from ..rig.posing import joints_of, pose_path
+from ..rig.rounding import rounded_at_distance
 from ..scene.sampling import Samples
 from .motion import PlanMotion, plan_motion, points
 from .planning import ChainPlan
 from .solving import SolvedChain, solve_chain_pose
-from .task import NEARLY_STRAIGHT, seen_bend
+from .target_keys import location_values
+from .task import NEARLY_STRAIGHT, SINGLE_PRECISION, seen_bend
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,14 @@ class TargetMotion:
     """`(F,)` where the chain is bent to the other side than the settings say."""
 
 
-def solve_target(plan: ChainPlan, samples: Samples, rows: Array) -> TargetMotion:
-    """Find where target and pole have to be, and what a bake would make of them."""
+def solve_target(plan: ChainPlan, samples: Samples, rows: Array, world_from_keys: Array) -> TargetMotion:
+    """Find where target and pole have to be, and what a bake would make of them.
+
+    world_from_keys : (F, 4, 4), from the target's location as it is keyed to where that brings it
+    """
     motion = plan_motion(plan, samples, rows)
-    # As Blender poses them, not as channels can: IK leaves matrices that are not quite square.
-    joints = joints_of(plan.rest, [samples[pose][rows] for pose in plan.poses])
-    targets_world = points(motion.world_from_armature, joints[:, -1])
+    joints = _present_joints(plan, motion, samples, rows)
+    targets_world = _as_keyed(motion, joints, world_from_keys)
     poles_world = None
     if plan.settings.plane == "POLE":
         sides = np.full(len(joints), -1.0 if plan.settings.bend == "NEGATIVE" else 1.0)
@@ -65,6 +69,26 @@ def solve_target(plan: ChainPlan, samples: Samples, rows: Array) -> TargetMotion
         round_trip=_norm(_carried(linear, chain.pose.turned.joints - joints)).max(axis=1),
         wrong_side=(np.abs(bends) > NEARLY_STRAIGHT) & (bends * chain.task.bend < 0.0),
     )
+
+
+def _present_joints(plan: ChainPlan, motion: PlanMotion, samples: Samples, rows: Array) -> Array:
+    """Joints `(F, n + 1, 3)` as they are now, armature space.
+
+    Blender's matrices hold them in single precision, and a nearly straight chain's middle joint would magnify that. So
+    where the chain's own channels lead to the same place they are worked out of these, as the bake does it. Where they do
+    not, such as under IK, whose matrices are not quite square, the joints are those that are seen.
+    """
+    seen = joints_of(plan.rest, [samples[pose][rows] for pose in plan.poses])
+    own = joints_of(plan.rest, pose_path(plan.rest, motion.chain))
+    size = np.abs(seen).max(axis=(1, 2)) + _norm(np.diff(seen, axis=1)).sum(axis=1)
+    same = _norm(own - seen).max(axis=1) <= SINGLE_PRECISION * size
+    return np.where(same[:, None, None], own, seen)
+
+
+def _as_keyed(motion: PlanMotion, joints: Array, world_from_keys: Array) -> Array:
+    """Places of the tips `(F, 3)`, world space, as single-precision keys can bring the target there."""
+    values = location_values(world_from_keys, points(motion.world_from_armature, joints[:, -1]))
+    return points(world_from_keys, rounded_at_distance(values, motion.armature_from_world @ world_from_keys, joints[:, 0]))
 
 
 def _carried(linear: Array, vectors: Array) -> Array:
