@@ -11,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import bpy
 import pytest
 
 from tests.command_line.shots import add_script, keys_in, make_shot, save
@@ -118,6 +119,45 @@ def test_resume_works_in_place_as_well(twobone, folder):
     before = (folder / "shots" / "s0.blend").stat().st_mtime_ns
     assert "done already" in twobone("batch", folder / "job.json", "--resume").said
     assert (folder / "shots" / "s0.blend").stat().st_mtime_ns == before
+
+
+def make_library(path, height, linked=None):
+    """A file with an animated object "Mover"; with `linked`, its place comes from that file's "Mover" instead."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    mover = bpy.data.objects.new("Mover", None)
+    bpy.context.scene.collection.objects.link(mover)
+    if linked is None:
+        mover.location = (0.3, 0.0, height)
+        mover.keyframe_insert("location", frame=1)
+    else:
+        mover.constraints.new("COPY_LOCATION").target = link_mover(linked)
+    save(path)
+
+
+def link_mover(library):
+    with bpy.data.libraries.load(str(library), link=True, relative=True) as (_, wanted):
+        wanted.objects = ["Mover"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    return wanted.objects[0]
+
+
+def test_resume_bakes_again_what_links_a_library_that_links_one_that_has_changed(twobone, folder):
+    library, linked = folder / "assets" / "mover.blend", folder / "assets" / "deep" / "more.blend"
+    make_library(library, 0.7)
+    make_library(linked, 0.0, library)
+    _, target = make_shot(folder / "shots" / "s1.blend")
+    target.animation_data_clear()
+    target.constraints.new("COPY_LOCATION").target = link_mover(linked)
+    save(folder / "shots" / "s1.blend")
+    assert twobone("batch", folder / "job.json").code == 0
+    first, keys = modified(folder), keys_in(folder / "baked" / "s1.blend")
+    assert "2 of 2 shots are done already" in twobone("batch", folder / "job.json", "--resume").said
+    make_library(library, 1.1)
+    assert "1 of 2 shots are done already" in twobone("batch", folder / "job.json", "--resume").said
+    second = modified(folder)
+    assert second["s0"] == first["s0"]
+    assert second["s1"] != first["s1"]
+    assert keys_in(folder / "baked" / "s1.blend") != keys
 
 
 def modified(folder):

@@ -23,17 +23,25 @@ OTHERS = {
 
 def known_flags():
     flags = set()
-    for command in ("bake", "report", "chains", "clear", "batch"):
+    for command in commands().choices:
         flags |= set(re.findall(r"--[a-z][a-z-]*", help_of(command)))
     return flags
 
 
-def help_of(command):
+def commands():
     from twobone_addon.command_line import arguments
 
-    parser = arguments._parser()
-    (commands,) = [action for action in parser._actions if action.dest == "command"]
-    return commands.choices[command].format_help()
+    (found,) = [action for action in arguments._parser()._actions if action.dest == "command"]
+    return found
+
+
+def help_of(command):
+    return commands().choices[command].format_help()
+
+
+def test_every_command_is_on_the_page():
+    page = PAGES[0].read_text(encoding="utf-8")
+    assert all(re.search(rf"^\| `{command}( JOB)?` \|", page, re.MULTILINE) for command in commands().choices)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..errors import ChainError, TwoBoneError
+from ..options import Group
 from ..rig.bones import RestBone
 from ..scene.blender_types import Constraint, Object, PoseBone, Scene
 from ..scene.guarding import refuse_unwritable
@@ -15,9 +16,15 @@ from ..scene.lookup import find_armature, object_named, rotation_path
 from ..scene.rest_reading import bone_path, read_rest_bone
 from ..scene.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
 from ..scene.sampling import Quantity
-from ..settings import BakeSettings
+from ..settings import OPTIONS, BakeSettings
 from .motion import motion_quantities
 from .planning import ChainPlan, plan_chain
+
+SETTINGS = ("armature", *(option.name for option in OPTIONS if option.group is Group.KEYS))
+"""Settings of a bake that a conversion has as well; the rest is read from the constraint."""
+
+SWITCHES = ("MUTE", "INFLUENCE")
+"""How a constraint ends: muted, or its influence keyed to 0 over the range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +32,11 @@ class Conversion:
     """What is asked of a conversion."""
 
     keys: BakeSettings
-    """The armature, the frames and how they are keyed; nothing else of it counts."""
+    """The armature, the frames and how they are keyed: of these only `SETTINGS` count."""
     bone: str = ""
     """Bone that carries the IK constraint, or any control of a Rigify limb; empty for all."""
-    switch_off: str = "MUTE"
-    """`MUTE` the constraint, or key its `INFLUENCE` to 0 over the range."""
+    switch_off: str = SWITCHES[0]
+    """One of `SWITCHES`."""
     rigify: bool = False
     """Convert the limbs of a Rigify rig, by their FK controls and their IK/FK switch."""
 

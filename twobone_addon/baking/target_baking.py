@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -15,15 +16,17 @@ from ..scene.lookup import find_object
 from ..scene.parent_frames import parent_frames, refuse_constrained
 from ..scene.restoring import edits_kept
 from ..scene.sampling import Quantity, Samples
+from ..scene.stepping import Steps, at_once
 from ..scene.writing import ChannelKeys, write_keys
 from ..settings import BakeSettings
+from .bake import CheckSkippedError
 from .motion import motion_quantities
 from .planning import ChainPlan, plan_chain
 from .report import BakeReport, ChainReport
 from .reporting import chain_report
-from .sampling import sample
+from .sampling import sample_steps
 from .solving import Solved
-from .stages import Stopwatch, evaluation_of
+from .stages import Stopwatch, all_frames, evaluation_of
 from .target_keys import LOCATION, location_keys, location_space
 from .target_solving import TargetMotion, solve_target
 
@@ -48,32 +51,43 @@ class _Guide:
     """`(F, 3)`"""
 
 
-def bake_target(scene: Scene, wanted: BakeSettings, active: Object | None = None) -> BakeReport:
-    """Key the target where the chain's tip is, and the pole where it keeps the chain's plane.
+@dataclass(frozen=True, slots=True)
+class _Guided:
+    """One chain and what guides it."""
 
-    Raises a `TwoBoneError` before anything is changed.
+    plan: ChainPlan
+    solved: TargetMotion
+    guides: list[_Guide]
+
+
+def bake_targets(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> BakeReport:
+    """The same as `bake_targets_steps`, at once."""
+    return at_once(bake_targets_steps(scene, wanted, active))
+
+
+def bake_targets_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Steps[BakeReport]:
+    """Key each chain's target where its tip is, and the pole where it keeps the chain's plane, in one walk over time.
+
+    Raises a `TwoBoneError` before anything is changed. See also `bake.CheckSkippedError`.
     """
     watch = Stopwatch()
     with watch.stage("read"):
-        plan = plan_chain(scene, wanted, active, writes=False)
-        things = _guides(plan.settings)
-    with parent_frames(things) as stand_ins:
-        with watch.stage("sample"):
-            parents = [Quantity("WORLD", name) for name in stand_ins]
-            quantities = [*motion_quantities(plan), *plan.poses, *parents]
-            samples = sample(scene, quantities, plan.frames, evaluation=evaluation_of([plan]))
-        with watch.stage("solve"):
-            spaces = [location_space(thing, samples[parent]) for thing, parent in zip(things, parents, strict=True)]
-            solved = solve_target(plan, samples, np.arange(len(plan.frames)), spaces[0])
-    guides = _keyed(plan, solved, things, spaces)
+        plans = [plan_chain(scene, settings, active, writes=False) for settings in wanted]
+        things = [_things(plan.settings) for plan in plans]
+        _refuse_shared(things)
+    samples, guided = yield from _solved(scene, plans, things, watch)
     with watch.stage("write"):
-        _write(scene, plan, guides)
+        _write(scene, guided)
     with watch.stage("verify"):
-        error = _measured(scene, plan, guides) if plan.settings.verify else None
-    return BakeReport([_report(plan, solved, guides, error)], watch.seconds, samples.evaluation)
+        try:
+            errors = yield from _measured(scene, guided)
+        except CheckSkippedError:
+            errors = [None] * len(guided)
+    chains = [_report(chain, error) for chain, error in zip(guided, errors, strict=True)]
+    return BakeReport(chains, watch.seconds, samples.evaluation)
 
 
-def _guides(settings: BakeSettings) -> list[Object]:
+def _things(settings: BakeSettings) -> list[Object]:
     """The objects that get keys: the target, and the pole where there is one."""
     roles = [("Target", settings.target, settings.target_bone)]
     if settings.plane == "POLE":
@@ -93,6 +107,35 @@ def _guides(settings: BakeSettings) -> list[Object]:
     return things
 
 
+def _refuse_shared(things: list[list[Object]]) -> None:
+    """One object cannot be in two places."""
+    names = [thing.name for chain in things for thing in chain]
+    shared = next((name for name in names if names.count(name) > 1), None)
+    if shared is not None:
+        raise ObjectError(f'"{shared}" is target or pole of two chains. Choose another object for one of them.')
+
+
+def _solved(
+    scene: Scene, plans: list[ChainPlan], things: list[list[Object]], watch: Stopwatch
+) -> Steps[tuple[Samples, list[_Guided]]]:
+    """Find, sample and solve all chains in one walk over time; changes nothing."""
+    frames = all_frames(plan.frames for plan in plans)
+    with parent_frames([thing for chain in things for thing in chain]) as stand_ins:
+        with watch.stage("sample"):
+            parents = [Quantity("WORLD", name) for name in stand_ins]
+            own = [quantity for plan in plans for quantity in (*motion_quantities(plan), *plan.poses)]
+            samples = yield from sample_steps(scene, [*own, *parents], frames, evaluation=evaluation_of(plans))
+        with watch.stage("solve"):
+            left = iter(parents)
+            guided = []
+            for plan, chain_things in zip(plans, things, strict=True):
+                rows = np.searchsorted(frames, plan.frames)
+                spaces = [location_space(thing, samples[next(left)][rows]) for thing in chain_things]
+                solved = solve_target(plan, samples, rows, spaces[0])
+                guided.append(_Guided(plan, solved, _keyed(plan, solved, chain_things, spaces)))
+    return samples, guided
+
+
 def _keyed(plan: ChainPlan, solved: TargetMotion, things: list[Object], spaces: list[Array]) -> list[_Guide]:
     places = [solved.targets_world, *([] if solved.poles_world is None else [solved.poles_world])]
     return [
@@ -101,27 +144,40 @@ def _keyed(plan: ChainPlan, solved: TargetMotion, things: list[Object], spaces: 
     ]
 
 
-def _write(scene: Scene, plan: ChainPlan, guides: list[_Guide]) -> None:
-    start, end = float(plan.frames[0]), float(plan.frames[-1])
-    written = {(guide.thing, LOCATION) for guide in guides}
-    with edits_kept(scene, [guide.thing for guide in guides], written):
-        for guide in guides:
-            with open_destination(guide.thing, plan.settings.destination, guide.thing.name, start, end) as bag:
-                write_keys(bag, guide.keys, start, end)
+def _write(scene: Scene, guided: list[_Guided]) -> None:
+    things = [guide.thing for chain in guided for guide in chain.guides]
+    with edits_kept(scene, things, {(thing, LOCATION) for thing in things}):
+        for chain in guided:
+            start, end = float(chain.plan.frames[0]), float(chain.plan.frames[-1])
+            for guide in chain.guides:
+                with open_destination(guide.thing, chain.plan.settings.destination, guide.thing.name, start, end) as bag:
+                    write_keys(bag, guide.keys, start, end)
 
 
-def _measured(scene: Scene, plan: ChainPlan, guides: list[_Guide]) -> float:
-    """Farthest that target or pole, evaluated by Blender, are from where they are to be."""
-    quantities = [Quantity("WORLD", guide.thing.name) for guide in guides]
-    samples: Samples = sample(scene, quantities, plan.report_frames, evaluation=evaluation_of([plan], proving=True))
+def _measured(scene: Scene, guided: list[_Guided]) -> Steps[list[float | None]]:
+    """Farthest that target or pole, evaluated by Blender, are from where they are to be; `None` where nobody asked."""
+    checked = [chain for chain in guided if chain.plan.settings.verify]
+    if not checked:
+        return [None] * len(guided)
+    plans = [chain.plan for chain in checked]
+    frames = all_frames(plan.report_frames for plan in plans)
+    quantities = [Quantity("WORLD", guide.thing.name) for chain in checked for guide in chain.guides]
+    samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans, proving=True))
+    return [_worst(chain, samples, frames) if chain.plan.settings.verify else None for chain in guided]
+
+
+def _worst(chain: _Guided, samples: Samples, frames: Array) -> float:
+    plan = chain.plan
+    at = np.searchsorted(frames, plan.report_frames)
     errors = [
-        samples[quantity][:, :3, 3] - guide.places_world[plan.report_rows]
-        for quantity, guide in zip(quantities, guides, strict=True)
+        samples[Quantity("WORLD", guide.thing.name)][at][:, :3, 3] - guide.places_world[plan.report_rows]
+        for guide in chain.guides
     ]
     return float(np.sqrt(np.sum(np.stack(errors) ** 2, axis=-1)).max())
 
 
-def _report(plan: ChainPlan, solved: TargetMotion, guides: list[_Guide], error: float | None) -> TargetReport:
+def _report(chain: _Guided, error: float | None) -> TargetReport:
+    plan, solved, guides = chain.plan, chain.solved, chain.guides
     keys = [key for guide in guides for key in guide.keys]
     base = chain_report(Solved(plan, solved.motion, solved.chain, []), keys, None, drift=max(guide.drift for guide in guides))
     rows = plan.report_rows

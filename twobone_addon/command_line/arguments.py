@@ -7,7 +7,8 @@ import math
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .chain_flags import ChainGroup, add_chain_flags
+from ..baking.conversion_plans import SETTINGS, SWITCHES
+from .chain_flags import ChainGroup, add_chain_flags, add_setting_flags
 from .outcomes import ExitCode, UsageError
 
 PROGRAM = "blender [SHOT.blend] --command twobone"
@@ -47,6 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     _report(_sub(commands, "report", "measure the animation that is there, change nothing"))
     _chains(_sub(commands, "chains", "list the chains that are stored in the file"))
     _clear(_sub(commands, "clear", "remove the keys that a bake made"))
+    _convert(_sub(commands, "convert", "key bones as their IK poses them, and switch the IK off"))
+    _target(_sub(commands, "target", "key targets, and poles, as the chains move now: the reverse of bake"))
     _batch(_sub(commands, "batch", "bake many shots, each in a Blender of its own"))
     return parser
 
@@ -95,6 +98,9 @@ def _saving(parser: argparse.ArgumentParser) -> None:
 def _bake(parser: argparse.ArgumentParser) -> None:
     _file(parser)
     _saving(parser)
+    parser.add_argument(
+        "--linked", type=Path, metavar="FILE", help="write the files that the shot links, and their SHA-256, as JSON"
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be baked and written; change nothing")
     _strictness(parser)
     _chosen_chains(parser)
@@ -111,6 +117,30 @@ def _chains(parser: argparse.ArgumentParser) -> None:
 
 
 def _clear(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    _saving(parser)
+    _chosen_chains(parser)
+
+
+def _convert(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    _saving(parser)
+    parser.add_argument(
+        "--bone", default="", metavar="BONE", help="bone that carries the IK constraint; default: every one of the armature"
+    )
+    parser.add_argument(
+        "--switch-off",
+        type=str.upper,
+        choices=SWITCHES,
+        default=SWITCHES[0],
+        metavar="|".join(SWITCHES),
+        help=f"mute the constraint, or key its influence to 0 over the range; default {SWITCHES[0]}",
+    )
+    parser.add_argument("--rigify", action="store_true", help="key Rigify's FK controls, and its switches from IK to FK")
+    add_setting_flags(parser, SETTINGS)
+
+
+def _target(parser: argparse.ArgumentParser) -> None:
     _file(parser)
     _saving(parser)
     _chosen_chains(parser)

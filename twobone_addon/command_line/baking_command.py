@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -11,12 +12,15 @@ import bpy
 from ..baking.bake import bake
 from ..baking.inspecting import inspect
 from ..baking.rehearsing import rehearse
+from ..baking.report import BakeReport
+from .fingerprints import linked_contents
 from .jobs import Job, load_job
 from .outcomes import ExitCode
 from .output import Voice, complain
 from .preview import preview_document, preview_lines
 from .shot_files import open_shot, save_goal, save_shot, unrun_scripts, window_in_context
 from .strictness import shortcomings
+from .text_files import write_text
 from .wanted import active_object, settings_of, wanted_chains
 
 Document = dict[str, Any]
@@ -25,23 +29,24 @@ Document = dict[str, Any]
 def bake_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, Document]:
     """Bake the chains, or with `--dry-run` say what that would do. Returns exit code and report."""
     job = opened(arguments, voice)
+    if arguments.linked is not None:
+        write_text(arguments.linked, json.dumps(linked_contents(), indent=2) + "\n")
     with window_in_context():
         return _bake(arguments, job, voice)
 
 
 def _bake(arguments: argparse.Namespace, job: Job | None, voice: Voice) -> tuple[ExitCode, Document]:
     chains = settings_of(wanted_chains(arguments, job))
-    goal = save_goal(arguments.save) if arguments.save is not None else None
+    goal = asked_goal(arguments)
     if arguments.dry_run:
         return _dry_run(chains, voice, goal)
     settings = [chain.settings for chain in chains]
     report = bake(bpy.context.scene, settings, active_object())
-    _tell(report, voice)
+    tell(report, voice)
     document = json.loads(report.to_json())
     code = judged(document, arguments, job)
-    if goal is not None and code is ExitCode.DONE:
-        save_shot(goal)
-        voice.say(f'Saved "{goal}"')
+    if code is ExitCode.DONE:
+        save(goal, voice)
     return code, document
 
 
@@ -59,12 +64,24 @@ def report_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCod
 
 def opened(arguments: argparse.Namespace, voice: Voice) -> Job | None:
     """Read the job before the shot, since it is the quicker one to refuse; then have the shot open."""
-    job = load_job(arguments.job) if arguments.job else None
+    job = load_job(arguments.job) if getattr(arguments, "job", None) else None
     open_shot(arguments.file, scripts=arguments.scripts)
     kept_from_running = unrun_scripts()
     if kept_from_running:
         voice.warn(f"Scripts in this file did not run ({kept_from_running}). Drivers may be wrong: see --scripts.")
     return job
+
+
+def asked_goal(arguments: argparse.Namespace) -> Path | None:
+    """The file that `--save` means; `None` without it. Raises where it cannot be written."""
+    return save_goal(arguments.save) if arguments.save is not None else None
+
+
+def save(goal: Path | None, voice: Voice) -> None:
+    """Save the shot as `goal`, if there is one, and say so."""
+    if goal is not None:
+        save_shot(goal)
+        voice.say(f'Saved "{goal}"')
 
 
 def judged(document: Document, arguments: argparse.Namespace, job: Job | None) -> ExitCode:
@@ -78,7 +95,7 @@ def judged(document: Document, arguments: argparse.Namespace, job: Job | None) -
     return ExitCode.STRICT if found else ExitCode.DONE
 
 
-def _dry_run(chains: list[Any], voice: Voice, goal: Any) -> tuple[ExitCode, Document]:
+def _dry_run(chains: list[Any], voice: Voice, goal: Path | None) -> tuple[ExitCode, Document]:
     rehearsal = rehearse(bpy.context.scene, [chain.settings for chain in chains], active_object())
     document = preview_document([chain.label for chain in chains], rehearsal)
     document["save"] = str(goal) if goal is not None else None
@@ -87,7 +104,8 @@ def _dry_run(chains: list[Any], voice: Voice, goal: Any) -> tuple[ExitCode, Docu
     return ExitCode.DONE, document
 
 
-def _tell(report: Any, voice: Voice) -> None:
+def tell(report: BakeReport, voice: Voice) -> None:
+    """Say what became of each chain, and with `--verbose` how long it took."""
     voice.say(report.sentence())
     if len(report.chains) > 1:
         for chain in report.chains:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .batch_run import BatchRun, Running, Task, give_up
-from .fingerprints import fingerprint
+from .fingerprints import are_as_they_were, fingerprint
 from .jobs import Job, load_job
 from .outcomes import ExitCode, StoppedError, UsageError
 from .output import Voice
@@ -78,7 +78,8 @@ def _left_to_do(
     left, done = [], []
     for task in tasks:
         known = earlier.get((task.record.shot, task.record.output))
-        if known and task.shot.goal.is_file() and known.fingerprint == fingerprint(job, task.shot.path, scripts=scripts):
+        same = known is not None and known.fingerprint == fingerprint(job, task.shot.path, scripts=scripts)
+        if known and same and task.shot.goal.is_file() and are_as_they_were(known.linked):
             task.take_over(known)
             done.append(task.shot.name)
         else:

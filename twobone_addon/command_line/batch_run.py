@@ -45,6 +45,8 @@ class Running:
     """Of the shot as it was then."""
     report: Path
     """Where its Blender writes the report."""
+    linked: Path
+    """Where its Blender writes which files the shot links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,13 @@ class BatchRun:
 
     def start(self, task: Task, number: int) -> Running:
         """Start the shot's Blender; `number` is unlike any other task's."""
-        shot, report = task.shot, self.scratch / f"{number}.json"
+        shot, report, linked = task.shot, self.scratch / f"{number}.json", self.scratch / f"{number}.linked.json"
         before = fingerprint(self.job, shot.path, scripts=self.scripts)
         shot.goal.parent.mkdir(parents=True, exist_ok=True)
-        words = ["bake", "--file", str(shot.path), "--job", str(self.job_copy), "--save", str(shot.goal), "--report", str(report)]
-        child = start_child([*words, *(["--scripts"] if self.scripts else [])], self.scratch / f"{number}.log")
-        return Running(task, child, before, report)
+        words = ["bake", "--file", str(shot.path), "--job", str(self.job_copy), "--save", str(shot.goal)]
+        words += ["--report", str(report), "--linked", str(linked), *(["--scripts"] if self.scripts else [])]
+        child = start_child(words, self.scratch / f"{number}.log")
+        return Running(task, child, before, report, linked)
 
     def has_ended(self, running: Running) -> bool:
         """Whether the shot is through; then its record is complete. One that takes too long is ended."""
@@ -89,6 +92,7 @@ class BatchRun:
         if code == ExitCode.DONE and record.report is not None:
             _note(running, DONE, "", code)
             record.fingerprint = self._fingerprint_afterwards(running)
+            record.linked = json.loads(running.linked.read_text(encoding="utf-8"))
         elif code == ExitCode.STRICT and words:
             _note(running, STRICT, " ".join(words), code)
         elif code in {ExitCode.COULD_NOT, ExitCode.USAGE} and words:

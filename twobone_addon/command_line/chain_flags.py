@@ -37,10 +37,15 @@ def add_chain_flags(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="begin the settings of the next chain; what stands before the first --chain is shared by all",
     )
+    add_setting_flags(parser, [option.name for option in OPTIONS])
+
+
+def add_setting_flags(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
+    """Add a flag for each of these settings."""
     for group in Group:
         block = parser.add_argument_group(f"{group.value} settings, as on the operator (angles in radians)")
         for option in OPTIONS:
-            if option.group is group:
+            if option.group is group and option.name in names:
                 block.add_argument(*_flags(option), action=_IntoGroup, dest=option.name, help=_help(option), **_form(option))
 
 

@@ -11,6 +11,7 @@ from .arguments import parse
 from .baking_command import bake_command, report_command
 from .batch_command import batch_command
 from .clearing_command import clear_command
+from .converting_command import convert_command, target_command
 from .listing import chains_command
 from .outcomes import ExitCode, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over
@@ -21,6 +22,8 @@ COMMANDS = {
     "report": report_command,
     "chains": chains_command,
     "clear": clear_command,
+    "convert": convert_command,
+    "target": target_command,
     "batch": batch_command,
 }
 

@@ -18,17 +18,39 @@ MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 def fingerprint(job: Job, shot: Path, *, scripts: bool) -> str:
     """Of what the job asks for, the shot's bytes, and the versions of Blender and add-on; empty where the shot is unreadable.
 
-    What a shot links from other files is not part of it.
+    What a shot links from other files is told by `linked_contents`, since only Blender knows it.
     """
     asked = {**asdict(job), "path": "", "shots": "", "scripts": scripts}
     versions = [bpy.app.version_string, _own_version()]
-    try:
-        with shot.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+    content = content_of(shot)
+    if not content:
         return ""  # The shot will fail, and say so itself.
     text = json.dumps([asked, versions, content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def content_of(path: Path) -> str:
+    """SHA-256 of a file's bytes; empty where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def linked_contents() -> dict[str, str]:
+    """Every other file that can move something in the open shot, by its absolute path, and its `content_of`.
+
+    These are libraries, also those that libraries link, and files of cached motion.
+    """
+    linked = [*bpy.data.libraries, *bpy.data.cache_files]
+    paths = sorted({Path(bpy.path.abspath(entry.filepath)).resolve() for entry in linked})
+    return {str(path): content_of(path) for path in paths}
+
+
+def are_as_they_were(linked: dict[str, str]) -> bool:
+    """Whether the files still have the contents that `linked_contents` found."""
+    return all(content_of(Path(path)) == content for path, content in linked.items())
 
 
 def _own_version() -> str:

@@ -33,6 +33,8 @@ class ShotRecord:
     seconds: float = 0.0
     fingerprint: str = ""
     """Of job, shot and programs when it was done; `--resume` compares it."""
+    linked: dict[str, str] = field(default_factory=dict)
+    """Of the files that it links, see `linked_contents`; `--resume` compares them as well."""
     log: list[str] = field(default_factory=list)
     """The last lines that Blender printed, where it is not done."""
     report: dict[str, Any] | None = None

@@ -3,18 +3,15 @@
 import bpy
 
 from ..baking.completing import completed
-from ..baking.conversion_plans import Conversion
-from ..baking.converting import convert
-from ..baking.target_baking import bake_target
-from ..errors import TwoBoneError
+from ..baking.conversion_plans import SETTINGS, Conversion
+from ..baking.converting import convert_steps
+from ..baking.target_baking import bake_targets_steps
 from ..options import Group
 from ..settings import OPTIONS, BakeSettings
 from .option_properties import operator_properties, with_properties
+from .progress import Begun, ShowsProgress
 from .rows import draw_options
 from .where import NeedsMode, active_armature
-
-KEPT = ["armature", *(option.name for option in OPTIONS if option.group is Group.KEYS)]
-"""Settings of a bake that a conversion has as well; the rest is read from the constraint."""
 
 SWITCHES = (
     ("MUTE", "Mute", "Mute the constraint"),
@@ -22,8 +19,8 @@ SWITCHES = (
 )
 
 
-@with_properties({name: made for name, made in operator_properties().items() if name in KEPT})
-class TWOBONE_OT_convert_ik(NeedsMode, bpy.types.Operator):
+@with_properties({name: made for name, made in operator_properties().items() if name in SETTINGS})
+class TWOBONE_OT_convert_ik(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Key the bones as their IK constraints pose them, and mute the constraints; nothing in the viewport moves"""
 
     bl_idname = "twobone.convert_ik"
@@ -44,18 +41,11 @@ class TWOBONE_OT_convert_ik(NeedsMode, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Convert, and leave the report on the window manager."""
-        try:
-            keys = BakeSettings(**{name: getattr(self, name) for name in KEPT})
-            wanted = Conversion(keys, self.bone, self.switch_off, self.rigify)
-            report = convert(context.scene, wanted, active_armature(context))
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        context.window_manager.twobone_report = report.to_json()
-        self.report({"INFO"}, report.sentence())
-        return {"FINISHED"}
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """The conversion of all constraints that are meant."""
+        keys = BakeSettings(**{name: getattr(self, name) for name in SETTINGS})
+        wanted = Conversion(keys, self.bone, self.switch_off, self.rigify)
+        return Begun([], convert_steps(context.scene, wanted, active_armature(context)))
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel."""
@@ -70,28 +60,21 @@ class TWOBONE_OT_convert_ik(NeedsMode, bpy.types.Operator):
 
 
 @with_properties(operator_properties())
-class TWOBONE_OT_bake_target(NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_bake_target(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Key the target where the chain's tip is now, and the pole where the chain bends to: the reverse of Bake"""
 
     bl_idname = "twobone.bake_target"
     bl_label = "Bake Target from Chain"
     bl_options = {"REGISTER", "UNDO"}
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        """Bake, and leave the report on the window manager."""
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """The motion of one chain, given to its target; the redo panel shows which."""
         given = {option.name: getattr(self, option.name) for option in OPTIONS if self.properties.is_property_set(option.name)}
-        try:
-            armature = active_armature(context)
-            settings = completed(given, armature)
-            report = bake_target(context.scene, settings, armature)
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        armature = active_armature(context)
+        settings = completed(given, armature)
         for option in OPTIONS:
             setattr(self, option.name, getattr(settings, option.name))
-        context.window_manager.twobone_report = report.to_json()
-        self.report({"INFO"}, report.sentence())
-        return {"FINISHED"}
+        return Begun([], bake_targets_steps(context.scene, [settings], armature))
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel."""

@@ -25,6 +25,7 @@ class Begun:
     """A bake on its way."""
 
     settings: list[BakeSettings]
+    """Of each chain, where the stored ones are to keep their reports; else empty."""
     steps: Steps[BakeReport]
     part: float = 0.0
 
@@ -127,7 +128,7 @@ class ShowsProgress:
 def keep_report(context: bpy.types.Context, report: BakeReport, settings: list[BakeSettings]) -> None:
     """Leave the report on the window manager, and each chain's own on the stored chain it came from."""
     context.window_manager.twobone_report = report.to_json()
-    for wanted, chain in zip(settings, report.chains, strict=True):
+    for wanted, chain in zip(settings, report.chains, strict=bool(settings)):
         stored = bpy.data.objects[chain.armature].twobone.chains.get(wanted.stored) if wanted.stored else None
         if stored is not None:
             stored.report = json.dumps(asdict(chain))
