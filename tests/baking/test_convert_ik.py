@@ -213,8 +213,8 @@ def test_stretch_of_the_ik_is_keyed_as_scale(ik_leg, inherit):
 @pytest.mark.parametrize(
     "change, sentence",
     [
-        (lambda ik: setattr(ik, "chain_count", 0), "turns 3 bones. Set its Chain Length to 2"),
-        (lambda ik: setattr(ik, "chain_count", 1), "turns 1 bone. Set its Chain Length to 2"),
+        (lambda ik: setattr(ik, "chain_count", 0), "turns 3 bones, and only two can be"),
+        (lambda ik: setattr(ik, "chain_count", 1), "turns 1 bone, and only two can be"),
         (lambda ik: setattr(ik, "target", None), "has no target. Give it one"),
         (lambda ik: setattr(ik, "mute", True), 'Bone "lower" has no IK constraint that acts'),
         (lambda ik: ik.keyframe_insert("mute"), "is muted by animation or a driver"),

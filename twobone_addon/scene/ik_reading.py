@@ -58,7 +58,10 @@ def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
     turned = turned_bones(constraint, carrier)
     if len(turned) != LINKS:
         bones = "bone" if len(turned) == 1 else "bones"
-        raise ChainError(f"{who} turns {len(turned)} {bones}. Set its Chain Length to 2, others cannot be converted.")
+        raise ChainError(
+            f"{who} turns {len(turned)} {bones}, and only two can be solved again without searching. "
+            "Set its Chain Length to 2, or use Blender's Bake Action with Visual Keying."
+        )
     if constraint.target is None:
         raise ChainError(f"{who} has no target. Give it one, or remove it.")
     lower, upper = turned
