@@ -238,11 +238,10 @@ def hang(target):
         (drive, {}, "is driven"),
         (hang, {}, 'hangs from bone "lower" of the chain'),
         (None, {"target": "Nothing"}, 'Target "Nothing" is not in this file'),
-        (None, {"plane": "POLE", "pole": ""}, "No pole is chosen"),
         (None, {"plane": "POLE", "pole": "Target"}, '"Target" cannot be target and pole at once'),
         (None, {"target": "Other", "target_bone": "upper"}, 'Target "Other" is a bone, "upper"'),
     ],
-    ids=["constrained", "driven", "hanging", "missing", "no pole", "same", "bone"],
+    ids=["constrained", "driven", "hanging", "missing", "same", "bone"],
 )
 def test_what_cannot_be_done_is_said_and_nothing_changes(leg, change, settings, sentence):
     build_armature(LEG, "Other")
@@ -253,3 +252,33 @@ def test_what_cannot_be_done_is_said_and_nothing_changes(leg, change, settings, 
     assert sentence in refusal(**settings)
     assert len(bpy.data.objects) == count
     assert target.animation_data is None or target.animation_data.action is None
+
+
+def empties():
+    return {thing.name for thing in bpy.data.objects if thing.type == "EMPTY"}
+
+
+def test_a_target_and_a_pole_that_are_left_out_are_made(leg):
+    before, wanted = empties(), joints(leg)
+    report = operator("bake_target", target="", pole="", plane="POLE")
+    made = {"target": report["target"], "pole": report["pole"]}
+    assert empties() - before == set(made.values())
+    operator("bake", **made, plane="POLE")
+    assert np.abs(joints(leg) - wanted).max() <= BACK
+
+
+def test_what_is_made_for_a_stored_chain_becomes_its_own(leg):
+    chain = leg.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.plane = "Leg", "upper", "lower", "POLE"
+    bpy.context.view_layer.objects.active = leg
+    assert bpy.ops.twobone.bake_target() == {"FINISHED"}
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert (chain.target.name, chain.pole.name) == (report["target"], report["pole"])
+
+
+def test_nothing_is_made_where_the_motion_cannot_be_given(leg):
+    before = empties()
+    refusal(target="", frame_range="CUSTOM", frame_start=9, frame_end=2)
+    refusal(target="", plane="OBJECT")
+    refusal(target="", upper="nobody")
+    assert empties() == before

@@ -1,4 +1,4 @@
-"""Where a new target or pole goes: at the tip, and beyond the middle joint."""
+"""New targets and poles: their names, and where they go, at the tip and beyond the middle joint."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from ..rig.planes import STRAIGHT, carried_frames, letter_axes
 from ..rig.rotations import unit
 from ..scene.blender_types import Object
 from ..scene.chain_finding import ChainNames
+from ..scene.rest_reading import starts_at_tail
 
 TARGET_SIZE = 0.15
 """Size of a target relative to the chain's length: seen beside the bones, not hiding them."""
 
 POLE_SIZE = 0.1
+
+
+TARGET_SHAPE = "SPHERE"
+POLE_SHAPE = "PLAIN_AXES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,13 @@ def pole_guide(armature: Object, names: ChainNames, plane: str, bend: str) -> Gu
     if np.sqrt(aside @ aside) <= STRAIGHT * length:
         aside = _side_of_bend(armature, along, plane, bend)
     return Guide(mid + unit(aside) * length, POLE_SIZE * length)
+
+
+def guide_name(role: str, armature: Object, names: ChainNames) -> str:
+    """`role` and the bone that begins at the tip, such as a foot; without one, the bone that ends there."""
+    carrier = armature.pose.bones[names.tip]
+    starting = [child.name for child in carrier.children if starts_at_tail(child)] if names.tip_at_tail else []
+    return f"{role} {starting[0] if starting else names.tip}"
 
 
 def _side_of_bend(armature: Object, along: Array, plane: str, bend: str) -> Array:

@@ -20,6 +20,7 @@ from ..scene.stepping import Steps, at_once
 from ..scene.writing import ChannelKeys, write_keys
 from ..settings import BakeSettings
 from .bake import CheckSkippedError
+from .missing_guides import missing_guides
 from .motion import motion_quantities
 from .planning import ChainPlan, plan_chain
 from .report import BakeReport, ChainReport
@@ -68,8 +69,14 @@ def bake_targets(scene: Scene, wanted: Sequence[BakeSettings], active: Object | 
 def bake_targets_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Steps[BakeReport]:
     """Key each chain's target where its tip is, and the pole where it keeps the chain's plane, in one walk over time.
 
-    Raises a `TwoBoneError` before anything is changed. See also `bake.CheckSkippedError`.
+    A target or pole that the settings leave out is made. Raises a `TwoBoneError` before anything is changed; see also
+    `bake.CheckSkippedError`.
     """
+    with missing_guides(scene, wanted, active) as settings:
+        return (yield from _given_guides(scene, settings, active))
+
+
+def _given_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None) -> Steps[BakeReport]:
     watch = Stopwatch()
     with watch.stage("read"):
         plans = [plan_chain(scene, settings, active, writes=False) for settings in wanted]

@@ -3,10 +3,10 @@
 import bpy
 
 from ..baking.completing import StoredChain
-from ..baking.guides import Guide, pole_guide, target_guide
+from ..baking.guides import POLE_SHAPE, TARGET_SHAPE, Guide, guide_name, pole_guide, target_guide
 from ..errors import TwoBoneError
 from ..scene.chain_finding import ChainNames, chain_from_names
-from ..scene.rest_reading import starts_at_tail
+from ..scene.empties import add_empty
 from .storing import add_selected_chain
 from .where import NeedsArmature, active_armature, chain_in
 
@@ -39,15 +39,9 @@ class AddsGuide(NeedsArmature):
 
     def make(self, context: bpy.types.Context, armature: bpy.types.Object, names: ChainNames, guide: Guide) -> bpy.types.Object:
         """The empty, in the armature's collection."""
-        empty = bpy.data.objects.new(f"{self.role} {_end_name(armature, names)}", None)
-        empty.location = guide.location_world
-        empty.empty_display_type = self.shape
-        empty.empty_display_size = self.size or guide.size
-        empty.show_in_front = True
-        shown = {collection.name for collection in context.view_layer.layer_collection.collection.children_recursive}
-        homes = [collection for collection in armature.users_collection if collection.name in shown]
-        (homes[0] if homes else context.scene.collection).objects.link(empty)
-        return empty
+        name = guide_name(self.role, armature, names)
+        size = self.size or guide.size
+        return add_empty(context.scene, armature, name=name, location=guide.location_world, size=size, shape=self.shape)
 
 
 class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
@@ -57,7 +51,7 @@ class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
     bl_label = "Add Target"
     bl_options = {"REGISTER", "UNDO"}
 
-    shape: bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default="SPHERE")
+    shape: bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default=TARGET_SHAPE)
     size: bpy.props.FloatProperty(
         name="Size", description="Size of the empty; 0 takes it from the chain", min=0.0, subtype="DISTANCE"
     )
@@ -80,7 +74,7 @@ class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
     bl_label = "Add Pole"
     bl_options = {"REGISTER", "UNDO"}
 
-    shape: bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default="PLAIN_AXES")
+    shape: bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default=POLE_SHAPE)
     size: bpy.props.FloatProperty(
         name="Size", description="Size of the empty; 0 takes it from the chain", min=0.0, subtype="DISTANCE"
     )
@@ -96,13 +90,6 @@ class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
         chain.pole_bone = ""
         chain.plane = "POLE"
         chain.bend = "POSITIVE"
-
-
-def _end_name(armature: bpy.types.Object, names: ChainNames) -> str:
-    """The bone that begins at the tip, such as a foot; without one, the bone that ends there."""
-    carrier = armature.pose.bones[names.tip]
-    starting = [child.name for child in carrier.children if starts_at_tail(child)] if names.tip_at_tail else []
-    return starting[0] if starting else names.tip
 
 
 CLASSES = (TWOBONE_OT_add_target, TWOBONE_OT_add_pole)

@@ -1,0 +1,29 @@
+"""New empties."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..array_types import Array
+from .blender_types import Object, Scene
+
+
+def add_empty(scene: Scene, beside: Object, *, name: str, location: Array, size: float, shape: str) -> Object:
+    """An empty in the collection of the object `beside`, or in the scene's own where none of its collections is shown.
+
+    location : (3,), world space
+    """
+    empty = bpy.data.objects.new(name, None)
+    empty.location = location
+    empty.empty_display_type = shape
+    empty.empty_display_size = size
+    empty.show_in_front = True
+    shown = {collection.name for collection in scene.collection.children_recursive}
+    homes = [collection for collection in beside.users_collection if collection.name in shown]
+    (homes[0] if homes else scene.collection).objects.link(empty)
+    return empty
+
+
+def remove_object(thing: Object) -> None:
+    """Take an object out of the file."""
+    bpy.data.objects.remove(thing)
