@@ -1,0 +1,84 @@
+"""The shot that the pages' scripts and commands speak of, and a Blender to run one of their scripts in.
+
+    python page_scene.py SHOT.blend                make the shot
+    python page_scene.py SHOT.blend SCRIPT.py      run a script in it, as `blender --background SHOT.blend --python` does
+
+Two characters with two legs each: "rig" has the names of Rigify's FK bones, "Rig" has short ones. Their targets step up and
+down within reach, in the plane of the leg.
+"""
+
+import os
+import runpy
+import sys
+from pathlib import Path
+
+import bpy
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+FRAMES = 96
+CHARACTERS = {
+    "rig": ("thigh_fk.{}", "shin_fk.{}", "foot_fk.{}", {"L": ["Ankle L", "Left ankle"], "R": ["Ankle R"]}),
+    "Rig": ("thigh.{}", "shin.{}", "foot.{}", {"L": ["Foot.L", "Foot"], "R": ["Foot.R"]}),
+}
+PLACES = ((1, -0.2, 0.2), (FRAMES // 2, 0.1, 0.4), (FRAMES, 0.3, 0.25))
+
+
+def make_shot(path: Path) -> None:
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, FRAMES
+    for name, (upper, lower, foot, targets) in CHARACTERS.items():
+        make_legs(name, upper, lower, foot)
+        for side, names in targets.items():
+            for target in names:
+                make_target(target, side)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+
+
+def across(side: str) -> float:
+    return 0.1 if side == "L" else -0.1
+
+
+def make_legs(name: str, *parts: str) -> None:
+    character = bpy.data.objects.new(name, bpy.data.armatures.new(name))
+    bpy.context.scene.collection.objects.link(character)
+    bpy.context.view_layer.objects.active = character
+    bpy.ops.object.mode_set(mode="EDIT")
+    joints = ((0.0, 1.0), (-0.04, 0.55), (0.0, 0.1), (-0.15, 0.0))
+    for side in "LR":
+        above = None
+        for part, head, tail in zip(parts, joints, joints[1:], strict=False):
+            bone = character.data.edit_bones.new(part.format(side))
+            bone.head, bone.tail, bone.parent = (across(side), *head), (across(side), *tail), above
+            above = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def make_target(name: str, side: str) -> None:
+    target = bpy.data.objects.new(name, None)
+    bpy.context.scene.collection.objects.link(target)
+    for frame, along, up in PLACES:
+        target.location = (across(side), along, up)
+        target.keyframe_insert("location", frame=frame)
+
+
+def run_in_shot(shot: Path, script: Path) -> None:
+    """Run the script with the add-on on, unless it turns that on itself, and print what the last bake reported."""
+    from twobone_addon import registration
+
+    if "registration.register()" not in script.read_text(encoding="utf-8"):
+        registration.register()
+        bpy.ops.wm.open_mainfile(filepath=str(shot))
+    runpy.run_path(str(script))
+    print("LAST REPORT:", bpy.context.window_manager.twobone_report.replace("\n", " "), flush=True)
+
+
+if __name__ == "__main__":
+    given = [Path(argument).resolve() for argument in sys.argv[1:]]
+    if len(given) == 1:
+        make_shot(*given)
+    else:
+        run_in_shot(*given)
+    os._exit(0)  # Blender 4.2 crashes at a tidy exit once properties have been registered

@@ -1,0 +1,89 @@
+"""Every script and command on the pages does what it says, when it is copied from there."""
+
+import importlib.util
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from tests.house.source import ROOT, name_of
+
+SCENE = ROOT / "tests" / "examples" / "page_scene.py"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+JOB_PAGE = ROOT / "docs" / "command_line.md"
+# A farm's own module, which is not to be had here.
+FOREIGN = "from outline import"
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("bpy") is None, reason="there is no Blender in this Python")
+
+
+def blocks(page, language):
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def numbered(found):
+    return [pytest.param(text, id=f"{name_of(page)}-{number}") for number, (page, text) in enumerate(found)]
+
+
+SCRIPTS = [(page, script) for page in PAGES for script in blocks(page, "python") if FOREIGN not in script]
+COMMANDS = [
+    (page, command)
+    for page in PAGES
+    for command in re.findall(r"^ *blender shot\.blend --command twobone (.*)$", page.read_text(encoding="utf-8"), re.M | re.I)
+]
+
+
+@pytest.fixture(scope="module")
+def shot(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "shot.blend"
+    run([sys.executable, str(SCENE), str(path)], path.parent)
+    return path
+
+
+@pytest.fixture
+def folder(shot, tmp_path):
+    """A folder with the shot, and with the job of the page about the command line."""
+    (tmp_path / "shots").mkdir()
+    for name in ("shot.blend", "SHOT.blend", "shots/first.blend"):
+        (tmp_path / name).write_bytes(shot.read_bytes())
+    (tmp_path / "JOB.toml").write_text(*blocks(JOB_PAGE, "toml"), encoding="utf-8")
+    return tmp_path
+
+
+def run(command, folder):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("script", numbered(SCRIPTS))
+def test_a_script_runs_as_it_stands_and_every_bake_in_it_reaches(script, folder):
+    path = folder / "script.py"
+    path.write_text(script.replace("path/to/the/checkout", ROOT.as_posix()), encoding="utf-8")
+    told = run([sys.executable, str(SCENE), "shot.blend", str(path)], folder)
+    if "bpy.ops.twobone.bake" in script:
+        report = json.loads(re.findall(r"^LAST REPORT: (.+)$", told, re.MULTILINE)[0])
+        assert report["reached"] == report["frames"] > 0
+
+
+@pytest.mark.parametrize("command", numbered(COMMANDS))
+def test_a_command_on_a_shot_succeeds_as_it_stands(command, folder):
+    name, *flags = shlex.split(command)
+    run([sys.executable, "-m", "twobone_addon", name, "--file", "shot.blend", *flags], folder)
+
+
+def test_the_job_on_the_page_bakes_its_shots(folder):
+    (command,) = re.findall(r"^blender --command twobone (batch .* --timeout .*)$", JOB_PAGE.read_text(encoding="utf-8"), re.M)
+    run([sys.executable, "-m", "twobone_addon", *shlex.split(command)], folder)
+    assert (folder / "baked" / "first.blend").is_file()
+
+
+def test_the_solvers_script_prints_what_its_comments_say():
+    (script,) = [text for _, text in SCRIPTS if "solve_two_bone" in text]
+    told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "'TOO_FAR']" in told
