@@ -90,6 +90,10 @@ def dress(character: bpy.types.Object) -> None:
         card = stage.material(f"Card {kind}", colours[kind], roughness=0.8)
         piece = stage.solid_bone(character, name, radii.get(kind, (0.085, 0.06)), card, flatness=0.08)
         piece.location.z = 0.03 if name.endswith("L") else -0.03 if name.endswith("R") else 0.0
+    for across in (-0.05, 0.05):
+        eye = stage.ball("Eye", 0.022, stage.material("Eye", stage.DARK))
+        eye.parent, eye.parent_type, eye.parent_bone = character, "BONE", "head"
+        eye.location = (across, -0.14, 0.01)
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -103,7 +107,7 @@ def main(arguments: argparse.Namespace) -> None:
     dress(character)
     stage.save(arguments, "cutout_character")
     for target in targets:
-        stage.show_target(target, stage.YELLOW, range(1, LAST + 1), size=0.03)
+        stage.show_target(target, stage.YELLOW, range(1, LAST + 1), size=0.055)
     stage.light_and_ground()
     stage.look((0.6, -7.4, 1.35), (0.0, 0.0, 1.10), lens=75.0)
     stage.picture(arguments, "cutout_character", 10, height=0.75)

@@ -7,6 +7,7 @@ names the frames. The bucket keeps its angle by End Rotation, the whole machine 
 """
 
 import argparse
+import itertools
 import math
 import sys
 from pathlib import Path
@@ -49,12 +50,18 @@ def make_machine() -> bpy.types.Object:
     return machine
 
 
+def hang_from_house(part: bpy.types.Object, machine: bpy.types.Object) -> None:
+    """Let a part turn with the house, from where it is while the house looks straight ahead."""
+    house = machine.data.bones["house"]
+    part.parent, part.parent_type, part.parent_bone = machine, "BONE", "house"
+    part.matrix_parent_inverse = house.matrix_local.inverted()
+    part.matrix_parent_inverse.translation.y -= house.length
+
+
 def make_target(machine: bpy.types.Object) -> bpy.types.Object:
     """The way of the bucket's joint, seen from the house."""
     target = stage.add("Bucket joint", None)
-    target.parent, target.parent_type, target.parent_bone = machine, "BONE", "house"
-    target.matrix_parent_inverse = machine.data.bones["house"].matrix_local.inverted()
-    target.matrix_parent_inverse.translation.y -= machine.data.bones["house"].length
+    hang_from_house(target, machine)
     rest = math.radians(-90.0)
     for frame, (along, up, turn) in DIG:
         target.location = (0.0, along, up)
@@ -93,15 +100,32 @@ def dress(machine: bpy.types.Object) -> None:
     yellow, dark = stage.material("Machine", stage.YELLOW, roughness=0.35), stage.material("Steel", stage.DARK, roughness=0.4)
     for side in (-1.0, 1.0):
         box("Track", (side * 1.35 - 0.35, -1.9, 0.0), (side * 1.35 + 0.35, 1.9, 0.8), dark)
+    box("Turntable", (-0.8, -0.8, 0.7), (0.8, 0.8, 1.05), dark)
     house = box("House", (-1.2, -0.9, 1.0), (1.2, 2.0, 2.1), yellow)
     cab = box("Cab", (0.35, -0.9, 2.1), (1.15, 0.5, 3.1), stage.material("Cab", stage.PALE, roughness=0.2))
     for part in (house, cab):
-        part.parent, part.parent_type, part.parent_bone = machine, "BONE", "house"
-        part.matrix_parent_inverse = machine.data.bones["house"].matrix_local.inverted()
-        part.matrix_parent_inverse.translation.y -= machine.data.bones["house"].length
+        hang_from_house(part, machine)
     stage.solid_bone(machine, "boom", (0.34, 0.26), yellow, flatness=1.2)
     stage.solid_bone(machine, "stick", (0.26, 0.18), yellow, flatness=1.2)
     stage.solid_bone(machine, "bucket", (0.22, 0.42), dark, flatness=0.7)
+
+
+def show_limits(machine: bpy.types.Object) -> None:
+    """Draw the edge of what the limits let the bucket's joint reach. Angles grow from +Y over +Z, as in the rest plane."""
+    root, mid, tip = JOINTS[:3]
+    boom, stick = math.dist(root, mid), math.dist(mid, tip)
+    rest = math.degrees(math.atan2(mid[2] - root[2], mid[1] - root[1]))
+    (first, last), (straight, folded) = [(LIMITS[f"{bone}_min"], LIMITS[f"{bone}_max"]) for bone in ("upper", "lower")]
+    corners = [(first, straight), (last, straight), (last, folded), (first, folded), (first, straight)]
+    places = []
+    for (turn, bend), (next_turn, next_bend) in itertools.pairwise(corners):
+        for step in range(24):
+            part = step / 24
+            upper = math.radians(rest + turn + part * (next_turn - turn))
+            lower = upper + math.radians(bend + part * (next_bend - bend))
+            along = root[1] + boom * math.cos(upper) + stick * math.cos(lower)
+            places.append((0.0, along, root[2] + boom * math.sin(upper) + stick * math.sin(lower)))
+    hang_from_house(stage.make_path("Limits", [*places, places[0]], stage.TEAL, 0.03), machine)
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -114,10 +138,11 @@ def main(arguments: argparse.Namespace) -> None:
     print(f"Out of reach at frames {told['out_of_reach']}, where the limits hold the arm back.")
     dress(machine)
     stage.save(arguments, "excavator")
-    stage.show_target(target, stage.ORANGE, range(1, LAST + 1), size=0.16)
+    stage.show_target(target, stage.BLUE, range(1, LAST + 1), size=0.16)
+    show_limits(machine)
     stage.light_and_ground(ground=(0.72, 0.66, 0.56))
-    stage.look((13.5, -12.5, 5.6), (0.4, -2.4, 1.9), lens=50.0)
-    stage.picture(arguments, "excavator", 30)
+    stage.look((-7.5, -16.0, 5.0), (2.6, -2.0, 3.7), lens=41.0)
+    stage.picture(arguments, "excavator", LAST)
 
 
 if __name__ == "__main__":

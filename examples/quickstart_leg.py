@@ -1,4 +1,4 @@
-"""The shortest way: a leg of two bones, a target with three keys, one call.
+"""The shortest way: a leg of two bones, a target with five keys, one call.
 
 python examples/quickstart_leg.py
 """
@@ -13,6 +13,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import stage
 
 LAST = 48
+KICK = (
+    (1, (0.0, 0.35, 0.25)), (16, (0.0, -0.30, 0.14)), (26, (0.0, -0.72, 0.30)), (34, (0.0, -0.55, 0.72)),
+    (LAST, (0.0, 0.35, 0.25)),
+)  # fmt: skip
+"""Frame and place. At frame 26 the foot is asked to go where the leg cannot."""
 
 
 def make_leg() -> bpy.types.Object:
@@ -32,7 +37,7 @@ def make_leg() -> bpy.types.Object:
 def make_target() -> bpy.types.Object:
     """An empty that kicks forward and comes back."""
     target = stage.add("Foot", None)
-    for frame, place in ((1, (0.0, 0.35, 0.25)), (20, (0.0, -0.42, 0.30)), (32, (0.0, -0.55, 0.62)), (LAST, (0.0, 0.0, 0.12))):
+    for frame, place in KICK:
         target.location = place
         target.keyframe_insert("location", frame=frame)
     return target
@@ -48,14 +53,23 @@ def main(arguments: argparse.Namespace) -> None:
 
     stage.report()
     stage.save(arguments, "quickstart_leg")
-    for bone, radii in (("thigh", (0.075, 0.055)), ("shin", (0.055, 0.038))):
-        stage.solid_bone(leg, bone, radii, stage.material("Leg", stage.ORANGE, roughness=0.4))
-    stage.show_target(target, stage.BLUE, range(1, LAST + 1))
+    dress(leg, target)
+    stage.film(arguments, "quickstart_leg", range(1, LAST, 2))
+    stage.leave_poses(leg, (4, 11, 16))
+    stage.picture(arguments, "quickstart_leg", 26)
+
+
+def dress(leg: bpy.types.Object, target: bpy.types.Object) -> None:
+    """Rounded rods, the target and its way, and the ring that the leg can reach."""
+    orange = stage.material("Leg", stage.ORANGE, roughness=0.4)
+    for bone, radii in (("thigh", (0.075, 0.055)), ("shin", (0.055, 0.036))):
+        stage.solid_bone(leg, bone, radii, orange)
+    hip = leg.data.bones["thigh"].head_local
+    stage.ball("Hip", 0.095, stage.material("Hip", stage.DARK)).location = hip
+    stage.show_reach(hip, tuple(bone.length for bone in leg.data.bones), stage.TEAL)
+    stage.show_target(target, stage.BLUE, range(1, LAST + 1), size=0.05)
     stage.light_and_ground()
-    stage.look((4.6, -1.5, 1.1), (0.0, -0.12, 0.60), lens=75.0)
-    stage.film(arguments, "quickstart_leg", range(1, LAST + 1, 3))
-    stage.leave_poses(leg, (1, 11, 19))
-    stage.picture(arguments, "quickstart_leg", 30)
+    stage.look((4.7, -1.3, 1.05), (0.0, -0.1, 0.73), lens=58.0)
 
 
 if __name__ == "__main__":

@@ -223,7 +223,9 @@ def look_at_frame(frame: int, way: tuple[float, float, float], *, height: float 
 
 
 def show_walk(arguments: argparse.Namespace, human: bpy.types.Object, name: str) -> None:
-    """Render three moments of the walk side by side."""
+    """Render three moments of the walk side by side, and one cycle of it as a film."""
+    cycle = range(FRAMES_PER_CYCLE + 1, 2 * FRAMES_PER_CYCLE + 1, 2)
+    stage.film(arguments, name, cycle, height=0.8, follow=lambda frame: look_at_frame(frame, (4.1, -2.6, 0.5), lens=58.0))
     stage.leave_poses(human, POSES[:-1])
     look_at_frame(POSES[1], (5.6, -3.4, 1.1))
     stage.picture(arguments, name, POSES[-1], height=0.55)

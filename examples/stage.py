@@ -25,7 +25,7 @@ YELLOW = (0.95, 0.62, 0.04)
 DARK = (0.05, 0.06, 0.08)
 PALE = (0.82, 0.84, 0.88)
 
-FILM_SAMPLES = 8
+FILM_WIDTH, FILM_SAMPLES = 480, 12
 
 
 def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
@@ -201,6 +201,15 @@ def show_target(target: bpy.types.Object, colour: Sequence[float], frames: Itera
     make_path(target.name, target_places(target, frames), colour, size * 0.3)
 
 
+def show_reach(centre: Sequence[float], lengths: tuple[float, float], colour: Sequence[float], thickness: float = 0.006) -> None:
+    """The ring in the YZ plane that two links reach: its outer edge, and the inner one if their lengths differ."""
+    for radius in (lengths[0] + lengths[1], abs(lengths[0] - lengths[1])):
+        turns = [math.tau * step / 96 for step in range(97)]
+        edge = [(centre[0], centre[1] + radius * math.cos(turn), centre[2] + radius * math.sin(turn)) for turn in turns]
+        if radius > thickness:
+            make_path("Reach", edge, colour, thickness)
+
+
 def leave_poses(armature: bpy.types.Object, frames: Iterable[int]) -> None:
     """Leave a copy of the armature's solid bones where they are at each frame, as a long exposure would."""
     solids = [thing for thing in bpy.context.scene.objects if thing.parent == armature and thing.parent_type == "BONE"]
@@ -243,10 +252,19 @@ def picture(arguments: argparse.Namespace, name: str, frame: int, *, height: flo
         print(f"Picture: {path}")
 
 
-def film(arguments: argparse.Namespace, name: str, frames: Iterable[int], *, width: int = 320) -> None:
-    """Render frames as small pictures, numbered in order, if `--film` asks for it."""
+def film(
+    arguments: argparse.Namespace,
+    name: str,
+    frames: Iterable[int],
+    *,
+    height: float = 0.625,
+    follow: Callable[[int], None] | None = None,
+) -> None:
+    """Render frames as small pictures, numbered in order, if `--film` asks for it; `follow` may move the camera for each."""
     for number, frame in enumerate(frames if arguments.film else ()):
-        render(arguments.output / f"{name}_{number:03}.png", frame, width=width, height=0.75, samples=FILM_SAMPLES)
+        if follow:
+            follow(frame)
+        render(arguments.output / f"{name}_{number:03}.png", frame, width=FILM_WIDTH, height=height, samples=FILM_SAMPLES)
 
 
 def render(path: Path, frame: int, *, width: int, height: float, samples: int) -> None:

@@ -34,9 +34,18 @@ This page is made from the table in `twobone_addon/settings.py` by `python tools
 
 INTRODUCTIONS = {
     Group.CHAIN: "Which bones follow what. In scripts objects and bones are given by name; a stored chain points to its objects.",
-    Group.PLANE: "In which plane the chain bends, and to which side: [Planes and signs](planes_and_signs.md).",
-    Group.REACH: "What happens where the target cannot be reached, or nearly so: [Reach](reach.md).",
-    Group.KEYS: "Which frames are keyed, how and where: [Keys](keys.md).",
+    Group.PLANE: (
+        "In which plane the chain bends, and to which side: [Planes and signs](planes_and_signs.md).\n\n"
+        "![The three letter planes with the chain bent to both sides](images/planes.svg)"
+    ),
+    Group.REACH: (
+        "What happens where the target cannot be reached, or nearly so: [Reach](reach.md).\n\n"
+        "![Softness: distance of the tip and bend of the knee for a target that moves away](images/softness.svg)"
+    ),
+    Group.KEYS: (
+        "Which frames are keyed, how and where: [Keys](keys.md).\n\n"
+        "![Reduce: a key at every frame, and the keys that a tolerance leaves](images/reduction.svg)"
+    ),
 }
 
 UNITS = {

@@ -128,6 +128,48 @@ def softness() -> Figure:
     return figure
 
 
+def stretch() -> Figure:
+    """How the bones grow, and how the knee turns, while a stretching chain keeps its tip on a target that moves away."""
+    figure = Figure(960, 390)
+    lengths, distances = np.array([1.0, 0.8]), np.linspace(1.3, 2.5, 721)
+    targets = np.column_stack([distances, np.zeros_like(distances)])
+    left = Frame(70, 40, 370, 280, (1.3, 0.95), (2.5, 1.35))
+    right = Frame(560, 40, 370, 280, (1.3, 0.0), (2.5, 110.0))
+    figure.axes(left, "distance of the target", "scale of the bones", ([1.4, 1.8, 2.2], [1.0, 1.1, 1.2, 1.3]))
+    figure.axes(right, "distance of the target", "bend of the knee in degrees", ([1.4, 1.8, 2.2], [0, 30, 60, 90]))
+    for row, (name, colour, start) in enumerate((("starts at 1", GREY, 1.0), ("starts at 0.9, or softness 0.1", BLUE, 0.9))):
+        options = ReachOptions(mode="STRETCH", stretch_max=1.25, stretch_start=start)
+        found = solve_planar(targets, lengths, np.ones(len(targets)), options)
+        figure.line(left, np.column_stack([distances, found.ratio]), colour, 2.5)
+        figure.line(right, np.column_stack([distances, np.degrees(found.angles[:, 1])]), colour, 2.5)
+        figure.label(right, (1.78, 96 - 12 * row), name, colour, anchor="start", size=13)
+    return figure
+
+
+def depth() -> Figure:
+    """A spread leg in the YZ plane, seen along the plane and in it: what it keeps, and what flattening takes."""
+    figure = Figure(960, 360)
+    rest = np.array([(0.0, 0.0, 0.0), (0.34, -0.05, -0.95), (0.16, 0.0, -1.85)])
+    target = (-0.55, -1.45)
+    for column, (name, flat) in enumerate((("KEEP", False), ("FLATTEN", True))):
+        links = np.diff(rest, axis=0)
+        lengths = np.linalg.norm(links if flat else links[:, 1:], axis=-1)
+        posed, _ = solved(target, tuple(lengths), 1.0)
+        front = np.column_stack([np.zeros(3) if flat else rest[:, 0], posed[:, 1]])
+        left = 20 + 470 * column
+        views = (("from the front", front, rest[:, [0, 2]]), ("from the right", posed, rest[:, 1:]))
+        for number, (view, joints, before) in enumerate(views):
+            frame = Frame(left + 220 * number, 60, 200, 250, (-0.9, -2.05), (0.75, 0.1))
+            if number == 0:
+                figure.line(frame, [(0.0, -2.05), (0.0, 0.1)], TEAL, 1.5, dash="5 4")
+            draw_chain(figure, frame, before, FAINT, 4)
+            draw_chain(figure, frame, joints, BLUE, 4)
+            figure.dot(frame, target if number else (0.0, target[1]), RED, 5)
+            figure.words((frame.left + 100, 338), view, GREY, size=13)
+        figure.words((left + 210, 32), name, bold=True, size=16)
+    return figure
+
+
 def limits() -> Figure:
     """What a chain with joint limits can reach, and the closest pose to a target outside."""
     figure = Figure(860, 420)
@@ -232,7 +274,9 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "planes": planes,
     "reach": reach,
     "softness": softness,
+    "stretch": stretch,
     "limits": limits,
+    "depth": depth,
     "rounding": rounding,
     "reduction": reduction,
 }

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 RENDERED = ROOT / "build" / "rendered"
 EXAMPLES = ("demo", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
+FILMS = ("walk", "quickstart_leg")
 WINDOW = {
     "empty_list": "first_bake_start",
     "target_added": "first_bake_target",
@@ -26,7 +27,7 @@ WINDOW = {
 """Names of the window tests' pictures, and what they are called in the documentation."""
 QUALITY = 86
 WINDOW_COLOURS = 128
-FILM_COLOURS, FILM_FRAME_MILLISECONDS = 64, 120
+FILM_COLOURS, FILM_FRAME_MILLISECONDS = 128, 80
 
 
 def main() -> None:
@@ -43,7 +44,8 @@ def main() -> None:
     for path in sorted(RENDERED.glob("*.png")):
         if not path.stem[-3:].isdigit():
             shrink(path, IMAGES / f"{path.stem}.jpg")
-    join_film("quickstart_leg")
+    for name in FILMS:
+        join_film(name)
     for name, called in WINDOW.items() if options.window else ():
         Image.open(options.window / f"{name}.png").convert("P", palette=Image.Palette.ADAPTIVE, colors=WINDOW_COLOURS).save(
             IMAGES / f"{called}.png", optimize=True
@@ -60,11 +62,24 @@ def join_film(name: str) -> None:
     """Numbered pictures as one GIF that plays for ever."""
     frames = [Image.open(path).convert("RGB") for path in sorted(RENDERED.glob(f"{name}_[0-9][0-9][0-9].png"))]
     if frames:
-        palette = frames[0].quantize(FILM_COLOURS)
+        palette = palette_of(frames)
         first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
         goal = IMAGES / f"{name}.gif"
         first.save(goal, save_all=True, append_images=rest, duration=FILM_FRAME_MILLISECONDS, loop=0, optimize=True)
         print(goal)
+
+
+def palette_of(frames: list[Image.Image]) -> Image.Image:
+    """Colours for all frames: half of them for large areas, half for whatever is far from those, such as thin lines."""
+    strip = Image.new("RGB", (frames[0].width, sum(frame.height for frame in frames)))
+    for number, frame in enumerate(frames):
+        strip.paste(frame, (0, number * frame.height))
+    colours = []
+    for method in (Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE):
+        colours += strip.quantize(FILM_COLOURS // 2, method=method).getpalette()[: 3 * (FILM_COLOURS // 2)]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(colours)
+    return palette
 
 
 if __name__ == "__main__":

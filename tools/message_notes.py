@@ -9,7 +9,6 @@ HEADINGS = {
     "RangeError": ("Frames", "The frames to bake cannot be told."),
     "WriteError": ("Where keys cannot be written", "Found before anything is written. Keys there would be lost or not be seen."),
     "Poll": ("Greyed-out buttons", "The tooltip of a button says why it cannot be pressed."),
-    "TwoBoneError": ("Other refusals", "From the sidebar and the viewport."),
     "UsageError": ("Command line: how it was called", "Exit code 2; nothing was opened or written."),
     "FileError": ("Command line: files", "Exit code 1. A shot is either the old file or the whole new one, never half of one."),
     "StoppedError": ("Command line: stopped", "After Ctrl-C or a signal."),

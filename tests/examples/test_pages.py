@@ -30,11 +30,8 @@ def numbered(found):
 
 
 SCRIPTS = [(page, script) for page in PAGES for script in blocks(page, "python") if FOREIGN not in script]
-COMMANDS = [
-    (page, command)
-    for page in PAGES
-    for command in re.findall(r"^ *blender shot\.blend --command twobone (.*)$", page.read_text(encoding="utf-8"), re.M | re.I)
-]
+ON_SHOT = re.compile(r"^ *blender shot\.blend --command twobone (.*)$", re.MULTILINE | re.IGNORECASE)
+COMMANDS = [(page, command) for page in PAGES for command in ON_SHOT.findall(page.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +75,8 @@ def test_a_command_on_a_shot_succeeds_as_it_stands(command, folder):
 
 
 def test_the_job_on_the_page_bakes_its_shots(folder):
-    (command,) = re.findall(r"^blender --command twobone (batch .* --timeout .*)$", JOB_PAGE.read_text(encoding="utf-8"), re.M)
+    page = JOB_PAGE.read_text(encoding="utf-8")
+    (command,) = re.findall(r"^blender --command twobone (batch .* --timeout .*)$", page, re.MULTILINE)
     run([sys.executable, "-m", "twobone_addon", *shlex.split(command)], folder)
     assert (folder / "baked" / "first.blend").is_file()
 

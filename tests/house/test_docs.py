@@ -12,6 +12,7 @@ from twobone_addon.settings import OPTIONS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 MOST_BYTES_OF_PICTURES = 3_000_000
+MANY_FILES = 50
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
@@ -35,6 +36,21 @@ def test_every_link_inside_a_page_leads_to_a_heading(page):
     }
     lost = [link for link in re.findall(r"\]\(#([^)]+)\)", text) if link not in headings]
     assert not lost, f"{name_of(page)} has no heading {lost}"
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    missing = [page.name for page in (ROOT / "docs").glob("*.md") if page.name != "README.md" and f"]({page.name})" not in index]
+    assert not missing, f"docs/README.md does not name {missing}"
+
+
+def test_every_file_that_contributors_are_sent_to_is_there():
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    rooms = [ROOT, ROOT / "twobone_addon", ROOT / "twobone_addon" / "curves", ROOT / "twobone_addon" / "baking"]
+    named = re.findall(r"`([\w/]+(?:\.py|/))`", page)
+    assert len(named) > MANY_FILES
+    lost = [name for name in named if not any((room / name).exists() for room in rooms)]
+    assert not lost
 
 
 @each_page

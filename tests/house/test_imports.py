@@ -27,6 +27,8 @@ MAY_IMPORT = {
     "command_line": {"bpy", "baking", "options", "settings", "errors"},
     "registration": {"bpy", "interface", "command_line"},
 }
+# An extension that asks for no permission opens no connection, and one that is self-contained fetches nothing.
+CONNECTIONS = {"asyncio", "ensurepip", "ftplib", "http", "imaplib", "pip", "smtplib", "socket", "ssl", "urllib", "xmlrpc"}
 # The interface reads the scene; what writes to it goes through a use-case.
 WRITES_TO_THE_SCENE = f"{PACKAGE}.scene.writing"
 
@@ -53,6 +55,12 @@ def test_a_room_imports_only_what_its_row_allows(path):
         if supplier(name) not in allowed and supplier(name) not in sys.stdlib_module_names
     ]
     assert not strangers, f"{name_of(path)} imports {strangers}; {room} may import {sorted(allowed)}"
+
+
+@each_file
+def test_the_addon_opens_no_connection_and_leaves_the_module_path_alone(path):
+    assert not [name for _, name in imports_in(path) if supplier(name) in CONNECTIONS]
+    assert "sys.path" not in {ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
 
 
 @each_file
