@@ -90,10 +90,10 @@ def dress(character: bpy.types.Object) -> None:
         card = stage.material(f"Card {kind}", colours[kind], roughness=0.8)
         piece = stage.solid_bone(character, name, radii.get(kind, (0.085, 0.06)), card, flatness=0.08)
         piece.location.z = 0.03 if name.endswith("L") else -0.03 if name.endswith("R") else 0.0
-    for across in (-0.05, 0.05):
+    for across in (-0.06, 0.06):
         eye = stage.ball("Eye", 0.022, stage.material("Eye", stage.DARK))
         eye.parent, eye.parent_type, eye.parent_bone = character, "BONE", "head"
-        eye.location = (across, -0.14, 0.01)
+        eye.location = (across, -0.05, 0.01)
 
 
 def main(arguments: argparse.Namespace) -> None:

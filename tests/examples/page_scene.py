@@ -1,10 +1,10 @@
 """The shot that the pages' scripts and commands speak of, and a Blender to run one of their scripts in.
 
-    python page_scene.py SHOT.blend                make the shot
+    python page_scene.py FOLDER                    make two shots in it
     python page_scene.py SHOT.blend SCRIPT.py      run a script in it, as `blender --background SHOT.blend --python` does
 
-Two characters with two legs each: "rig" has the names of Rigify's FK bones, "Rig" has short ones. Their targets step up and
-down within reach, in the plane of the leg.
+Two characters with two legs each: "rig" has the names of Rigify's FK bones, "Rig" has short ones and a stored chain. Their
+targets step up and down within reach, in the plane of the leg. In the second shot the left leg of "Rig" is on Blender's IK.
 """
 
 import os
@@ -22,11 +22,15 @@ CHARACTERS = {
     "rig": ("thigh_fk.{}", "shin_fk.{}", "foot_fk.{}", {"L": ["Ankle L", "Left ankle"], "R": ["Ankle R"]}),
     "Rig": ("thigh.{}", "shin.{}", "foot.{}", {"L": ["Foot.L", "Foot"], "R": ["Foot.R"]}),
 }
+PLAIN, ON_IK = "plain.blend", "on_ik.blend"
 PLACES = ((1, -0.2, 0.2), (FRAMES // 2, 0.1, 0.4), (FRAMES, 0.3, 0.25))
 
 
-def make_shot(path: Path) -> None:
+def make_shots(folder: Path) -> None:
+    from twobone_addon import registration
+
     bpy.ops.wm.read_factory_settings(use_empty=True)
+    registration.register()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
     for name, (upper, lower, foot, targets) in CHARACTERS.items():
@@ -34,7 +38,16 @@ def make_shot(path: Path) -> None:
         for side, names in targets.items():
             for target in names:
                 make_target(target, side)
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    for name in ("Ankle", "Knee"):
+        bpy.context.scene.collection.objects.link(bpy.data.objects.new(name, None))
+    bpy.data.objects["Knee"].location = (across("L"), -1.0, 0.5)
+    rig, foot = bpy.data.objects["Rig"], bpy.data.objects["Foot.L"]
+    chain = rig.twobone.chains.add()
+    chain.upper, chain.lower, chain.target, chain.plane = "thigh.L", "shin.L", foot, "YZ"
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / PLAIN))
+    constraint = rig.pose.bones["shin.L"].constraints.new("IK")
+    constraint.target, constraint.chain_count = foot, 2
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / ON_IK))
 
 
 def across(side: str) -> float:
@@ -78,7 +91,7 @@ def run_in_shot(shot: Path, script: Path) -> None:
 if __name__ == "__main__":
     given = [Path(argument).resolve() for argument in sys.argv[1:]]
     if len(given) == 1:
-        make_shot(*given)
+        make_shots(*given)
     else:
         run_in_shot(*given)
     os._exit(0)  # Blender 4.2 crashes at a tidy exit once properties have been registered

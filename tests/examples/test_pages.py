@@ -12,6 +12,9 @@ import pytest
 
 from tests.house.source import ROOT, name_of
 
+# The names of its shots alone: the scene itself needs bpy.
+PLAIN, ON_IK = "plain.blend", "on_ik.blend"
+
 SCENE = ROOT / "tests" / "examples" / "page_scene.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 JOB_PAGE = ROOT / "docs" / "command_line.md"
@@ -35,20 +38,25 @@ COMMANDS = [(page, command) for page in PAGES for command in ON_SHOT.findall(pag
 
 
 @pytest.fixture(scope="module")
-def shot(tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "shot.blend"
-    run([sys.executable, str(SCENE), str(path)], path.parent)
-    return path
+def shots(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shots")
+    run([sys.executable, str(SCENE), str(folder)], folder)
+    return folder
 
 
 @pytest.fixture
-def folder(shot, tmp_path):
-    """A folder with the shot, and with the job of the page about the command line."""
+def folder(shots, tmp_path):
+    """A folder with the job of the page about the command line and a shot for it."""
     (tmp_path / "shots").mkdir()
-    for name in ("shot.blend", "SHOT.blend", "shots/first.blend"):
-        (tmp_path / name).write_bytes(shot.read_bytes())
+    (tmp_path / "shots" / "first.blend").write_bytes((shots / PLAIN).read_bytes())
     (tmp_path / "JOB.toml").write_text(*blocks(JOB_PAGE, "toml"), encoding="utf-8")
     return tmp_path
+
+
+def put_shot(shots, folder, text):
+    """Where IK is converted the shot has some; else it would act on top of what is baked."""
+    for name in ("shot.blend", "SHOT.blend"):
+        (folder / name).write_bytes((shots / (ON_IK if "convert" in text else PLAIN)).read_bytes())
 
 
 def run(command, folder):
@@ -59,17 +67,19 @@ def run(command, folder):
 
 
 @pytest.mark.parametrize("script", numbered(SCRIPTS))
-def test_a_script_runs_as_it_stands_and_every_bake_in_it_reaches(script, folder):
+def test_a_script_runs_as_it_stands_and_every_bake_in_it_reaches(script, shots, folder):
+    put_shot(shots, folder, script)
     path = folder / "script.py"
     path.write_text(script.replace("path/to/the/checkout", ROOT.as_posix()), encoding="utf-8")
     told = run([sys.executable, str(SCENE), "shot.blend", str(path)], folder)
-    if "bpy.ops.twobone.bake" in script:
+    if "bpy.ops.twobone.bake(" in script or "bpy.ops.twobone.bake_all(" in script:
         report = json.loads(re.findall(r"^LAST REPORT: (.+)$", told, re.MULTILINE)[0])
         assert report["reached"] == report["frames"] > 0
 
 
 @pytest.mark.parametrize("command", numbered(COMMANDS))
-def test_a_command_on_a_shot_succeeds_as_it_stands(command, folder):
+def test_a_command_on_a_shot_succeeds_as_it_stands(command, shots, folder):
+    put_shot(shots, folder, command)
     name, *flags = shlex.split(command)
     run([sys.executable, "-m", "twobone_addon", name, "--file", "shot.blend", *flags], folder)
 
