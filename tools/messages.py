@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "twobone_addon"
 BASE = "TwoBoneError"
 GAP = "…"
+HINDRANCE = "hindrance"
+"""Name of the methods that return what is in the way of an operator."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,15 +55,24 @@ def error_classes(trees: object) -> set[str]:
 def sentences(tree: ast.AST, kinds: set[str]) -> Iterator[tuple[str, str]]:
     """Kind and text of each sentence of a file."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == HINDRANCE:
+            yield from (("Poll", text) for text in returned_texts(node))
         if not isinstance(node, ast.Call):
             continue
         called = name_of(node.func)
         if called in kinds and node.args:
             yield from ((called, text) for text in texts_of(node.args[0]))
-        elif called == "poll_message_set" and node.args:
-            yield from (("Poll", text) for text in texts_of(node.args[0]))
         elif called == "report" and len(node.args) > 1 and is_error(node.args[0]):
             yield from (("TwoBoneError", text) for text in texts_of(node.args[1]))
+
+
+def returned_texts(function: ast.FunctionDef) -> Iterator[str]:
+    """The texts that a function returns, of both branches of a conditional one."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and node.value is not None:
+            for value in ast.walk(node.value):
+                if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value:
+                    yield value.value
 
 
 def is_error(levels: ast.expr) -> bool:

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import bpy
 
+from tools.messages import HINDRANCE, returned_texts
 from twobone_addon.settings import OPTIONS
 
 INTERFACE = Path(__file__).resolve().parents[2] / "twobone_addon" / "interface"
+RESULTS = INTERFACE.parent / "baking" / "report.py"
 SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "heading", "menu": "text", "prop_menu_enum": "text"}
 """Calls in drawing code that show the text given by this keyword."""
 
-SAID_BY = {"poll_message_set", "pgettext_rpt", "pgettext_iface"}
+SAID_BY = {"pgettext_rpt", "pgettext_iface", "translate"}
 """Calls that show their first argument."""
 
 LISTED_IN = {"SHORT_LABELS", "HELP", "FIGURES"}
@@ -65,10 +67,12 @@ def _is_ours(cls):
 
 def _of_code():
     texts = set()
-    for path in INTERFACE.glob("*.py"):
+    for path in (*INTERFACE.glob("*.py"), RESULTS):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 texts |= _of_call(node)
+            if isinstance(node, ast.FunctionDef) and node.name == HINDRANCE:
+                texts |= set(returned_texts(node))
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in LISTED_IN:
                 values = node.value.values if isinstance(node.value, ast.Dict) else node.value.elts
                 texts |= {value.value for value in values}

@@ -176,3 +176,57 @@ def test_a_keyed_influence_of_the_stored_chain_is_read_at_every_frame(empty_file
     on = joints_world(rig, "upper", "lower")[2]
     assert abs((on - chain.target.location).z) < 1e-5
     assert abs((off - chain.target.location).z) > 0.1
+
+
+def two_legs():
+    shapes = [BoneShape("hip", (0, 0.1, 1), (0, 0.1, 1.2))]
+    for side, x in (("L", 0.2), ("R", -0.2)):
+        shapes += [
+            BoneShape(f"thigh.{side}", (x, 0, 1), (x, -0.1, 0.5), "hip"),
+            BoneShape(f"shin.{side}", (x, -0.1, 0.5), (x, 0, 0), f"thigh.{side}", connected=True),
+            BoneShape(f"foot.{side}", (x, 0, 0), (x, -0.2, 0), f"shin.{side}"),
+        ]
+    return build_armature(shapes)
+
+
+def test_the_second_limb_takes_two_clicks_as_well(empty_file):
+    rig = two_legs()
+    bpy.context.scene.frame_end = 2
+    for side in "LR":
+        select_bones(rig, f"foot.{side}")
+        bpy.ops.twobone.add_target()
+        bpy.ops.twobone.bake()
+        assert json.loads(bpy.context.window_manager.twobone_report)["upper"] == f"thigh.{side}"
+    assert [chain.target.name for chain in rig.twobone.chains] == ["Target foot.L", "Target foot.R"]
+
+
+def test_a_pole_goes_to_the_stored_chain_whose_bone_is_selected(empty_file):
+    rig = two_legs()
+    for side in "LR":
+        select_bones(rig, f"shin.{side}")
+        bpy.ops.twobone.chain_add()
+    for bone in ("thigh.L", "foot.L"):
+        select_bones(rig, bone)
+        rig.twobone.active_index = 1
+        bpy.ops.twobone.add_pole()
+        assert [chain.plane for chain in rig.twobone.chains] == ["POLE", "YZ"]
+        assert rig.twobone.active_index == 0
+
+
+def test_the_button_beside_a_chains_target_means_that_chain_whatever_is_selected(empty_file):
+    rig = two_legs()
+    select_bones(rig, "shin.L")
+    bpy.ops.twobone.chain_add()
+    select_bones(rig, "shin.R")
+    bpy.ops.twobone.add_target(stored="shin.L")
+    assert [chain.target.name for chain in rig.twobone.chains] == ["Target foot.L"]
+
+
+@pytest.mark.parametrize("selected", [("hip",), ("thigh.L", "foot.R"), ()], ids=str)
+def test_what_is_no_other_limb_leaves_the_active_chain_meant(empty_file, selected):
+    rig = two_legs()
+    select_bones(rig, "shin.L")
+    bpy.ops.twobone.chain_add()
+    select_bones(rig, *selected)
+    bpy.ops.twobone.add_target()
+    assert [(chain.upper, chain.target.name) for chain in rig.twobone.chains] == [("thigh.L", "Target foot.L")]

@@ -194,3 +194,63 @@ def test_auto_keying_keys_the_rotations_when_the_move_is_over(leg, automatic):
     bpy.context.view_layer.update()
     live._key_when_let_go()
     assert (leg.animation_data is not None) == automatic
+
+
+KEPT = Vector((0.0, 0.2, 0.3))
+
+
+@pytest.fixture
+def led(leg):
+    """The leg, live, its tip kept at some way from a target that moves."""
+    chain = leg.twobone.chains[0]
+    chain.target.location = joints_world(leg, "upper", "lower")[2] - KEPT
+    chain.target_offset = "KEEP"
+    bpy.context.view_layer.update()
+    go_live()
+    return leg
+
+
+def offset_seen(rig):
+    bpy.context.view_layer.update()
+    return joints_world(rig, "upper", "lower")[2] - rig.twobone.chains[0].target.matrix_world.translation
+
+
+@pytest.mark.parametrize("settings", [{"bend": "NEGATIVE"}, {"depth": "FLATTEN"}, {"softness": 0.1}], ids=str)
+def test_a_kept_offset_outlives_changes_of_other_settings(led, settings):
+    chain = led.twobone.chains[0]
+    for name, value in settings.items():
+        setattr(chain, name, value)
+    chain.target.location.z += 0.4
+    assert (offset_seen(led) - KEPT).length < 1e-5
+    assert live.is_live(chain)
+
+
+def test_an_offset_that_is_to_be_kept_from_another_target_is_found_anew(led):
+    chain = led.twobone.chains[0]
+    chain.target = add_empty("Other")
+    chain.target.location = joints_world(led, "upper", "lower")[2] + KEPT
+    bpy.context.view_layer.update()
+    assert (offset_seen(led) + KEPT).length < 1e-5, "the limb jumped"
+    live._look_again()
+    chain.target.location.z += 0.3
+    assert (offset_seen(led) + KEPT).length < 1e-5
+    assert live.is_live(chain)
+
+
+def test_an_offset_that_is_not_to_be_kept_any_more_ends_at_once(led):
+    chain = led.twobone.chains[0]
+    chain.target_offset = "NONE"
+    chain.target.location.z += 0.3
+    assert offset_seen(led).length < 1e-5
+
+
+def test_an_offset_that_is_to_be_kept_from_now_on_is_the_one_there_is(leg):
+    chain = leg.twobone.chains[0]
+    chain.target.location = (0.1, 0.3, -0.2)
+    go_live()
+    before = offset_seen(leg)
+    chain.target_offset = "KEEP"
+    bpy.context.view_layer.update()
+    live._look_again()
+    chain.target.location = (0.1, 0.4, -0.1)
+    assert (offset_seen(leg) - before).length < 1e-5

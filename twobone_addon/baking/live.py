@@ -23,6 +23,12 @@ from .sampling import sample
 from .solving import SolvedChain, solve_chain_pose
 from .task import target_offset
 
+SAY_THE_OFFSET = (
+    "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",
+    "frame_range", "frame_start", "frame_end",
+)  # fmt: skip
+"""Settings that an offset from the target depends on."""
+
 
 @dataclass(frozen=True, slots=True)
 class PresentPlan:
@@ -47,19 +53,48 @@ class ChannelValue:
     value: float
 
 
-def present_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
+def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None = None) -> PresentPlan:
     """Find and check what is needed to pose the chain now; raises a `TwoBoneError`.
 
-    An offset from the target that is to be kept is that of the first frame of the bake's range, which is sampled.
+    An offset from the target that is to be kept is that of the first frame of the bake's range, which is sampled; or that
+    of a `known` plan.
     """
     plan = plan_chain(scene, settings, None)
     offset = np.zeros(3)
-    if settings.target_offset == "KEEP":
+    if settings.target_offset == "KEEP" and known is not None:
+        offset = known.offset
+    elif settings.target_offset == "KEEP":
         first = replace(plan, frames=plan.frames[:1])
         samples = sample(scene, motion_quantities(first), first.frames)
         offset = target_offset(first, plan_motion(first, samples, np.zeros(1, dtype=int)))
-    now = replace(plan, settings=replace(settings, target_offset="NONE"), frames=np.zeros(1))
-    return PresentPlan(settings, now, offset)
+    return PresentPlan(settings, _without_offset(plan), offset)
+
+
+def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
+    """Whether only a look at another frame tells the offset that these settings want kept."""
+    return settings.target_offset == "KEEP" and any(
+        getattr(present.wanted, name) != getattr(settings, name) for name in SAY_THE_OFFSET
+    )
+
+
+def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
+    """The same for a chain whose tip goes where it is dragged, whether it has a target or not; raises a `TwoBoneError`."""
+    if settings.target:
+        return present_plan(scene, replace(settings, target_offset="NONE"))
+    turned = "NONE" if settings.end_rotation == "TARGET" else settings.end_rotation
+    alone = replace(settings, target=settings.armature, end_rotation=turned, frame_range="SCENE", keys="FRAMES")
+    return PresentPlan(settings, _without_offset(plan_chain(scene, alone, None, follows=False)), np.zeros(3))
+
+
+def _without_offset(plan: ChainPlan) -> ChainPlan:
+    return replace(plan, settings=replace(plan.settings, target_offset="NONE"), frames=np.zeros(1))
+
+
+def aimed(motion: PlanMotion, place_world: Array) -> PlanMotion:
+    """The motion of one frame with the target at a place `(3,)`."""
+    target = motion.target_world.copy()
+    target[:, :3, 3] = place_world
+    return replace(motion, target_world=target)
 
 
 def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
@@ -86,9 +121,7 @@ def present_motion(
         if quantity.bone in known:
             samples.values[quantity][0, 3:] = known[quantity.bone]
     motion = plan_motion(plan, samples, np.zeros(1, dtype=int))
-    target = motion.target_world.copy()
-    target[:, :3, 3] = points(motion.target_world, present.offset)
-    return plan, replace(motion, target_world=target)
+    return plan, aimed(motion, points(motion.target_world, present.offset))
 
 
 def present_channels(plan: ChainPlan, motion: PlanMotion) -> list[ChannelValue]:

@@ -118,10 +118,13 @@ class ChainPlan:
         return [scale_path(self.rest.bones[index]) for index in scale_carriers(self.rest)]
 
 
-def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None, *, writes: bool = True) -> ChainPlan:
+def plan_chain(
+    scene: Scene, settings: BakeSettings, active: Object | None, *, writes: bool = True, follows: bool = True
+) -> ChainPlan:
     """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there.
 
-    Without `writes` the chain is only looked at, and need not be able to take keys.
+    Without `writes` the chain is only looked at, and need not be able to take keys. Without `follows` its target is only
+    there to be named: somebody else says where the tip is to be.
     """
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
@@ -138,7 +141,7 @@ def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None, *, w
         rest=rest,
         frames=chosen.sampled,
         report_rows=chosen.reported,
-        reads_scene=_reads_scene(armature, settings, names, rest),
+        reads_scene=_reads_scene(armature, settings, names, rest, follows=follows),
         parent=Quantity("POSE", armature.name, parent.name) if parent else None,
         constrained=tuple(i for i, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
         stretched_before=_stretched_before(armature, rest, chosen.sampled),
@@ -152,9 +155,9 @@ def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None, *, w
     return plan
 
 
-def _reads_scene(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> bool:
+def _reads_scene(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain, *, follows: bool) -> bool:
     """Check what the chain follows, and tell whether any of it depends on the scene itself."""
-    followed = [("Target", settings.target, settings.target_bone)]
+    followed = [("Target", settings.target, settings.target_bone)] if follows else []
     if settings.plane == "POLE":
         followed.append(("Pole", settings.pole, settings.pole_bone))
     if settings.plane == "OBJECT":

@@ -13,7 +13,7 @@ from ..rig.posing import rest_reference
 from ..scene.blender_types import Scene
 from ..settings import BakeSettings
 from ..solver import Reach, forward
-from .live import PresentPlan, present_motion
+from .live import PresentPlan, aimed, present_motion
 from .motion import PlanMotion, motion_quantities, plan_motion, points
 from .planning import ChainPlan, plan_chain
 from .sampling import sample
@@ -61,9 +61,11 @@ class PathPicture:
     """`(F,)` of `solver.Reach`, or `SOFT`."""
 
 
-def chain_picture(present: PresentPlan, scene: Scene, depsgraph: Any) -> ChainPicture:
-    """The chain at the scene's frame, as the depsgraph has it."""
+def chain_picture(present: PresentPlan, scene: Scene, depsgraph: Any, place_world: Array | None = None) -> ChainPicture:
+    """The chain at the scene's frame, as the depsgraph has it; with its target at a place `(3,)` if one is given."""
     plan, motion = present_motion(present, scene, depsgraph)
+    if place_world is not None:
+        motion = aimed(motion, place_world)
     chosen = solve_chain_pose(plan, motion)
     other = solve_chain_pose(plan, replace(motion, bend=-chosen.task.bend))
     world_from_armature = motion.world_from_armature[0]

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TypeAlias
+
+Translate: TypeAlias = Callable[[str], str]
+"""From an English text, with `{names}` where something is inserted, to the same in the language that is spoken."""
+
+
+def in_english(text: str) -> str:
+    """Leaves a text as it is."""
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +56,20 @@ class ChainReport:
     notes: list[str] = field(default_factory=list)
     """Sentences a person should read: what limits or alters the result."""
 
-    def sentence(self) -> str:
+    def sentence(self, translate: Translate = in_english) -> str:
         """One line for the status bar and the panel."""
-        parts = [f"{self.upper} to {self.lower}: {self.keys} keys on {self.channels} curves"]
+        keys = translate("{upper} to {lower}: {keys} keys on {curves} curves")
+        parts = [keys.format(upper=self.upper, lower=self.lower, keys=self.keys, curves=self.channels)]
         if self.max_error is not None:
-            parts.append(f"at most {self.max_error:.2g} off")
+            parts.append(translate("at most {distance} off").format(distance=f"{self.max_error:.2g}"))
         missed = self.too_far + self.too_near
         if missed:
             first, last = self.out_of_reach[0]
-            where = f"{first:g}" if first == last else f"{first:g} to {last:g}"
-            more = "" if len(self.out_of_reach) == 1 else f" and {len(self.out_of_reach) - 1} more"
-            parts.append(f"{missed} of {self.frames} frames out of reach ({where}{more})")
+            where = f"{first:g}" if first == last else f"{first:g} \u2013 {last:g}"
+            if len(self.out_of_reach) > 1:
+                where = translate("{first} and {count} more").format(first=where, count=len(self.out_of_reach) - 1)
+            outside = translate("{missed} of {frames} frames out of reach ({where})")
+            parts.append(outside.format(missed=missed, frames=self.frames, where=where))
         return ", ".join(parts)
 
 
@@ -93,11 +105,13 @@ class BakeReport:
         totals["mean_error"] = sum(mean * count for mean, count in weighed) / frames if frames else None
         return totals
 
-    def sentence(self) -> str:
+    def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
         if len(self.chains) == 1:
-            return self.chains[0].sentence()
+            return self.chains[0].sentence(translate)
         keys = sum(chain.keys for chain in self.chains)
+        parts = [translate("{chains} chains baked, {keys} keys").format(chains=len(self.chains), keys=keys)]
         missed = sum(bool(chain.out_of_reach) for chain in self.chains)
-        tail = f", {missed} out of reach in places" if missed else ""
-        return f"{len(self.chains)} chains baked, {keys} keys{tail}"
+        if missed:
+            parts.append(translate("{chains} out of reach in places").format(chains=missed))
+        return ", ".join(parts)

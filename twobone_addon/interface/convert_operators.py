@@ -7,8 +7,8 @@ from ..baking.conversion_plans import SETTINGS, Conversion
 from ..baking.converting import convert_steps
 from ..baking.target_baking import bake_targets_steps
 from ..options import Group
-from ..settings import OPTIONS, BakeSettings
-from .option_properties import operator_properties, with_properties
+from ..settings import BakeSettings
+from .option_properties import given_settings, operator_properties, show_settings, with_properties
 from .progress import Begun, ShowsProgress
 from .rows import draw_options
 from .where import NeedsMode, active_armature
@@ -69,11 +69,9 @@ class TWOBONE_OT_bake_target(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """The motion of one chain, given to its target; the redo panel shows which."""
-        given = {option.name: getattr(self, option.name) for option in OPTIONS if self.properties.is_property_set(option.name)}
         armature = active_armature(context)
-        settings = completed(given, armature)
-        for option in OPTIONS:
-            setattr(self, option.name, getattr(settings, option.name))
+        settings = completed(given_settings(self), armature)
+        show_settings(self, settings)
         return Begun([], bake_targets_steps(context.scene, [settings], armature))
 
     def draw(self, _context: bpy.types.Context) -> None:

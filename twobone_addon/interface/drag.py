@@ -11,11 +11,13 @@ from mathutils import Vector
 from mathutils.geometry import intersect_line_plane
 
 from ..baking.completing import stored_settings
-from ..baking.live import ChannelValue, PresentPlan, present_channels, present_motion, present_plan
+from ..baking.guides import target_guide
+from ..baking.live import ChannelValue, PresentPlan, aimed, dragging_plan, present_channels, present_motion
 from ..baking.preview import chain_picture
 from ..errors import SelectionError, TwoBoneError
 from .live import is_live
 from .posing import Channels, key_if_automatic, read_channels, set_values, write_channels
+from .refusing import refuse
 from .where import NeedsChain, active_armature, chain_in
 
 CONFIRM = {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}
@@ -39,36 +41,37 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
     side: float
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Only where there is something to drag, and nothing else pulls at it."""
-        if not super().poll(context):
-            return False
-        chain = chain_in(context)
-        if chain.target is None:
-            cls.poll_message_set("The chain has no target yet: press Add Target first")
-            return False
-        if is_live(chain):
-            cls.poll_message_set("The chain is live: move its target instead, or switch Live off")
-            return False
-        return True
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """What is in the way: something else that pulls at the chain."""
+        hindrance = super().hindrance(context)
+        if hindrance or not is_live(chain_in(context)):
+            return hindrance
+        return "The chain is live: move its target instead, or switch Live off"
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Begin to follow the mouse."""
-        armature, chain = active_armature(context), chain_in(context)
         try:
-            if context.area is None or context.area.type != "VIEW_3D":
-                raise SelectionError("The mouse can drag in a 3D viewport only. Start it there.")
-            self.present = present_plan(context.scene, stored_settings(armature, chain, {}))
-            picture = chain_picture(self.present, context.scene, context.evaluated_depsgraph_get())
+            self._take_hold(context)
         except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.before = read_channels(armature, [bone.name for bone in self.present.plan.rest.bones])
-        self.root, self.normal = Vector(picture.root), Vector(np.cross(*picture.axes.T))
-        self.values, self.side = [], -1.0 if chain.bend == "NEGATIVE" else 1.0
+            return refuse(self, str(error))
         context.window_manager.modal_handler_add(self)
         context.workspace.status_text_set("   |   ".join(pgettext_iface(part) for part in HELP))
         return {"RUNNING_MODAL"}
+
+    def _take_hold(self, context: bpy.types.Context) -> None:
+        if context.area is None or context.area.type != "VIEW_3D":
+            raise SelectionError("The mouse can drag in a 3D viewport only. Start it there.")
+        armature, depsgraph = active_armature(context), context.evaluated_depsgraph_get()
+        settings = stored_settings(armature, chain_in(context), {})
+        self.present = dragging_plan(context.scene, settings)
+        tip = target_guide(armature.evaluated_get(depsgraph), self.present.plan.names).location_world
+        picture = chain_picture(self.present, context.scene, depsgraph, tip)
+        normal = np.cross(*picture.axes.T)
+        bend = np.cross(*np.diff(picture.joints, axis=0)[:2]) @ normal if settings.bend == "KEEP" else 1.0
+        self.side = -1.0 if settings.bend == "NEGATIVE" or bend < 0.0 else 1.0
+        self.root, self.normal = Vector(picture.root), Vector(normal)
+        self.before = read_channels(armature, [bone.name for bone in self.present.plan.rest.bones])
+        self.values = []
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Follow, flip, confirm or put everything back."""
@@ -83,8 +86,13 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
             return self._end(context, {"FINISHED"})
         if event.type in FLIP:
             self.side = -self.side
-        if event.type in FLIP | {"MOUSEMOVE"}:
+        if event.type not in FLIP | {"MOUSEMOVE"}:
+            return {"RUNNING_MODAL"}
+        try:
             self._follow(context, armature, event)
+        except TwoBoneError as error:
+            write_channels(armature, self.before)
+            return self._end(context, refuse(self, str(error)))
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -96,9 +104,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         if place is None:
             return
         plan, motion = present_motion(self.present, context.scene, context.evaluated_depsgraph_get(), self.before)
-        target = motion.target_world.copy()
-        target[:, :3, 3] = place
-        self.values = present_channels(plan, replace(motion, target_world=target, bend=np.array([self.side])))
+        self.values = present_channels(plan, replace(aimed(motion, np.array(place)), bend=np.array([self.side])))
         set_values(armature, self.values)
 
     def _end(self, context: bpy.types.Context, result: set[str]) -> set[str]:

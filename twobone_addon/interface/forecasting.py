@@ -1,6 +1,7 @@
 """What the panel says about a bake beforehand: how many curves it will write, and why more than one for a joint."""
 
 import bpy
+from bpy.app.translations import pgettext_iface
 
 from ..baking.completing import StoredChain, stored_settings
 from ..baking.hinges import curve_forecast
@@ -17,7 +18,8 @@ def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.t
         draw_sentence(layout, str(error), context)
         return
     column = layout.column(align=True)
-    column.label(translate=False, text=f"{count} curve{'' if count == 1 else 's'} to bake", icon="FCURVE")
+    text = pgettext_iface("1 curve to bake") if count == 1 else pgettext_iface("{count} curves to bake").format(count=count)
+    column.label(translate=False, text=text, icon="FCURVE")
     for reason in reasons:
         draw_sentence(column, reason, context)
     if reasons:

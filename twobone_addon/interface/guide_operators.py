@@ -1,14 +1,16 @@
 """New targets and poles, in one click."""
 
+from typing import Any
+
 import bpy
 
 from ..baking.completing import StoredChain
 from ..baking.guides import POLE_SHAPE, TARGET_SHAPE, Guide, guide_name, pole_guide, target_guide
-from ..errors import TwoBoneError
 from ..scene.chain_finding import ChainNames, chain_from_names
 from ..scene.empties import add_empty
-from .storing import add_selected_chain
-from .where import NeedsArmature, active_armature, chain_in
+from .refusing import MayRefuse
+from .storing import chain_meant
+from .where import NeedsArmature, active_armature
 
 SHAPES = (
     ("SPHERE", "Sphere", "Three circles"),
@@ -20,18 +22,28 @@ SHAPES = (
 )
 
 
-class AddsGuide(NeedsArmature):
-    """Operators that make an empty for the active chain, or for a chain made from the selection."""
+def shape_property(default: str) -> Any:
+    """What the empty looks like."""
+    return bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default=default)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+
+class AddsGuide(MayRefuse, NeedsArmature):
+    """Operators that make an empty for the chain that is meant: see `chain_meant`."""
+
+    size: bpy.props.FloatProperty(
+        name="Size", description="Size of the empty; 0 takes it from the chain", min=0.0, subtype="DISTANCE"
+    )
+    stored: bpy.props.StringProperty(
+        name="Stored Chain",
+        description="Name of the stored chain that is meant, whatever is selected",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
+    def act(self, context: bpy.types.Context) -> set[str]:
         """Make the empty; mode, selection and active object stay as they are."""
         armature = active_armature(context)
-        try:
-            chain = chain_in(context) or add_selected_chain(armature)
-            names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        chain = armature.twobone.chains.get(self.stored) or chain_meant(context, armature)
+        names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
         context.view_layer.update()
         evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
         self.assign(chain, self.make(context, armature, names, self.guide(evaluated, names, chain)))
@@ -51,10 +63,7 @@ class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
     bl_label = "Add Target"
     bl_options = {"REGISTER", "UNDO"}
 
-    shape: bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default=TARGET_SHAPE)
-    size: bpy.props.FloatProperty(
-        name="Size", description="Size of the empty; 0 takes it from the chain", min=0.0, subtype="DISTANCE"
-    )
+    shape: shape_property(TARGET_SHAPE)
     role = "Target"
 
     def guide(self, armature: bpy.types.Object, names: ChainNames, _chain: StoredChain) -> Guide:
@@ -74,10 +83,7 @@ class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
     bl_label = "Add Pole"
     bl_options = {"REGISTER", "UNDO"}
 
-    shape: bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default=POLE_SHAPE)
-    size: bpy.props.FloatProperty(
-        name="Size", description="Size of the empty; 0 takes it from the chain", min=0.0, subtype="DISTANCE"
-    )
+    shape: shape_property(POLE_SHAPE)
     role = "Pole"
 
     def guide(self, armature: bpy.types.Object, names: ChainNames, chain: StoredChain) -> Guide:

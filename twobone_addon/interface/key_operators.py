@@ -1,41 +1,32 @@
 """What an animator does about keys besides baking: take a bake back, and make joints single curves."""
 
 import bpy
+from bpy.app.translations import pgettext_rpt
 
 from ..baking.aligning import align_hinges
 from ..baking.clearing import clear_baked
 from ..baking.completing import completed
-from ..errors import TwoBoneError
-from ..settings import OPTIONS, BakeSettings
-from .option_properties import operator_properties, with_properties
+from .option_properties import given_settings, operator_properties, with_properties
+from .refusing import MayRefuse
 from .where import NeedsMode, active_armature
 
 
-class MeansChain:
-    """Operators that take their chain as `twobone.bake` does: what is not given comes from the stored chain or the selection."""
-
-    def settings(self, context: bpy.types.Context) -> BakeSettings:
-        """What is meant; raises a `TwoBoneError`."""
-        given = {option.name: getattr(self, option.name) for option in OPTIONS if self.properties.is_property_set(option.name)}
-        return completed(given, active_armature(context))
-
-
 @with_properties(operator_properties())
-class TWOBONE_OT_clear_baked(MeansChain, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_clear_baked(MayRefuse, NeedsMode, bpy.types.Operator):
     """Remove the keys that a bake wrote on the chain, in its range; keys that people made stay"""
 
     bl_idname = "twobone.clear_baked"
     bl_label = "Clear Baked Keys"
     bl_options = {"REGISTER", "UNDO"}
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context) -> set[str]:
         """Remove them and say how many."""
-        try:
-            removed = clear_baked(context.scene, [self.settings(context)], active_armature(context))
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report({"INFO"}, f"{removed} baked keys removed" if removed else "No baked keys in the range")
+        armature = active_armature(context)
+        removed = clear_baked(context.scene, [completed(given_settings(self), armature)], armature)
+        if removed:
+            self.report({"INFO"}, pgettext_rpt("{count} baked keys removed").format(count=removed))
+        else:
+            self.report({"INFO"}, pgettext_rpt("No baked keys in the range"))
         return {"FINISHED"} if removed else {"CANCELLED"}
 
     def draw(self, _context: bpy.types.Context) -> None:
@@ -43,7 +34,7 @@ class TWOBONE_OT_clear_baked(MeansChain, NeedsMode, bpy.types.Operator):
 
 
 @with_properties(operator_properties())
-class TWOBONE_OT_align_hinge(MeansChain, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_align_hinge(MayRefuse, NeedsMode, bpy.types.Operator):
     """Set rotation modes so that each joint of the chain turns by one channel and a bake writes one curve for it"""
 
     bl_idname = "twobone.align_hinge"
@@ -57,15 +48,15 @@ class TWOBONE_OT_align_hinge(MeansChain, NeedsMode, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context) -> set[str]:
         """Align what can be aligned, and say what cannot."""
-        try:
-            aligned = align_hinges(context.scene, self.settings(context), active_armature(context), roll=self.roll)
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        done = f"Hinge aligned: {', '.join(aligned.changed)}" if aligned.changed else "All hinges are aligned already"
-        self.report({"WARNING" if aligned.left else "INFO"}, " ".join([f"{done}.", *aligned.left]))
+        armature = active_armature(context)
+        aligned = align_hinges(context.scene, completed(given_settings(self), armature), armature, roll=self.roll)
+        if aligned.changed:
+            done = pgettext_rpt("Hinges aligned: {bones}.").format(bones=", ".join(aligned.changed))
+        else:
+            done = pgettext_rpt("All hinges are aligned already.")
+        self.report({"WARNING" if aligned.left else "INFO"}, " ".join([done, *aligned.left]))
         return {"FINISHED"} if aligned.changed else {"CANCELLED"}
 
     def draw(self, _context: bpy.types.Context) -> None:

@@ -4,27 +4,22 @@ import bpy
 
 from ..baking.completing import stored_values
 from ..baking.limits_of_rig import limits_of_rig
-from ..errors import TwoBoneError
+from .refusing import MayRefuse
 from .storing import set_values
 from .where import NeedsChain, active_armature, chain_in
 
 
-class TWOBONE_OT_read_limits(NeedsChain, bpy.types.Operator):
+class TWOBONE_OT_read_limits(MayRefuse, NeedsChain, bpy.types.Operator):
     """Take the chain's joint limits from the Limit Rotation constraints or the IK limits of its bones"""
 
     bl_idname = "twobone.read_limits"
     bl_label = "Read Limits from Rig"
     bl_options = {"REGISTER", "UNDO"}
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context) -> set[str]:
         """Set the limits of the active chain."""
         armature, chain = active_armature(context), chain_in(context)
-        try:
-            values = limits_of_rig(armature, stored_values(armature, chain))
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        set_values(chain, values)
+        set_values(chain, limits_of_rig(armature, stored_values(armature, chain)))
         return {"FINISHED"}
 
 

@@ -4,26 +4,22 @@ import bpy
 
 from ..baking.completing import stored_values
 from ..baking.mirroring import mirrored_values
-from ..errors import TwoBoneError
 from ..scene.sides import other_side
-from .storing import add_chain, add_selected_chain, chain_of_bones, set_values
+from .refusing import MayRefuse
+from .storing import add_chain, add_selected_chain, chain_of_bones, make_active, set_values
 from .where import NeedsArmature, NeedsChain, active_armature, chain_in
 
 
-class TWOBONE_OT_chain_add(NeedsArmature, bpy.types.Operator):
+class TWOBONE_OT_chain_add(MayRefuse, NeedsArmature, bpy.types.Operator):
     """Add a chain for the selected bones, with the plane and the side of its bend at rest"""
 
     bl_idname = "twobone.chain_add"
     bl_label = "Add Chain"
     bl_options = {"REGISTER", "UNDO"}
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context) -> set[str]:
         """Add it and make it active."""
-        try:
-            add_selected_chain(active_armature(context))
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        add_selected_chain(active_armature(context))
         return {"FINISHED"}
 
 
@@ -82,28 +78,24 @@ class TWOBONE_OT_chain_duplicate(NeedsChain, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TWOBONE_OT_chain_mirror(NeedsChain, bpy.types.Operator):
+class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
     """Carry the active chain over to the other side: bones, target, pole, bend and limits"""
 
     bl_idname = "twobone.chain_mirror"
     bl_label = "Mirror Chain"
     bl_options = {"REGISTER", "UNDO"}
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context) -> set[str]:
         """Change the other side's chain if there is one, else add it."""
         armature, chain = active_armature(context), chain_in(context)
         name = other_side(chain.name)
-        try:
-            values = mirrored_values(armature, stored_values(armature, chain))
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        values = mirrored_values(armature, stored_values(armature, chain))
         present = chain_of_bones(armature, values["upper"], values["lower"])
         if present is None:
             add_chain(armature, name, values)
         else:
             set_values(present, values)
-            armature.twobone.active_index = armature.twobone.chains.find(present.name)
+            make_active(present)
         return {"FINISHED"}
 
 

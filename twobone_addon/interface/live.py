@@ -5,17 +5,27 @@ hurt them. Nothing echoes: a pose that is right already is not written again. Wh
 to follow (or what its curves say at another frame) stays known as its base, for influence, kept bend and stretch.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 
 from ..baking.completing import StoredChain, stored_settings
-from ..baking.live import ChannelValue, PresentPlan, is_current, present_channels, present_motion, present_plan
+from ..baking.live import (
+    ChannelValue,
+    PresentPlan,
+    is_current,
+    needs_look,
+    present_channels,
+    present_motion,
+    present_plan,
+)
 from ..errors import TwoBoneError
 from ..scene.probes import PROBE_NAME
 from ..scene.sampling import STAGE_NAME
 from .posing import Channels, key_if_automatic, read_channels, set_values
+from .where import is_busy
 
 Key = tuple[str, str]
 """Names of an armature and of a chain stored on it."""
@@ -83,27 +93,26 @@ def _stop(key: Key, reason: str = "") -> None:
         reasons[key] = reason
     if following:
         return
-    handlers = bpy.app.handlers
-    for functions, function in (
-        (handlers.depsgraph_update_post, _after_update),
-        (handlers.frame_change_post, _after_frame_change),
-        (handlers.load_pre, stop_all),
-    ):
+    for functions, function in _handlers():
         if function in functions:
             functions.remove(function)
-    if bpy.app.timers.is_registered(_key_when_let_go):
-        bpy.app.timers.unregister(_key_when_let_go)
+    for timer in (_key_when_let_go, _look_again):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
 
 
 def _listen() -> None:
-    handlers = bpy.app.handlers
-    for functions, function in (
-        (handlers.depsgraph_update_post, _after_update),
-        (handlers.frame_change_post, _after_frame_change),
-        (handlers.load_pre, stop_all),
-    ):
+    for functions, function in _handlers():
         if function not in functions:
             functions.append(function)
+
+
+def _handlers() -> Iterator[tuple[list[Any], Callable[..., None]]]:
+    """Blender's lists of handlers, and what is in each while a chain is live."""
+    handlers = bpy.app.handlers
+    yield handlers.depsgraph_update_post, _after_update
+    yield handlers.frame_change_post, _after_frame_change
+    yield handlers.load_pre, stop_all
 
 
 def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
@@ -112,8 +121,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
         moved = _follow_or_stop(key, scene, depsgraph)
         if moved and key in following and scene.tool_settings.use_keyframe_insert_auto:
             following[key].unkeyed = moved
-            if not bpy.app.timers.is_registered(_key_when_let_go):
-                bpy.app.timers.register(_key_when_let_go, first_interval=SECONDS_BETWEEN_LOOKS)
+            _later(_key_when_let_go)
 
 
 def _after_frame_change(scene: bpy.types.Scene, depsgraph: Any) -> None:
@@ -149,10 +157,10 @@ def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelVal
     follower = following[key]
     settings = stored_settings(armature, chain, {})
     if not is_current(follower.present, settings):
-        if settings.target_offset == "KEEP" and settings != follower.present.wanted:
-            _stop(key, "The target's offset was changed. Switch Live on again.")
+        if needs_look(follower.present, settings):
+            _later(_look_again)
             return []
-        follower.present = present_plan(scene, settings)
+        follower.present = present_plan(scene, settings, follower.present)
     base = _base(follower, armature)
     plan, motion = present_motion(follower.present, scene, depsgraph, base)
     values = present_channels(plan, motion)
@@ -170,6 +178,31 @@ def _base(follower: Following, armature: bpy.types.Object) -> Channels:
         for name, values in now.items()
     }
     return follower.base
+
+
+def _later(timer: Callable[[], float | None]) -> None:
+    if not bpy.app.timers.is_registered(timer):
+        bpy.app.timers.register(timer, first_interval=SECONDS_BETWEEN_LOOKS)
+
+
+def _look_again() -> float | None:
+    """Find kept offsets anew, which walks through time: handlers must not, in the middle of a move or of playback."""
+    context = bpy.context
+    if is_busy(context.window_manager):
+        return SECONDS_BETWEEN_LOOKS
+    for key, follower in list(following.items()):
+        armature = bpy.data.objects.get(key[0])
+        chain = armature.twobone.chains.get(key[1]) if armature is not None else None
+        if chain is None:
+            continue
+        try:
+            settings = stored_settings(armature, chain, {})
+            if needs_look(follower.present, settings):
+                follower.present = present_plan(context.scene, settings)
+                _follow(key, context.scene, context.evaluated_depsgraph_get())
+        except TwoBoneError as error:
+            _stop(key, str(error))
+    return None
 
 
 def _key_when_let_go() -> float | None:

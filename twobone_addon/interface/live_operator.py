@@ -2,13 +2,13 @@
 
 import bpy
 
-from ..errors import TwoBoneError
 from .live import is_live, start, stop
+from .refusing import MayRefuse
 from .storing import keep_names_apart
 from .where import NeedsChain, active_armature, chain_in
 
 
-class TWOBONE_OT_live(NeedsChain, bpy.types.Operator):
+class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
     """Let the active chain follow its target at once, without keys, just as a bake would pose it; press again to stop"""
 
     bl_idname = "twobone.live"
@@ -26,18 +26,14 @@ class TWOBONE_OT_live(NeedsChain, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def act(self, context: bpy.types.Context) -> set[str]:
         """Start or stop."""
         keep_names_apart(active_armature(context))
         chain = chain_in(context)
         if self.state == "OFF" or (self.state == "TOGGLE" and is_live(chain)):
             stop(chain)
             return {"FINISHED"}
-        try:
-            start(context, chain)
-        except TwoBoneError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+        start(context, chain)
         return {"FINISHED"}
 
 

@@ -9,11 +9,11 @@ from ..baking.completing import StoredChain, completed, limit_pairs, stored_chai
 from ..baking.planning import plan_chain
 from ..errors import SelectionError, TwoBoneError
 from ..options import Group
-from ..settings import OPTIONS, BakeSettings
-from .option_properties import operator_properties, with_properties
+from ..settings import BakeSettings
+from .option_properties import given_settings, operator_properties, show_settings, with_properties
 from .progress import Begun, ShowsProgress
 from .properties import TwoBoneLimit
-from .rows import draw_options
+from .rows import LIMITS, draw_options
 from .storing import keep_names_apart, set_limits
 from .where import NeedsMode, active_armature
 
@@ -24,8 +24,11 @@ SCOPES = (
 )
 
 
-SETTLED = {"destination", "verify", "evaluation"}
-"""Settings that nobody tries out by changing them after the bake."""
+SETTLED = {
+    "min_distance", "max_distance", "use_limits", *LIMITS,
+    "interpolation", "key_before", "key_after", "destination", "verify", "evaluation",
+}  # fmt: skip
+"""Settings that nobody tries out by changing them after the bake: facts of the rig, and habits of the animator."""
 
 
 @with_properties(operator_properties())
@@ -66,7 +69,7 @@ class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def _settings(self, context: bpy.types.Context) -> BakeSettings:
         """What is given, and from chain, selection and rig what is not; the same again when the redo panel repeats it."""
-        given = {option.name: getattr(self, option.name) for option in OPTIONS if self.properties.is_property_set(option.name)}
+        given = given_settings(self)
         if self.limits:
             given["limits"] = limit_pairs(self.limits)
         if self.stored:
@@ -80,8 +83,7 @@ class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def _show(self, settings: BakeSettings) -> None:
         """Leave in the redo panel what was baked."""
-        for option in OPTIONS:
-            setattr(self, option.name, getattr(settings, option.name))
+        show_settings(self, settings)
         self.stored = settings.stored
         set_limits(self.limits, settings.limits)
 

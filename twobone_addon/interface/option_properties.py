@@ -59,9 +59,16 @@ def with_properties(made: dict[str, Any]) -> Callable[[type], type]:
     return add
 
 
-def operator_settings(operator: bpy.types.Operator) -> BakeSettings:
-    """The settings that an operator's properties hold; raises `SettingError`."""
-    return BakeSettings(**{option.name: getattr(operator, option.name) for option in OPTIONS})
+def given_settings(operator: bpy.types.Operator) -> dict[str, Any]:
+    """The settings that somebody has given an operator, by name."""
+    given = operator.properties.is_property_set
+    return {option.name: getattr(operator, option.name) for option in OPTIONS if given(option.name)}
+
+
+def show_settings(operator: bpy.types.Operator, settings: BakeSettings) -> None:
+    """Leave in the redo panel what was meant."""
+    for option in OPTIONS:
+        setattr(operator, option.name, getattr(settings, option.name))
 
 
 def choice_items(option: Option) -> list[tuple[str, str, str, int]]:

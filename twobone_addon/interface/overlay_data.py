@@ -16,6 +16,7 @@ from ..baking.preview import ChainPicture, PathPicture, chain_picture, path_pict
 from ..errors import TwoBoneError
 from ..scene.sampling import STAGE_NAME
 from ..settings import BakeSettings
+from .where import is_busy
 
 PAUSE_IN_SECONDS = 0.3
 """How long nothing may have changed before paths are made anew."""
@@ -121,7 +122,7 @@ def _ask_for_path() -> None:
 def make_path() -> float | None:
     """Make the paths anew, unless the user is in the middle of something; then look again later."""
     manager = bpy.context.window_manager
-    if any(window.modal_operators or window.screen.is_animation_playing for window in manager.windows):
+    if is_busy(manager):
         return PAUSE_IN_SECONDS
     if shown.settings is None or not shown.path_is_old:
         return None

@@ -3,11 +3,15 @@
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_iface
 
 from ..options import Group
+from .convert_operators import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
 from .drag import TWOBONE_OT_drag
 from .forecasting import draw_forecast
 from .guide_operators import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
+from .key_operators import TWOBONE_OT_align_hinge, TWOBONE_OT_clear_baked
+from .limit_operators import TWOBONE_OT_read_limits
 from .list_operators import (
     TWOBONE_OT_chain_add,
     TWOBONE_OT_chain_duplicate,
@@ -21,6 +25,7 @@ from .operators import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from .option_properties import CONTEXT
 from .presets import TWOBONE_PT_presets
 from .rows import draw_options, draw_sentence
+from .storing import chain_of_bones, other_limb
 from .where import MODES, active_armature, chain_in
 
 LIST_ROWS = 5
@@ -67,7 +72,7 @@ class TWOBONE_MT_chains(bpy.types.Menu):
         layout = self.layout
         layout.operator(TWOBONE_OT_chain_duplicate.bl_idname, icon="DUPLICATE")
         layout.operator(TWOBONE_OT_chain_mirror.bl_idname, icon="MOD_MIRROR")
-        draw_if_there(layout, "twobone.convert_ik")
+        layout.operator(TWOBONE_OT_convert_ik.bl_idname)
 
 
 class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
@@ -97,18 +102,26 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
             layout.operator(TWOBONE_OT_add_target.bl_idname, icon="EMPTY_AXIS")
             return
         _draw_target(layout, chain)
+        self._draw_other_limb(context, armature)
         column = layout.column(align=True)
         column.scale_y = 1.2
         column.operator(TWOBONE_OT_bake.bl_idname, text="Bake", icon="ACTION")
         if len(armature.twobone.chains) > 1:
             column.operator(TWOBONE_OT_bake_all.bl_idname, text="Bake All").scope = "ACTIVE"
-        draw_if_there(layout, "twobone.clear_baked")
+        layout.operator(TWOBONE_OT_clear_baked.bl_idname)
         row = layout.row(align=True)
         row.operator(TWOBONE_OT_live.bl_idname, icon="PLAY", depress=is_live(chain))
         row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
         reason = reasons.get((armature.name, chain.name))
         if reason:
             draw_sentence(layout, reason, context)
+
+    def _draw_other_limb(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:
+        """The first of two clicks for the selected limb, if it is not in the list."""
+        other = other_limb(context, armature)
+        if other and chain_of_bones(armature, other["upper"], other["lower"]) is None:
+            text = pgettext_iface("Add Target for {bone}").format(bone=other["lower"])
+            self.layout.operator(TWOBONE_OT_add_target.bl_idname, text=text, translate=False, icon="EMPTY_AXIS")
 
     def _draw_list(self, armature: bpy.types.Object) -> None:
         row = self.layout.row()
@@ -155,7 +168,7 @@ class TWOBONE_PT_chain(ChainPanel, bpy.types.Panel):
 
     def draw_more(self, _chain: Any) -> None:
         """Draw what changes the rig itself."""
-        draw_if_there(self.layout, "twobone.align_hinge")
+        self.layout.operator(TWOBONE_OT_align_hinge.bl_idname)
 
 
 class TWOBONE_PT_plane(ChainPanel, bpy.types.Panel):
@@ -167,7 +180,7 @@ class TWOBONE_PT_plane(ChainPanel, bpy.types.Panel):
     def draw_more(self, chain: Any) -> None:
         """Draw what makes a pole."""
         if chain.pole is None:
-            self.layout.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS")
+            self.layout.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS").stored = chain.name
 
 
 class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
@@ -179,7 +192,7 @@ class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
     def draw_more(self, chain: Any) -> None:
         """Draw what takes limits from the rig."""
         if chain.use_limits:
-            draw_if_there(self.layout, "twobone.read_limits")
+            self.layout.operator(TWOBONE_OT_read_limits.bl_idname)
 
 
 class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
@@ -191,7 +204,7 @@ class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
     def draw_more(self, chain: Any) -> None:
         """Draw how many curves a bake will write, and the way back, from keys to the target."""
         draw_forecast(self.layout, chain, bpy.context)
-        draw_if_there(self.layout, "twobone.bake_target")
+        self.layout.operator(TWOBONE_OT_bake_target.bl_idname)
 
 
 class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):
@@ -214,17 +227,11 @@ class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):
             column.prop(options, name)
 
 
-def draw_if_there(layout: bpy.types.UILayout, operator: str) -> None:
-    """A button for an operator that this version of the add-on may have."""
-    if hasattr(bpy.types, operator.replace(".", "_OT_").replace("twobone", "TWOBONE")):
-        layout.operator(operator)
-
-
 def _draw_target(layout: bpy.types.UILayout, chain: Any) -> None:
     row = layout.row(align=True)
     row.prop(chain, "target", text="")
     if chain.target is None:
-        row.operator(TWOBONE_OT_add_target.bl_idname, text="", icon="ADD")
+        row.operator(TWOBONE_OT_add_target.bl_idname, text="", icon="ADD").stored = chain.name
 
 
 CLASSES = (

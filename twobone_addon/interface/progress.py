@@ -12,6 +12,7 @@ from ..baking.report import BakeReport
 from ..errors import TwoBoneError
 from ..scene.stepping import Steps, at_once
 from ..settings import BakeSettings
+from .refusing import refuse
 
 PATIENCE_IN_SECONDS = 0.5
 """A bake that is done by then needs no progress: the window only seems to think for a moment."""
@@ -110,13 +111,12 @@ class ShowsProgress:
         return str(error)
 
     def _refused(self, context: bpy.types.Context, error: TwoBoneError) -> set[str]:
-        self.report({"ERROR"}, self.explain(context, error))
-        return {"CANCELLED"}
+        return refuse(self, self.explain(context, error))
 
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport) -> set[str]:
         keep_report(context, report, begun.settings)
         missed = any(chain.out_of_reach for chain in report.chains)
-        self.report({"WARNING" if missed else "INFO"}, report.sentence())
+        self.report({"WARNING" if missed else "INFO"}, report.sentence(pgettext_rpt))
         return {"FINISHED"}
 
     def _clean_up(self, context: bpy.types.Context) -> None:

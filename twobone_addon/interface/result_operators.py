@@ -44,14 +44,12 @@ class TWOBONE_OT_make_markers(NeedsChain, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Only after a bake that missed its target somewhere."""
-        if not super().poll(context):
-            return False
-        if not parsed_report(chain_in(context).report).get("out_of_reach"):
-            cls.poll_message_set("The last bake of this chain was in reach at all frames")
-            return False
-        return True
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """What is in the way: a bake that missed its target nowhere."""
+        hindrance = super().hindrance(context)
+        if hindrance or parsed_report(chain_in(context).report).get("out_of_reach"):
+            return hindrance
+        return "The last bake of this chain was in reach at all frames"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Add markers; those that are there already are not added again."""

@@ -42,16 +42,22 @@ JOINED = {"frame_end", "upper_max", "lower_max", "softness_near", "stretch_max",
 """Settings that stand close below the one before them, as the two ends of one thing do."""
 
 SHORT_LABELS = {
+    "plane_space": "Space",
+    "plane_object": "Object",
+    "pole_angle": "Angle",
+    "softness_near": "Near",
+    "stretch_start": "Start",
     "stretch_max": "Maximum",
     "compress_min": "Compress",
-    "min_distance": "Distance Min",
-    "max_distance": "Max",
+    "min_distance": "Nearest",
+    "max_distance": "Farthest",
     "upper_min": "Upper Min",
     "upper_max": "Max",
     "lower_min": "Lower Min",
     "lower_max": "Max",
+    "frame_range": "Range",
 }
-"""What stands before a row where the setting's own label is wider than a sidebar, said by the row above."""
+"""What stands before a row where the setting's own label is wider than a narrow panel, and the row above says the rest."""
 
 BONES_OF = {"target_bone": "target", "pole_bone": "pole"}
 """Settings that name a bone of another object than the chain's armature."""
@@ -72,16 +78,20 @@ def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, with
             column = layout.column(align=True)
         if option.kind is Kind.BONE:
             _draw_bone(column, chain, option.name)
+        elif option.kind is Kind.OBJECT and isinstance(chain, bpy.types.Operator):
+            column.prop_search(chain, option.name, bpy.data, "objects", text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
         else:
             column.prop(chain, option.name, text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
 
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
     """A bone to choose from those there are; no row where its object has no bones."""
-    if isinstance(chain, bpy.types.Operator):
-        layout.prop(chain, name)
-        return
-    owner = getattr(chain, BONES_OF[name]) if name in BONES_OF else chain.id_data
+    if name not in BONES_OF:
+        owner = chain.id_data
+    elif isinstance(chain, bpy.types.Operator):
+        owner = bpy.data.objects.get(getattr(chain, BONES_OF[name]))
+    else:
+        owner = getattr(chain, BONES_OF[name])
     if owner is not None and owner.type == "ARMATURE":
         layout.prop_search(chain, name, owner.data, "bones")
 

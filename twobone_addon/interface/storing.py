@@ -5,8 +5,12 @@ from typing import Any
 import bpy
 
 from ..baking.choosing import fresh_chain
-from ..baking.completing import StoredChain
+from ..baking.completing import StoredChain, active_chain
+from ..errors import TwoBoneError
 from ..options import Kind
+from ..scene.chain_finding import bones_between
+from ..scene.limb_pieces import is_body
+from ..scene.versions import is_selected
 from ..settings import OPTIONS
 
 
@@ -24,6 +28,41 @@ def add_selected_chain(armature: bpy.types.Object) -> StoredChain:
     """A new chain for the selected bones; raises a `TwoBoneError` where they mean none."""
     values = fresh_chain(armature)
     return add_chain(armature, values["lower"], values)
+
+
+def chain_meant(context: bpy.types.Context, armature: bpy.types.Object) -> StoredChain:
+    """The chain that a person means: that of the selected bones, made if there is none, else the active one.
+
+    Raises a `TwoBoneError` where there is neither.
+    """
+    other = other_limb(context, armature)
+    if not other:
+        return active_chain(armature) or add_selected_chain(armature)
+    present = chain_of_bones(armature, other["upper"], other["lower"])
+    if present is None:
+        return add_chain(armature, other["lower"], other)
+    make_active(present)
+    return present
+
+
+def other_limb(context: bpy.types.Context, armature: bpy.types.Object) -> dict[str, str]:
+    """Settings of a chain for the selected bones if these mean another limb than the active chain's; else none."""
+    chain = active_chain(armature)
+    if chain is None or context.mode != "POSE":
+        return {}
+    try:
+        values = fresh_chain(armature)
+    except TwoBoneError:
+        return {}  # Whatever is selected, it is no limb.
+    own = bones_between(armature, chain.upper, chain.tip or chain.lower)
+    is_same = any(is_selected(bone) for bone in own)
+    return {} if is_same or is_body(armature.pose.bones[values["upper"]]) else values
+
+
+def make_active(chain: StoredChain) -> None:
+    """Let the panel show this chain."""
+    stored = chain.id_data.twobone
+    stored.active_index = stored.chains.find(chain.name)
 
 
 def set_values(chain: StoredChain, values: dict[str, Any]) -> None:

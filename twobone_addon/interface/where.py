@@ -1,6 +1,7 @@
 """Which armature and which chain a person means, from what is active."""
 
 import bpy
+from bpy.app.translations import pgettext_rpt
 
 from ..baking.completing import StoredChain, active_chain
 
@@ -28,6 +29,11 @@ def chain_in(context: bpy.types.Context) -> StoredChain | None:
     return active_chain(active_armature(context))
 
 
+def is_busy(manager: bpy.types.WindowManager) -> bool:
+    """Whether the user is in the middle of a move, a bake or playback: nobody else should go through time now."""
+    return any(window.modal_operators or window.screen.is_animation_playing for window in manager.windows)
+
+
 def _guides(thing: bpy.types.Object, active: bpy.types.Object) -> bool:
     chain = active_chain(thing)
     return chain is not None and any(getattr(chain, name) == active for name in GUIDES)
@@ -38,40 +44,42 @@ class NeedsMode:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Say what to do where it cannot work."""
+        """Whether it works here; Blender shows why not."""
+        hindrance = cls.hindrance(context)
+        if hindrance:
+            cls.poll_message_set(pgettext_rpt(hindrance))
+        return not hindrance
+
+    @classmethod
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """What is in the way, and what to do about it; empty where it works."""
         if context.mode not in MODES:
-            cls.poll_message_set("Leave the present mode first: this works in Object Mode and in Pose Mode")
-            return False
-        return True
+            return "Leave the present mode first: this works in Object Mode and in Pose Mode"
+        return ""
 
 
 class NeedsArmature(NeedsMode):
     """Operators that work on the armature that is meant."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Say what to do where it cannot work."""
-        if not super().poll(context):
-            return False
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """What is in the way."""
+        hindrance = super().hindrance(context)
+        if hindrance:
+            return hindrance
         armature = active_armature(context)
         if armature is None or armature.type != "ARMATURE":
-            cls.poll_message_set("Make the armature active first")
-            return False
-        if not armature.is_editable:
-            cls.poll_message_set("The armature is linked from another file: make it local or override it first")
-            return False
-        return True
+            return "Make the armature active first"
+        return "" if armature.is_editable else "The armature is linked from another file: make it local or override it first"
 
 
 class NeedsChain(NeedsArmature):
     """Operators that work on the stored chain that is active in the list."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Say what to do where it cannot work."""
-        if not super().poll(context):
-            return False
-        if chain_in(context) is None:
-            cls.poll_message_set("Add a chain to the list first: select a limb's bone and press Add Chain")
-            return False
-        return True
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """What is in the way."""
+        hindrance = super().hindrance(context)
+        if hindrance or chain_in(context) is not None:
+            return hindrance
+        return "Add a chain to the list first: select a limb's bone and press Add Chain"

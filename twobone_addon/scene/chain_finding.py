@@ -86,6 +86,15 @@ def ancestors(bone: PoseBone) -> list[PoseBone]:
     return list(bone.parent_recursive)
 
 
+def bones_between(armature: Object, first: str, last: str) -> list[PoseBone]:
+    """The named bones and those between them, from the last one up; none where they are not on one limb."""
+    bones = armature.pose.bones
+    if first not in bones or last not in bones:
+        return []
+    path = [bones[last], *ancestors(bones[last])]
+    return path[: path.index(bones[first]) + 1] if bones[first] in path else []
+
+
 def automatic_tip(lower: PoseBone, tip_end: str) -> tuple[str, bool]:
     """Tip of a lower bone: its tail, or where its children start if that is one other place.
 

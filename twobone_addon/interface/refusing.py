@@ -1,0 +1,22 @@
+"""Operators whose work may be refused: the one sentence that says why is shown, and nothing has changed."""
+
+import bpy
+
+from ..errors import TwoBoneError
+
+
+class MayRefuse:
+    """Operators with `act(context)`, which returns what `execute` is to return or raises a `TwoBoneError`."""
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Do it, or say why not."""
+        try:
+            return self.act(context)
+        except TwoBoneError as error:
+            return refuse(self, str(error))
+
+
+def refuse(operator: bpy.types.Operator, sentence: str) -> set[str]:
+    """End an operator with what is wrong."""
+    operator.report({"ERROR"}, sentence)
+    return {"CANCELLED"}
