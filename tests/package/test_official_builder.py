@@ -32,3 +32,21 @@ def test_blender_builds_a_zip_with_the_same_files_and_bytes_from_the_checkout(of
     with zipfile.ZipFile(tmp_path / built_zip.name) as theirs, zipfile.ZipFile(built_zip) as ours:
         assert sorted(theirs.namelist()) == sorted(ours.namelist())
         assert all(theirs.read(name) == ours.read(name) for name in ours.namelist())
+
+
+def test_blender_leaves_out_what_python_and_others_leave_in_the_checkout(official_tool, built_zip, tmp_path):
+    checkout = tmp_path / "checkout"
+    with zipfile.ZipFile(built_zip) as ours:
+        ours.extractall(checkout)
+    for litter in (
+        "twobone_addon/__pycache__/a.pyc",
+        "twobone_addon/rig/__pycache__/b.pyc",
+        "tests/c.py",
+        "build/d.zip",
+        "notes.md",
+    ):
+        (checkout / litter).parent.mkdir(exist_ok=True)
+        (checkout / litter).write_text("litter", encoding="utf-8")
+    extension(official_tool, tmp_path, "build", "--source-dir", checkout, "--output-dir", tmp_path)
+    with zipfile.ZipFile(tmp_path / built_zip.name) as theirs, zipfile.ZipFile(built_zip) as ours:
+        assert sorted(theirs.namelist()) == sorted(ours.namelist())
