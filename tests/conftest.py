@@ -11,6 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.blender_program import find_blender, run
 from tools.build_zip import build
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,6 +69,16 @@ def data_folder():
 def built_zip(tmp_path_factory):
     """The extension's zip, built from the checkout."""
     return build(tmp_path_factory.mktemp("zip"))
+
+
+@pytest.fixture(scope="session")
+def user_folder(tmp_path_factory, built_zip):
+    """A user folder for Blender's own program, with the zip installed and enabled."""
+    folder = tmp_path_factory.mktemp("user")
+    install = ["--command", "extension", "install-file", "-r", "user_default", "-e", str(built_zip)]
+    done = run([find_blender(), *install], folder)
+    assert done.returncode == 0, done.stdout
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -11,15 +11,6 @@ from tests.command_line.shots import LEG, make_shot, save, store_chain
 EXTENSION = "bl_ext.user_default.twobone"
 
 
-@pytest.fixture(scope="module")
-def user_folder(tmp_path_factory, built_zip):
-    """A user folder of Blender's with the zip installed and enabled."""
-    folder = tmp_path_factory.mktemp("user")
-    done = run([find_blender(), "--command", "extension", "install-file", "-r", "user_default", "-e", str(built_zip)], folder)
-    assert done.returncode == 0, done.stdout
-    return folder
-
-
 @pytest.fixture
 def folder(tmp_path, registered_addon):
     rig, target = make_shot()

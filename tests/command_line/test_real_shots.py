@@ -5,29 +5,14 @@ import json
 import bpy
 import pytest
 
-from tests.baking.targets import circling_target
 from tests.blender_program import find_blender, run
 from tests.command_line.shots import save
-from tests.command_line.test_program import user_folder  # noqa: F401 - a fixture
-from tests.real.rigs import LIMBS, open_rig, plane_that_shows
-
-ONE_OF_EACH_FILE = list({real.file: real for real in LIMBS}.values())
-LONGEST = 48
+from tests.real.shots import ONE_OF_EACH_FILE, make_real_shot
 
 
-def make_real_shot(data_folder, real, path):
-    """The limb with a target that it can reach, stored as a chain."""
+def save_shot(data_folder, real, path):
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    armature, limb = open_rig(data_folder, real)
-    scene = bpy.context.scene
-    scene.frame_end = min(scene.frame_end, scene.frame_start + LONGEST)
-    plane = plane_that_shows(armature, limb)
-    target = circling_target(armature, limb, plane=plane, frames=(scene.frame_start, scene.frame_end))
-    chain = armature.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.tip, chain.target, chain.plane = (
-        "limb", limb.upper, limb.lower, limb.carrier, target, plane,
-    )  # fmt: skip
-    bpy.context.view_layer.objects.active = armature
+    make_real_shot(data_folder, real)
     save(path)
 
 
@@ -35,10 +20,10 @@ def judged(report):
     return {key: value for key, value in report["chains"][0].items() if key != "seconds"}
 
 
-@pytest.mark.parametrize("real", ONE_OF_EACH_FILE, ids=lambda real: real.file)
+@pytest.mark.parametrize("real", ONE_OF_EACH_FILE.values(), ids=list(ONE_OF_EACH_FILE))
 def test_every_sub_command_on_a_real_rig_agrees_with_the_operator(twobone, data_folder, tmp_path, registered_addon, real):
     shot, baked = tmp_path / "shot.blend", tmp_path / "baked.blend"
-    make_real_shot(data_folder, real, shot)
+    save_shot(data_folder, real, shot)
     bpy.ops.twobone.bake()
     by_operator = judged(json.loads(bpy.context.window_manager.twobone_report))
     ended = twobone("bake", "--file", shot, "--stored", "--save", baked, "--report", "-")
@@ -54,10 +39,10 @@ def test_every_sub_command_on_a_real_rig_agrees_with_the_operator(twobone, data_
     assert removed == by_operator["keys"]
 
 
-def test_blenders_own_program_bakes_a_batch_of_them(user_folder, data_folder, tmp_path, registered_addon):  # noqa: F811
+def test_blenders_own_program_bakes_a_batch_of_them(user_folder, data_folder, tmp_path, registered_addon):
     blender = find_blender()
-    for real in ONE_OF_EACH_FILE:
-        make_real_shot(data_folder, real, tmp_path / "shots" / f"{real.file.split('.')[0]}.blend")
+    for real in ONE_OF_EACH_FILE.values():
+        save_shot(data_folder, real, tmp_path / "shots" / f"{real.file.split('.')[0]}.blend")
     job = tmp_path / "job.toml"
     job.write_text('shots = ["shots/*.blend"]\noutput = "baked/{shot}.blend"\nstored = true\nmax_error = 1e-3\n')
     done = run([blender, "--command", "twobone", "batch", str(job)], user_folder)
