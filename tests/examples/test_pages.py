@@ -60,7 +60,8 @@ def put_shot(shots, folder, text):
 
 
 def run(command, folder):
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    # Blender 4.2 starts relative paths where the shell's PWD says, which a shell keeps up to date.
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PWD": str(folder)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
