@@ -50,6 +50,9 @@ BAD_JOBS = {
     "chains beside stored": (b"stored = true\n[[chains]]\n", '"stored"'),
     "output beside in_place": (b'output = "{shot}.blend"\nin_place = true\n', '"in_place"'),
     "endless error": (b"max_error = inf\n", '"max_error"'),
+    "limits that are no pairs": (b"limits = [[1.0], [2.0]]\n", '"limits"'),
+    "endless limits of a chain": (b"[[chains]]\nlimits = [[-1.0, inf]]\n", "chains[0].limits"),
+    "swapped limits of a joint": (b"limits = [[-1.0, 1.0], [2.0, 1.0]]\n", "joint 2"),
     "key twice": (b"step = 1\nstep = 2\n", "line 2"),
 }
 

@@ -6,6 +6,7 @@ import pytest
 from mathutils import Vector
 
 from tests.baking.scenes import LEG, add_empty, build_armature
+from tests.baking.test_longer_chains import TAIL
 from tests.interface.acting import joints_world
 from twobone_addon.interface import live
 
@@ -66,6 +67,23 @@ def test_moving_the_target_moves_the_chain_without_keys(leg):
         aim = Vector((root.x, *place[1:]))
         assert (tip - aim).length < 1e-5 or (aim - root).length > (tip - root).length
     assert leg.animation_data is None
+
+
+def test_every_joint_of_a_longer_chain_is_live(empty_file):
+    rig = build_armature(TAIL)
+    chain = rig.twobone.chains.add()
+    chain.upper, chain.lower, chain.target, chain.plane, chain.joints = "a", "d", add_empty(), "YZ", "ALL"
+    go_live()
+    bends = []
+    for place in ((0.1, 0.8, 0.1), (0.1, -0.6, 0.4), (0.1, 0.1, -0.7)):
+        chain.target.location = place
+        bpy.context.view_layer.update()
+        assert (joints_world(rig, "a", "d")[2] - Vector(place)).length < 1e-5
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        bends.append([bones[name].vector.angle(bones[name].parent.vector) for name in "bcd"])
+    live.stop_all()
+    assert np.all(np.ptp(bends, axis=0) > 0.01)
+    assert rig.animation_data is None
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,9 @@ from .outcomes import UsageError
 
 LABEL = "name"
 """Key of a chain's table that is no setting: what reports of the dry run call it."""
+
+LIMITS = "limits"
+"""Key of the limits of each joint, where all joints bend: a list, so it is no option, and no flag has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +93,12 @@ class _Reader:
     def _settings(self, data: Mapping[str, Any], prefix: str, also: set[str]) -> dict[str, Any]:
         made = {}
         for key, value in data.items():
+            if key == LIMITS:
+                made[key] = self._pairs(value, f"{prefix}{key}")
+                continue
             option = OPTION.get(key)
             if option is None:
-                near = difflib.get_close_matches(key, [*OPTION, *also], n=1)
+                near = difflib.get_close_matches(key, [*OPTION, LIMITS, *also], n=1)
                 hint = f'Did you mean "{near[0]}"?' if near else "Remove it, or see the list of settings"
                 raise self._wrong(f"{prefix}{key}", f"is unknown. {hint}")
             if option.kind is Kind.CHOICE and isinstance(value, str):
@@ -103,6 +110,11 @@ class _Reader:
             except SettingError as error:
                 raise UsageError(f'Job "{self.path}", key "{prefix}{key}": {error}') from error
         return made
+
+    def _pairs(self, value: Any, key: str) -> tuple[tuple[float, float], ...]:
+        if not isinstance(value, list) or not all(_is_pair(pair) for pair in value):
+            raise self._wrong(key, f"is {value!r}. Use one pair of angles in radians for each joint, such as [[-1.0, 1.0]]")
+        return tuple((float(least), float(greatest)) for least, greatest in value)
 
     def _texts(self, data: Mapping[str, Any], key: str) -> tuple[str, ...]:
         value = data.get(key, [])
@@ -126,7 +138,7 @@ class _Reader:
         value = data.get("max_error")
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value < float("inf"):
+        if not _is_finite(value) or value < 0.0:
             raise self._wrong("max_error", f"is {value!r}. Use a distance of at least 0, in scene units")
         return float(value)
 
@@ -139,3 +151,11 @@ class _Reader:
     def _wrong(self, key: str, what: str) -> UsageError:
         ending = "" if what.endswith("?") else "."
         return UsageError(f'Job "{self.path}": the key "{key}" {what}{ending}')
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(_is_finite(number) for number in value)  # noqa: PLR2004
