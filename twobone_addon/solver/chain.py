@@ -93,23 +93,34 @@ def solve_chain(
 
     Raises SettingError for fewer than two links, limits that leave no pose or an unknown method.
     """
+    request = read_request(targets, lengths, bend, limits, start)
+    chosen = _known(method)
+    if request.readable.size == 0:
+        return _judge(request, request.start, tolerance)
+    poses = request.from_joint_major(_solve(request, chosen, tolerance))
+    return _judge(request, _hold_poses(request, poses), tolerance)
+
+
+def _known(method: ChainMethod | str) -> ChainMethod:
+    """Return the method of that name; raises SettingError."""
     if method not in list(ChainMethod):
         names = ", ".join(member.value for member in ChainMethod)
         raise SettingError(f'Method "{method}" is unknown. Choose one of {names}.')
-    request = read_request(targets, lengths, bend, limits, start)
-    if request.readable.size == 0:
-        return _judge(request, request.start, tolerance)
+    return ChainMethod(method)
+
+
+def _solve(request: ChainRequest, method: ChainMethod, tolerance: float) -> Array:
+    """Return the poses, (n, C * F): by the closed forms where there are two links, else by the method."""
     problem = request.to_problem()
-    frames = request.readable.shape[-1]
-    if request.lengths.shape[-1] == 2:  # noqa: PLR2004 - two bones
-        poses = unwrap(problem, _solve_two_links(request), frames)
-    elif method == ChainMethod.CCD:
-        starts = request.start.reshape(-1, request.start.shape[-1]).T
+    frames, links = request.readable.shape[-1], request.lengths.shape[-1]
+    if links == 2:  # noqa: PLR2004 - two bones
+        return unwrap(problem, _solve_two_links(request), frames)
+    if method == ChainMethod.CCD:
+        starts = request.start.reshape(-1, links).T
         poses, _ = coordinate_descent(problem, starts, tolerance)
-        poses = unwrap(problem, poses, frames)
-    else:
-        poses, _ = agree_over_time(problem, *solve_frames(problem), frames)
-    return _judge(request, _hold_poses(request, request.from_joint_major(poses)), tolerance)
+        return unwrap(problem, poses, frames)
+    poses, _ = agree_over_time(problem, *solve_frames(problem), frames)
+    return poses
 
 
 def _solve_two_links(request: ChainRequest) -> Array:
