@@ -2,9 +2,10 @@
 
 import json
 
+import bpy
 import pytest
 
-from tests.command_line.shots import LEG, make_shot
+from tests.command_line.shots import LEG, make_shot, save
 
 CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
 
@@ -28,6 +29,15 @@ MISSING = {
     "armature": (["--armature", "Nobody"], "Nobody"),
     "target": (["--target", "Nobody"], "Nobody"),
     "target of its own": (["--target", "Rig"], "Rig"),
+    "bones the wrong way round": (["--upper", "lower", "--lower", "upper"], "does not hang from"),
+    "a billion steps": (["--step", "1e-8"], "larger step"),
+    "the end of time": (["--frame-range", "CUSTOM", "--frame-start", "2e6", "--frame-end", "2e6"], "1,048,574"),
+    "the beginning of time": (["--frame-range", "CUSTOM", "--frame-start=-2e6", "--frame-end=-2e6"], "1,048,574"),
+    "an empty range": (
+        ["--frame-range", "CUSTOM", "--frame-start", "90", "--frame-end", "99", "--keys", "TARGET_KEYS"],
+        "no keys between 90 and 99",
+    ),
+    "no range": (["--frame-range", "TARGET", "--target", "Still"], "no keys of its own"),
     "a billion frames": (["--frame-range", "CUSTOM", "--frame-end", "1e9"], "shorter range"),
 }
 
@@ -60,7 +70,9 @@ BAD_JOBS = {
 @pytest.fixture
 def folder(tmp_path, registered_addon):
     """A folder with one shot, which the test must leave as it is."""
-    make_shot(tmp_path / "shot.blend")
+    make_shot()
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Still", None))
+    save(tmp_path / "shot.blend")
     before = snapshot(tmp_path)
     yield tmp_path
     (tmp_path / "job.toml").unlink(missing_ok=True)
@@ -138,8 +150,6 @@ def test_shots_that_cannot_be_opened(twobone, folder, content):
 
 
 def test_a_shot_that_blender_was_started_with_but_could_not_open(twobone, monkeypatch, registered_addon):
-    import bpy
-
     bpy.ops.wm.read_factory_settings(use_empty=True)
     monkeypatch.setattr("sys.argv", ["blender", "--background", "gone.blend", "--command", "twobone", "bake"])
     assert_refused(twobone("bake", *LEG), 1, "gone.blend")

@@ -18,6 +18,9 @@ from ..settings import BakeSettings
 MOST_FRAMES = 1_000_000
 """More frames than this in one bake is taken for a slip of the pen: 11 hours at 25 frames a second."""
 
+LAST_FRAME = 1_048_574
+"""Blender's time ends here, and as many frames before 0; what is asked for beyond is evaluated here."""
+
 SAMPLES_PER_FRAME = 8
 """Of the motion that reduced keys are held against, so that nothing happens between two of them."""
 
@@ -42,6 +45,11 @@ def choose_frames(scene: Scene, settings: BakeSettings, target: Object, armature
         raise RangeError(
             f"The range from {start:g} to {end:g} has more than {MOST_FRAMES:,} frames at step {settings.step:g}. "
             "Choose a shorter range or a larger step."
+        )
+    if max(-start, end) > LAST_FRAME:
+        raise RangeError(
+            f"The range from {start:g} to {end:g} leaves Blender's time, which ends at frame {LAST_FRAME:,}. "
+            "Choose frames nearer to 0."
         )
     if settings.keys == "REDUCE":
         whole = frame_grid(start, end, settings.step)
