@@ -7,16 +7,21 @@ left there are taken over; without, those in `docs/images` stay.
 """
 
 import argparse
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+from drawing import terminal
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 RENDERED = ROOT / "build" / "rendered"
 EXAMPLES = ("demo", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
+SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
+"""Examples whose picture is what they say in the terminal, and which of their lines are of use there."""
 FILMS = ("walk", "quickstart_leg")
 WINDOW = {
     "empty_list": "first_bake_start",
@@ -37,10 +42,11 @@ def main() -> None:
     parser.add_argument("--window", type=Path, help="folder of the window tests' pictures")
     options = parser.parse_args()
     RENDERED.mkdir(parents=True, exist_ok=True)
-    for name in options.examples or EXAMPLES:
-        script = ROOT / "examples" / f"{name}.py"
-        if script.is_file():
-            subprocess.run([sys.executable, str(script), "--output", str(RENDERED), "--film"], check=True)
+    for name in options.examples or (*EXAMPLES, *SAID):
+        if name in SAID:
+            draw_terminal(name)
+        else:
+            run(name, "--output", str(RENDERED), "--film")
     for path in sorted(RENDERED.glob("*.png")):
         if not path.stem[-3:].isdigit():
             shrink(path, IMAGES / f"{path.stem}.jpg")
@@ -50,6 +56,22 @@ def main() -> None:
         Image.open(options.window / f"{name}.png").convert("P", palette=Image.Palette.ADAPTIVE, colors=WINDOW_COLOURS).save(
             IMAGES / f"{called}.png", optimize=True
         )
+
+
+def run(example: str, *arguments: str) -> str:
+    """Run an example and return what it says."""
+    command = [sys.executable, str(ROOT / "examples" / f"{example}.py"), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, encoding="utf-8").stdout
+
+
+def draw_terminal(example: str) -> None:
+    """Run an example and draw what it says, with paths as they are seen from its folder."""
+    folder = RENDERED / example
+    said = run(example, "--output", str(folder)).replace(f"{folder}{os.sep}", "")
+    lines = [f"$ python examples/{example}.py", *(line for line in said.splitlines() if re.search(SAID[example], line))]
+    goal = IMAGES / f"{example}.svg"
+    terminal(lines).save(goal)
+    print(goal)
 
 
 def shrink(source: Path, goal: Path) -> None:
@@ -76,7 +98,8 @@ def palette_of(frames: list[Image.Image]) -> Image.Image:
         strip.paste(frame, (0, number * frame.height))
     colours = []
     for method in (Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE):
-        colours += strip.quantize(FILM_COLOURS // 2, method=method).getpalette()[: 3 * (FILM_COLOURS // 2)]
+        found = strip.quantize(FILM_COLOURS // 2, method=method).getpalette() or []
+        colours += found[: 3 * (FILM_COLOURS // 2)]
     palette = Image.new("P", (1, 1))
     palette.putpalette(colours)
     return palette
