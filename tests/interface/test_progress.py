@@ -1,4 +1,4 @@
-"""A bake that takes its time can be stopped: before its keys are written nothing has changed, afterwards they stay."""
+"""What takes its time can be stopped: before its keys are written nothing has changed, afterwards they stay."""
 
 import json
 
@@ -9,18 +9,35 @@ from tests.baking.file_dump import dump_file
 from tests.baking.scenes import LEG, add_empty, build_armature
 from twobone_addon.baking.bake import bake_steps
 from twobone_addon.baking.completing import stored_settings
+from twobone_addon.baking.conversion_plans import Conversion
+from twobone_addon.baking.converting import convert_steps
+from twobone_addon.baking.target_baking import bake_targets_steps
 from twobone_addon.interface.progress import Begun
 
 
-@pytest.fixture
-def begun(empty_file):
+def bake(scene, settings, _rig):
+    return bake_steps(scene, [settings])
+
+
+def bake_target(scene, settings, _rig):
+    return bake_targets_steps(scene, [settings])
+
+
+def convert(scene, settings, rig):
+    constraint = rig.pose.bones["lower"].constraints.new("IK")
+    constraint.target, constraint.chain_count = bpy.data.objects[settings.target], 2
+    return convert_steps(scene, Conversion(settings))
+
+
+@pytest.fixture(params=[bake, bake_target, convert], ids=lambda act: act.__name__)
+def begun(empty_file, request):
     rig = build_armature(LEG)
     chain = rig.twobone.chains.add()
     chain.name, chain.upper, chain.lower, chain.target, chain.evaluation = "Leg", "upper", "lower", add_empty(), "SCENE"
     bpy.context.scene.frame_set(7)
     bpy.context.scene.frame_end = 40
     settings = stored_settings(rig, chain, {})
-    return Begun([settings], bake_steps(bpy.context.scene, [settings]))
+    return Begun([], request.param(bpy.context.scene, settings, rig))
 
 
 def test_stopped_before_writing_nothing_has_changed(begun):
@@ -39,7 +56,7 @@ def test_closed_before_writing_nothing_has_changed(begun):
 
 
 def test_stopped_during_the_proof_the_keys_stay_without_a_proof(begun):
-    while bpy.data.objects["Rig"].animation_data is None:
+    while not any(bpy.data.objects[name].animation_data for name in ("Rig", "Target")):
         next(begun.steps)
     report = begun.stop()
     assert json.loads(report.to_json())["max_error"] is None
