@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from ..options import Kind
 from ..scene.blender_types import Object, Scene
-from ..scene.lookup import find_armature, objects_by_name
+from ..scene.lookup import find_armature, objects_by_name, refuse_namesake
 from ..settings import OPTIONS, BakeSettings
 from .planning import ANIMATABLE, fresh_choices
 
@@ -41,10 +41,13 @@ def active_chain(armature: Object | None) -> StoredChain | None:
 
 
 def stored_settings(armature: Object, chain: StoredChain, over: Mapping[str, Any]) -> BakeSettings:
-    """The settings of a stored chain, with those in `over` instead of its own; raises `SettingError`.
+    """The settings of a stored chain, with those in `over` instead of its own; raises `SettingError` or `ObjectError`.
 
     What is animated on the chain is read per frame, unless `over` says otherwise about it.
     """
+    for thing in (armature, chain.target, chain.pole, chain.plane_object):
+        if thing is not None:
+            refuse_namesake(thing)
     stored = "" if any(name in over for name in ANIMATABLE) else chain.name
     return BakeSettings(**{**stored_values(armature, chain), **over, "stored": stored})
 

@@ -11,9 +11,12 @@ from ..errors import ObjectError
 from ..rig.bones import BoneChannels, ChainMotion, RestBone
 from ..rig.eulers import from_eulers
 from ..rig.inheritance import local_basis
-from ..rig.rotations import about_axis, from_quaternion, nearest_rotation, unit
+from ..rig.rotations import about_axis, determinant, from_quaternion, nearest_rotation, unit
 from ..scene.sampling import Quantity, Samples
 from .planning import ChainPlan
+
+LARGEST = 1e18
+"""Blender multiplies in single precision, where the squares of larger numbers are infinite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,12 @@ def motion_quantities(plan: ChainPlan) -> list[Quantity]:
 
 
 def plan_motion(plan: ChainPlan, samples: Samples, rows: Array) -> PlanMotion:
-    """Take the rows of the plan's frames out of the samples."""
+    """Take the rows of the plan's frames out of the samples; raises `ObjectError` where the chain itself is nowhere."""
 
     def at(quantity: Quantity | None) -> Array | None:
         return None if quantity is None else samples.at(quantity, rows)
 
+    _refuse_no_numbers(plan, samples, rows)
     world_from_armature = samples.at(plan.armature_world, rows)
     _refuse_flat(plan, world_from_armature)
     values = [samples.at(quantity, rows) for quantity in plan.channels]
@@ -124,8 +128,22 @@ def posed_channels(bone: RestBone, parent_pose: Array | None, posed: Array) -> B
     return BoneChannels(location, rotation, scale)
 
 
+def _refuse_no_numbers(plan: ChainPlan, samples: Samples, rows: Array) -> None:
+    """What is followed may be nowhere for a while; where the chain itself is, nothing could be keyed."""
+    followed = {plan.target_world, plan.pole_world, plan.plane_world, plan.animated_settings.get("bend")}
+    for quantity in motion_quantities(plan):
+        values = samples.at(quantity, rows)
+        lost = ~(np.abs(values) < LARGEST).all(axis=tuple(range(1, values.ndim)))
+        if quantity not in followed and lost.any():
+            what = f'bone "{quantity.bone}"' if quantity.bone else quantity.path or "object"
+            raise ObjectError(
+                f'Armature "{plan.names.armature}", {what}: what moves it at frame {plan.frames[np.argmax(lost)]:g} is no number '
+                "that can be reckoned with. Mend or remove the keys there."
+            )
+
+
 def _refuse_flat(plan: ChainPlan, world_from_armature: Array) -> None:
-    flat = ~(np.abs(np.linalg.det(world_from_armature[:, :3, :3])) > 0.0)
+    flat = determinant(world_from_armature[:, :3, :3]) == 0.0
     if flat.any():
         raise ObjectError(
             f'Armature "{plan.names.armature}" is scaled to nothing at frame {plan.frames[np.argmax(flat)]:g}. '

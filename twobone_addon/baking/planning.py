@@ -134,6 +134,7 @@ def plan_chain(
     _refuse_other_limits(settings, rest)
     end_bone, end_parent = end_bone_of(armature, settings, names, rest)
     parent = armature.pose.bones[names.upper].parent
+    followed = _followed(settings, follows=follows)
     chosen = choose_frames(scene, settings, target, armature, [bone.name for bone in rest.bones])
     plan = ChainPlan(
         settings=settings,
@@ -141,27 +142,41 @@ def plan_chain(
         rest=rest,
         frames=chosen.sampled,
         report_rows=chosen.reported,
-        reads_scene=_reads_scene(armature, settings, names, rest, follows=follows),
+        reads_scene=_reads_scene(armature, followed, names, rest),
         parent=Quantity("POSE", armature.name, parent.name) if parent else None,
         constrained=tuple(i for i, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
         stretched_before=_stretched_before(armature, rest, chosen.sampled),
         end_bone=end_bone,
         end_parent=end_parent,
         animated_settings=_animated_settings(armature, settings),
-        notes=_notes(armature, rest),
+        notes=(*_notes(armature, rest), *_lost(followed)),
     )
     if writes:
         refuse_unwritable(armature, plan.keyed_paths(), settings.destination)
     return plan
 
 
-def _reads_scene(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain, *, follows: bool) -> bool:
-    """Check what the chain follows, and tell whether any of it depends on the scene itself."""
+def _followed(settings: BakeSettings, *, follows: bool) -> list[tuple[str, str, str]]:
+    """What the chain depends on: its role, and the names of object and bone."""
     followed = [("Target", settings.target, settings.target_bone)] if follows else []
     if settings.plane == "POLE":
         followed.append(("Pole", settings.pole, settings.pole_bone))
     if settings.plane == "OBJECT":
         followed.append(("Plane object", settings.plane_object, ""))
+    return followed
+
+
+def _lost(followed: list[tuple[str, str, str]]) -> list[str]:
+    """A stored chain keeps what it points to in the file, also when a person has deleted it from every scene."""
+    return [
+        f'{role} "{name}" is in no scene; it was followed all the same.'
+        for role, name, bone in followed
+        if not find_object(role, name, bone).users_scene
+    ]
+
+
+def _reads_scene(armature: Object, followed: list[tuple[str, str, str]], names: ChainNames, rest: RestChain) -> bool:
+    """Check what the chain follows, and tell whether any of it depends on the scene itself."""
     reads_scene = dependencies(objects_by_name(), [(armature.name, names.tip)]).reads_scene
     for role, name, bone in followed:
         found = find_object(role, name, bone)

@@ -8,6 +8,7 @@ from ..array_types import Array
 from ..rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
 from ..rig.planes import carried_frames, has_plane, letter_axes
 from ..rig.posing import Reference, present_reference, rest_reference
+from ..rig.rotations import determinant
 from ..scene.blender_types import Object
 from ..scene.chain_finding import ChainNames
 from ..scene.dependencies import dependencies
@@ -64,16 +65,23 @@ def plane_moves(armature: Object, settings: BakeSettings, names: ChainNames, res
 
 def _armature_from_plane(armature: Object, settings: BakeSettings, names: ChainNames) -> Array | None:
     """Linear map `(3, 3)` from the plane's space to the armature's; `None` where the object is not there."""
-    world = np.array(armature.matrix_world, dtype=float)[:3, :3]
-    if settings.plane == "OBJECT":
-        thing = objects_by_name().get(settings.plane_object)
-        return None if thing is None else np.linalg.solve(world, np.array(thing.matrix_world, dtype=float)[:3, :3])
-    if settings.plane_space == "WORLD":
-        return np.linalg.inv(world)
+    if settings.plane == "OBJECT" or settings.plane_space == "WORLD":
+        return _armature_from_world_plane(armature, settings)
     parent = armature.pose.bones[names.upper].parent
     if settings.plane_space == "PARENT" and parent is not None:
         return np.array(parent.matrix, dtype=float)[:3, :3]
     return np.eye(3)
+
+
+def _armature_from_world_plane(armature: Object, settings: BakeSettings) -> Array | None:
+    """The same for planes that do not lie in the armature; `None` also where the armature is scaled to nothing."""
+    world = np.array(armature.matrix_world, dtype=float)[:3, :3]
+    if determinant(world) == 0.0:
+        return None
+    if settings.plane != "OBJECT":
+        return np.linalg.inv(world)
+    thing = objects_by_name().get(settings.plane_object)
+    return None if thing is None else np.linalg.solve(world, np.array(thing.matrix_world, dtype=float)[:3, :3])
 
 
 def _channels(armature: Object, bone: RestBone) -> BoneChannels:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..array_types import Array
 from .bones import BoneChannels, RestBone
-from .rotations import determinant, unit
+from .rotations import before, determinant, unit
 
 SHEAR_THRESHOLD = 1e-4
 """Blender leaves two axes alone while the cosine between them is below this."""
@@ -103,13 +103,15 @@ def pose_with_channels(bone: RestBone, parent_pose: Array | None, channels: Bone
 
 
 def local_basis(bone: RestBone, parent_pose: Array | None, posed: Array) -> tuple[Array, Array]:
-    """The reverse of posing: location `(..., 3)` and rotation-and-scale `(..., 3, 3)` that give `posed` `(..., 4, 4)`."""
+    """The reverse of posing: location `(..., 3)` and rotation-and-scale `(..., 3, 3)` that give `posed` `(..., 4, 4)`.
+
+    Where the parent is scaled to nothing along an axis, what is lost there comes back as nothing.
+    """
     transform = parent_transform(bone, parent_pose)
-    axes = posed[..., :3, :3] / transform.post_scale[..., None, :]
-    linear = np.linalg.solve(np.broadcast_to(transform.turn_and_scale, axes.shape), axes)
-    head = (posed[..., :3, 3] - transform.origin)[..., None]
-    place = np.broadcast_to(transform.place, (*head.shape[:-2], 3, 3))
-    return np.linalg.solve(place, head)[..., 0], linear
+    post_scale = transform.post_scale[..., None, :]
+    axes = np.divide(posed[..., :3, :3], post_scale, out=np.zeros(posed[..., :3, :3].shape), where=post_scale != 0.0)
+    linear = before(transform.turn_and_scale[..., None, :, :], axes.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return before(transform.place, posed[..., :3, 3] - transform.origin), linear
 
 
 def _axis_lengths(matrix3: Array) -> Array:

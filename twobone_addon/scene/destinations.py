@@ -12,6 +12,9 @@ from .blender_types import Action, CurveBag, NlaStrip, NlaTrack, Object
 from .clearing import has_baked_keys
 from .versions import assign_slot, ensure_action_bag, ensure_curve_bag, first_slot, strip_bag
 
+LONGEST_NAME = 63
+"""Bytes of UTF-8 that Blender keeps of a name."""
+
 
 @contextmanager
 def open_destination(armature: Object, destination: str, name: str, start: float, end: float) -> Iterator[CurveBag]:
@@ -23,6 +26,7 @@ def open_destination(armature: Object, destination: str, name: str, start: float
     and that nobody has keyed since, is filled anew.
     """
     if destination == "NLA":
+        name = _fitting(name)
         strip = _baked_strip(armature, name)
         action = strip.action if strip else bpy.data.actions.new(name)
         bag = strip_bag(strip) if strip else ensure_action_bag(action, armature)
@@ -34,6 +38,11 @@ def open_destination(armature: Object, destination: str, name: str, start: float
     if destination == "NEW_ACTION":
         _renew_action(armature)
     yield ensure_curve_bag(armature)
+
+
+def _fitting(name: str) -> str:
+    """As much of a name as Blender keeps of a track's and a strip's, so that they are found again by it."""
+    return name.encode()[:LONGEST_NAME].decode(errors="ignore")
 
 
 def _renew_action(armature: Object) -> None:
@@ -57,6 +66,7 @@ def remove_baked_strip(armature: Object, name: str) -> int:
 
     A strip that somebody has keyed since stays.
     """
+    name = _fitting(name)
     strip = _baked_strip(armature, name)
     if strip is None:
         return 0

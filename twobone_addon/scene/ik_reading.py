@@ -10,6 +10,7 @@ from ..errors import ChainError
 from .blender_types import Constraint, Object, PoseBone
 from .chain_finding import ChainNames
 from .keys_reading import moving_curves
+from .lookup import refuse_namesake
 
 LINKS = 2
 
@@ -64,6 +65,7 @@ def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
         )
     if constraint.target is None:
         raise ChainError(f"{who} has no target. Give it one, or remove it.")
+    refuse_namesake(constraint.target)
     lower, upper = turned
     names = ChainNames(armature.name, upper.name, lower.name, carrier.name, tip_at_tail=constraint.use_tail)
     target_bone = constraint.subtarget if constraint.target.type == "ARMATURE" else ""

@@ -20,8 +20,17 @@ def object_named(name: str) -> Object:
 
 
 def objects_by_name() -> dict[str, Object]:
-    """Every object of the file."""
-    return {thing.name: thing for thing in bpy.data.objects}
+    """Every object of the file; of several that share a name, the one that answers to it: linked ones come last."""
+    return {thing.name: thing for thing in reversed(list(bpy.data.objects))}
+
+
+def refuse_namesake(thing: Object) -> None:
+    """Raise `ObjectError` where another object answers to the name: things are known by their names from here on."""
+    if bpy.data.objects[thing.name] != thing:
+        raise ObjectError(
+            f'Object "{thing.name}" is linked from another file, and this file has one of its own with that name. '
+            "Choose that one, or rename it."
+        )
 
 
 def animated_datablocks() -> Iterator[Object]:
@@ -58,6 +67,7 @@ def find_armature(name: str, active: Object | None) -> Object:
         raise ObjectError(f'Object "{found.name}" is not an armature. Choose the armature that holds the chain.')
     if found.data.pose_position == "REST":
         raise ObjectError(f'Armature "{found.name}" shows its rest position. Switch it to Pose Position in its data properties.')
+    refuse_namesake(found)
     return found
 
 

@@ -57,6 +57,8 @@ def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
         yield
     finally:
         scene.frame_set(frame, subframe=subframe)
+        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on moves on when it changes
+            scene.frame_current, scene.frame_subframe = frame, subframe
         _apply(edits)
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import bpy
 import numpy as np
+from bpy.app import handlers
 
 from ..array_types import Array
 from .blender_types import Scene
@@ -30,16 +32,34 @@ def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scen
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time."""
     with _stage(scene, in_scene=in_scene) as stage, Probes(stage, quantities, len(frames), alone=not in_scene) as probes:
         layer, readers = stage.view_layers[0], probes.readers()
+        set_frame = partial(_set_frame if in_scene else _set_frame_quietly, stage)
         whole = np.floor(frames)
         steps = zip(whole.astype(int).tolist(), (frames - whole).tolist(), strict=True)
         for row, (frame, part) in enumerate(steps):
-            stage.frame_set(frame, subframe=part)
+            set_frame(frame, part)
             depsgraph = layer.depsgraph
             for read in readers:
                 read(depsgraph, row)
             if row % FRAMES_PER_STEP == FRAMES_PER_STEP - 1:
                 yield (row + 1) / len(frames)
         return {quantity: probes.values(quantity) for quantity in quantities}
+
+
+def _set_frame(scene: Scene, frame: int, part: float) -> None:
+    scene.frame_set(frame, subframe=part)
+
+
+def _set_frame_quietly(scene: Scene, frame: int, part: float) -> None:
+    """The same in a scene that concerns nobody else: what other add-ons do when the frame changes stays undone."""
+    listening = [functions for functions in (handlers.frame_change_pre, handlers.frame_change_post) if functions]
+    kept = [functions[:] for functions in listening]
+    for functions in listening:
+        functions.clear()
+    try:
+        scene.frame_set(frame, subframe=part)
+    finally:
+        for functions, before in zip(listening, kept, strict=True):
+            functions.extend(before)
 
 
 def animation_times(scene: Scene, frames: Array) -> list[float]:
