@@ -1,5 +1,6 @@
 """Everything in the open file as one flat dictionary, to compare before and after."""
 
+import math
 import warnings
 
 import bpy
@@ -107,7 +108,8 @@ def _plain(value):
     if isinstance(value, set):
         return tuple(sorted(value))
     if isinstance(value, bool | int | float | str | bytes) or value is None:
-        return value
+        # No two that are not a number are equal.
+        return "nan" if isinstance(value, float) and math.isnan(value) else value
     if hasattr(value, "to_dict"):
         return repr(value.to_dict())
     if hasattr(value, "to_list"):
