@@ -138,7 +138,7 @@ def tests_outcome(session: nox.Session) -> None:
     for release, result in results_on_blender.items():
         session.log(f"Blender {release}: {result}")
     if not {"passed", "failed"} & set(results_on_blender.values()):
-        session.error(f"Nothing was tested: install Python {' or '.join(sorted(set(PYTHON_OF_BLENDER.values())))}.")
+        session.error(f"Nothing was tested: install Python {' or '.join(sorted(set(PYTHON_OF_BLENDER.values())))}")
 
 
 @nox.session
