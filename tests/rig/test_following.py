@@ -118,4 +118,4 @@ def test_parents_without_extent_leave_finite_numbers(rng, parent, laying):
         chain, motion, rest_reference(chain, motion), task_for(frames, rng.normal(size=(COUNT, 3)), laying=laying)
     )
     assert np.all(np.isfinite(pose.turned.joints))
-    assert all(np.all(np.isfinite(rotation)) for rotation in pose.turned.rotations)
+    assert all(np.all(np.isfinite(rotation.matrices)) for rotation in pose.turned.rotations)

@@ -15,6 +15,7 @@ from ..array_types import Array, Mask
 from ..errors import ChainError
 from ..rig.bones import BoneChannels, ChainMotion
 from ..rig.inheritance import parent_transform, pose_with_channels
+from ..rig.local_rotations import Matrices
 from ..rig.posing import joints_of, pose_path
 from ..rig.rotations import nearest_rotation
 from ..scene.guarding import refuse_unwritable
@@ -175,7 +176,7 @@ def _further_keys(limb: LimbPlan, samples: Samples, rows: Array, shown: Array) -
         present = values[-1][:, 3:7]
         where = rotation_path(path[-1])
         outside = surroundings_of(limb.plan, where, present)
-        curves = rotation_curves(path[-1].rotation_mode, rotation=rotation, present=present, outside=outside)
+        curves = rotation_curves(path[-1].rotation_mode, rotation=Matrices(rotation), present=present, outside=outside)
         keys += [
             ChannelKeys(where, channel, path[-1].name, limb.plan.report_frames, curves.values[at, column], "LINEAR")
             for column, channel in enumerate(curves.indices)

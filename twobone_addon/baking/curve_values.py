@@ -11,7 +11,8 @@ from ..curves.continuity import continuous_angles, continuous_axis_angles, conti
 from ..curves.euler_continuity import continuous_eulers
 from ..curves.turns import nearest_turn
 from ..rig.eulers import from_eulers, to_eulers
-from ..rig.rotations import to_axis_angle, to_quaternion
+from ..rig.local_rotations import LocalRotations
+from ..rig.rotations import to_axis_angle
 
 HINGE_TOLERANCE = 1e-5
 """Radians between hinge and local axis below which the bone turns about that axis alone. A link of a metre then leaves
@@ -38,26 +39,26 @@ class Surroundings:
     after: Array | None
 
 
-def rotation_curves(mode: str, *, rotation: Array, present: Array, outside: Surroundings) -> RotationCurves:
+def rotation_curves(mode: str, *, rotation: LocalRotations, present: Array, outside: Surroundings) -> RotationCurves:
     """Values for the rotation channels of one bone.
 
     mode : the bone's rotation mode
-    rotation : (F, 3, 3), the rotation to key
+    rotation : what to key
     present : (F, 4), what the channels hold now
     """
     if mode == "QUATERNION":
-        values = continuous_quaternions(to_quaternion(rotation), before=outside.before, after=outside.after)
+        values = continuous_quaternions(rotation.quaternions, before=outside.before, after=outside.after)
         return RotationCurves((0, 1, 2, 3), values)
     if mode == "AXIS_ANGLE":
-        angle, axes = to_axis_angle(to_quaternion(rotation))
+        angle, axes = to_axis_angle(rotation.quaternions)
         angle, axes = continuous_axis_angles(angle, axes, before=outside.before, after=outside.after)
         return RotationCurves((0, 1, 2, 3), np.concatenate([angle[:, None], axes], axis=-1))
     for channel in range(3):
-        turn = hinge_turn(mode, channel, rotation, present[:, :3])
+        turn = hinge_turn(mode, channel, rotation.matrices, present[:, :3])
         if turn is not None:
             before, after = (side if side is None else side[channel] for side in (outside.before, outside.after))
             return RotationCurves((channel,), continuous_angles(turn, before=before, after=after)[:, None])
-    return RotationCurves((0, 1, 2), _eulers(mode, rotation, outside))
+    return RotationCurves((0, 1, 2), _eulers(mode, rotation.matrices, outside))
 
 
 def _eulers(order: str, rotation: Array, outside: Surroundings) -> Array:

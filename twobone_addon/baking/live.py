@@ -10,6 +10,7 @@ import numpy as np
 
 from ..array_types import Array
 from ..rig.bones import RestBone
+from ..rig.local_rotations import LocalRotations, Matrices
 from ..rig.scaling import scale_carriers
 from ..scene.blender_types import Scene
 from ..scene.lookup import object_named, rotation_path
@@ -131,9 +132,10 @@ def present_channels(plan: ChainPlan, motion: PlanMotion) -> list[ChannelValue]:
     """
     solved = solve_chain_pose(plan, motion)
     armature = object_named(plan.names.armature)
-    turned = [(plan.rest.bones[index], solved.turned.rotations[number]) for number, index in enumerate(plan.rest.turning)]
+    bones = [plan.rest.bones[index] for index in plan.rest.turning]
+    turned: list[tuple[RestBone, LocalRotations]] = list(zip(bones, solved.turned.rotations, strict=True))
     if plan.end_bone is not None and solved.end_rotation is not None:
-        turned.append((plan.end_bone, solved.end_rotation))
+        turned.append((plan.end_bone, Matrices(solved.end_rotation)))
     values = []
     for bone, rotation in turned:
         now = np.array(rotation_values(armature.pose.bones[bone.name]))

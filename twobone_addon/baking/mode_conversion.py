@@ -12,6 +12,7 @@ from ..curves.indices import Indices
 from ..curves.reduction import Reduction, reduce_keys
 from ..rig.bones import RestBone
 from ..rig.eulers import from_eulers
+from ..rig.local_rotations import Matrices
 from ..scene.blender_types import Object
 from ..scene.key_tables import INTERPOLATION, KEY_PLAIN, NEAR_FRAME, read_keys
 from ..scene.rotation_channels import RotationChannels, euler_path, read_rotation_channels
@@ -91,7 +92,7 @@ class _Source:
 def _as_eulers(bone: RestBone, mode: str, turn: Array, values: Array) -> RotationCurves:
     """The Euler channels that give the rotations of `values` `(F, 4)`; one where they all are about one axis."""
     rotation = turn.T @ rotation_matrices(bone.rotation_mode, values) @ turn
-    return rotation_curves(mode, rotation=rotation, present=np.zeros((len(values), 4)), outside=ANYWHERE)
+    return rotation_curves(mode, rotation=Matrices(rotation), present=np.zeros((len(values), 4)), outside=ANYWHERE)
 
 
 def _key_by_key(source: _Source, frames: Array, interpolation: str) -> list[ChannelKeys]:

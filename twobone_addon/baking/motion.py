@@ -12,6 +12,7 @@ from ..rig.bones import BoneChannels, ChainMotion, RestBone
 from ..rig.eulers import from_eulers
 from ..rig.inheritance import local_basis
 from ..rig.rotations import about_axis, determinant, from_quaternion, nearest_rotation, unit
+from ..scene.quantities import still_row
 from ..scene.sampling import Quantity, Samples
 from .planning import ChainPlan
 
@@ -81,7 +82,7 @@ def plan_motion(plan: ChainPlan, samples: Samples, rows: Array) -> PlanMotion:
         rotation_values=tuple(value[:, 3:7] for value in values),
         world_from_armature=world_from_armature,
         armature_from_world=np.linalg.inv(world_from_armature),
-        target_world=samples[plan.target_world][rows],
+        target_world=np.broadcast_to(samples.at(plan.target_world, rows), (len(rows), 4, 4)),
         pole_world=None if pole is None else pole[:, :3, 3],
         plane_world=at(plan.plane_world),
         influence=np.full(1, plan.settings.influence) if influence is None else np.clip(influence, 0.0, 1.0),
@@ -92,7 +93,11 @@ def plan_motion(plan: ChainPlan, samples: Samples, rows: Array) -> PlanMotion:
 
 
 def points(matrices: Array, places: Array) -> Array:
-    """Points `(F, 3)` brought along by `matrices` `(F, 4, 4)`."""
+    """Points `(F, 3)` brought along by `matrices` `(F, 4, 4)`; either may be one for all frames."""
+    if places.ndim == 1 and not places.any():
+        return matrices[:, :3, 3]
+    if len(matrices) == 1 and places.ndim > 1:
+        return places @ matrices[0, :3, :3].T + matrices[0, :3, 3]
     return (matrices[:, :3, :3] @ places[..., None])[..., 0] + matrices[:, :3, 3]
 
 
@@ -117,7 +122,8 @@ def _chain_motion(plan: ChainPlan, samples: Samples, rows: Array, values: list[A
 
 
 def _channels(bone: RestBone, values: Array) -> BoneChannels:
-    return BoneChannels(values[:, :3], rotation_matrices(bone.rotation_mode, values[:, 3:7]), values[:, 7:])
+    location, rotation, scale = (still_row(part) for part in np.split(values, [3, 7], axis=1))
+    return BoneChannels(location, rotation_matrices(bone.rotation_mode, rotation), scale)
 
 
 def posed_channels(bone: RestBone, parent_pose: Array | None, posed: Array) -> BoneChannels:

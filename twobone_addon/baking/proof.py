@@ -51,7 +51,7 @@ def measure(solved: Solved, samples: Samples, rows: Array) -> Measured:
     reached = whole & (reach == Reach.REACHED)
     determined = whole & (reach != Reach.DEGENERATE)
     depths = [frames[:, :, 2] * out_of_plane(frames, joint - root)[:, None] for joint in joints[1:]]
-    errors = _world_lengths(linear, from_plane(frames, missed))[reached]
+    errors = np.broadcast_to(_world_lengths(linear, from_plane(frames, missed)), reached.shape)[reached]
     return Measured(
         max_error=float(errors.max()) if errors.size else None,
         mean_error=float(errors.mean()) if errors.size else None,
@@ -69,7 +69,7 @@ def _joints(solved: Solved, samples: Samples, rows: Array) -> list[Array]:
 
 
 def _largest(values: Array, among: Mask) -> float | None:
-    return float(values[among].max()) if among.any() else None
+    return float(np.broadcast_to(values, among.shape)[among].max()) if among.any() else None
 
 
 def _world_lengths(linear: Array, vectors: Array) -> Array:

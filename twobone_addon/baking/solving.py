@@ -10,6 +10,7 @@ from ..array_types import Array, Mask
 from ..rig.bones import RestBone
 from ..rig.inheritance import parent_transform
 from ..rig.inverse import ChainPose, Task, follow_targets
+from ..rig.local_rotations import LocalRotations, Matrices
 from ..rig.posing import Turned, pose_with_rotations, present_reference, rest_reference
 from ..rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
 from ..rig.scaling import scale_carriers
@@ -81,7 +82,7 @@ def solve_curves(plan: ChainPlan, motion: PlanMotion) -> Solved:
         present = motion.rotation_values[index]
         curves += _rotation_curves(plan, plan.rest.bones[index], chain.turned.rotations[number], present)
     if plan.end_bone is not None and chain.end_rotation is not None and motion.end_rotation_values is not None:
-        curves += _rotation_curves(plan, plan.end_bone, chain.end_rotation, motion.end_rotation_values)
+        curves += _rotation_curves(plan, plan.end_bone, Matrices(chain.end_rotation), motion.end_rotation_values)
     if plan.settings.reach == "STRETCH":
         for index in scale_carriers(plan.rest):
             curves += _scale_curves(plan.rest.bones[index], motion.chain.channels[index].scale, chain.ratio)
@@ -95,7 +96,7 @@ def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose) -> 
     ratio = 1.0 + (pose.ratio - 1.0) * motion.influence
     scaled = task.stretched(motion.chain, ratio)
     rotations = tuple(
-        from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), to_quaternion(solved), motion.influence))
+        from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), solved.quaternions, motion.influence))
         for index, solved in zip(plan.rest.turning, pose.turned.rotations, strict=True)
     )
     return pose_with_rotations(plan.rest, scaled, rotations), ratio
@@ -116,7 +117,7 @@ def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned) -> Array 
     return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ wanted)
 
 
-def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: Array, present: Array) -> list[CurveSamples]:
+def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, present: Array) -> list[CurveSamples]:
     path = rotation_path(bone)
     curves = rotation_curves(bone.rotation_mode, rotation=rotation, present=present, outside=surroundings_of(plan, path, present))
     return [

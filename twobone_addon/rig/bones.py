@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..array_types import Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RestBone:
     """One bone of the armature in its rest pose, with what decides how it follows its parent."""
 
@@ -28,7 +29,7 @@ class RestBone:
     local_location: bool = True
     connected: bool = False
 
-    @property
+    @cached_property
     def offset(self) -> Array:
         """`(4, 4)` rest matrix relative to the parent's rest matrix."""
         if self.parent_rest is None:

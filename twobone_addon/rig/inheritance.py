@@ -98,8 +98,13 @@ def pose_bone(transform: ParentTransform, location: Array, rotation: Array, scal
 
 def pose_with_channels(bone: RestBone, parent_pose: Array | None, channels: BoneChannels) -> Array:
     """Posed matrices `(..., 4, 4)`, armature space, of a bone under a posed parent."""
+    return pose_under(bone, parent_transform(bone, parent_pose), channels)
+
+
+def pose_under(bone: RestBone, transform: ParentTransform, channels: BoneChannels) -> Array:
+    """The same where what the parent does to the bone is known."""
     location = np.zeros(3) if bone.connected and bone.parent_rest is not None else channels.location
-    return pose_bone(parent_transform(bone, parent_pose), location, channels.rotation, channels.scale)
+    return pose_bone(transform, location, channels.rotation, channels.scale)
 
 
 def local_basis(bone: RestBone, parent_pose: Array | None, posed: Array) -> tuple[Array, Array]:

@@ -28,6 +28,7 @@ from ..solver import (
 from .bones import ChainMotion, RestChain
 from .planes import in_plane
 from .posing import Laying, Reference, Turned, by_angles, chosen, link_vectors, rest_reference, towards, turn_bones
+from .still_hinges import still_hinges
 from .uneven import search
 
 SETTLED = 1e-7
@@ -91,25 +92,33 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     start = angles_of(links)
     rest_direction = _rest_direction(chain, motion, task)
     settled = SETTLED if links.shape[-2] == TWO else REACH_TOLERANCE
-    lengths = _lengths(links)
+    fixed = not task.laying.flatten and task.options.mode != ReachMode.STRETCH
+    hinges = still_hinges(chain, motion, reference, task.frames) if fixed else None
+    lengths = _lengths(links) if hinges is None else hinges.lengths[None]
 
-    def pose_with(lengths: Array) -> tuple[ChainPose, Mask]:
-        """The pose for links of these lengths `(..., F, n)`, and where its tip is not where the solution has it."""
+    def pose_with(lengths: Array) -> tuple[ChainPose, Array, Mask]:
+        """The pose for links of these lengths `(..., F, n)`, its links, and where its tip is not where the solution has it."""
         solution = _solve(targets, lengths, task, start, rest_direction)
-        scaled = task.stretched(motion, solution.ratio)
         directions = np.cumsum(solution.angles, axis=-1)
-        turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions))
-        tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
-        unsettled = _distance(tips, solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
-        return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), unsettled
+        if hinges is not None:
+            scaled = motion
+            turned, posed = hinges.turned_towards(directions)
+        else:
+            scaled = task.stretched(motion, solution.ratio)
+            turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions))
+            posed = link_vectors(task.frames, turned.joints)
+        unsettled = _distance(posed.sum(axis=-2), solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
+        return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), posed, unsettled
 
-    pose, unsettled = pose_with(lengths)
+    pose, posed, unsettled = pose_with(lengths)
     for _ in range(LENGTH_ROUNDS):
         if not unsettled.any():
             break
-        lengths = _lengths(link_vectors(task.frames, pose.turned.joints)) / pose.ratio[..., None]
-        pose, unsettled = pose_with(lengths)
-    doubtful = unsettled | (_uneven(reference) & (pose.reach != Reach.REACHED))
+        lengths = _lengths(posed) / pose.ratio[..., None]
+        pose, posed, unsettled = pose_with(lengths)
+    doubtful = unsettled
+    if hinges is None:
+        doubtful = unsettled | (_uneven(reference) & (pose.reach != Reach.REACHED))
     if task.limits is None and doubtful.any():
         return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
     return pose
@@ -162,7 +171,7 @@ def angles_of(links: Array) -> Array:
     """
     directions = np.arctan2(links[..., 1], links[..., 0])
     directions[..., 1:] = wrap(np.diff(directions, axis=-1))
-    return np.unwrap(directions, axis=-2)
+    return np.unwrap(directions, axis=-2) if directions.shape[-2] > 1 else directions
 
 
 def _rest_direction(chain: RestChain, motion: ChainMotion, task: Task) -> Array:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..array_types import Array, Mask
 from .bones import ChainMotion, RestChain
-from .inheritance import parent_transform, pose_with_channels
+from .inheritance import ParentTransform, parent_transform, pose_under, pose_with_channels
+from .local_rotations import LocalRotations, Matrices
 from .planes import in_plane
 from .rotations import about_axis, before
 from .turning import hinge_axis, laid_along, laid_normal, resting_normal, turned_along
@@ -40,16 +42,29 @@ class Laying:
     `None` lays each link on the shortest way."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Turned:
-    """The chain after turning."""
+    """The chain after turning; how that poses its bones is worked out when asked for, where it is not known already."""
 
-    rotations: tuple[Array, ...]
-    """`(..., F, 3, 3)` local rotation of each turning bone."""
-    poses: tuple[Array, ...]
-    """`(..., F, 4, 4)` of each bone of the chain, armature space."""
-    joints: Array
-    """`(..., F, n + 1, 3)` armature space."""
+    chain: RestChain
+    motion: ChainMotion
+    rotations: tuple[LocalRotations, ...]
+    """Of each turning bone."""
+    known_poses: tuple[Array, ...] | None = None
+    """What `poses` is, if known."""
+
+    @cached_property
+    def poses(self) -> tuple[Array, ...]:
+        """`(..., F, 4, 4)` of each bone of the chain, armature space."""
+        if self.known_poses is not None:
+            return self.known_poses
+        matrices = tuple(rotation.matrices for rotation in self.rotations)
+        return tuple(pose_path(self.chain, with_rotations(self.chain, self.motion, matrices)))
+
+    @cached_property
+    def joints(self) -> Array:
+        """`(..., F, n + 1, 3)` armature space."""
+        return joints_of(self.chain, self.poses)
 
 
 def joints_of(chain: RestChain, poses: list[Array] | tuple[Array, ...]) -> Array:
@@ -79,8 +94,7 @@ def with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array
 
 def pose_with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array, ...]) -> Turned:
     """The chain with these local rotations on its turning bones."""
-    poses = pose_path(chain, with_rotations(chain, motion, rotations))
-    return Turned(rotations, tuple(poses), joints_of(chain, poses))
+    return Turned(chain, motion, tuple(map(Matrices, rotations)))
 
 
 def rest_reference(chain: RestChain, motion: ChainMotion) -> Reference:
@@ -90,12 +104,13 @@ def rest_reference(chain: RestChain, motion: ChainMotion) -> Reference:
 
 def present_reference(chain: RestChain, motion: ChainMotion) -> Reference:
     """The reference in which the turning bones have the rotation that each frame has."""
-    poses = pose_path(chain, motion)
+    poses: list[Array] = []
+    transforms: list[ParentTransform] = []
+    for bone, channels in zip(chain.bones, motion.channels, strict=True):
+        transforms.append(parent_transform(bone, poses[-1] if poses else motion.parent_pose))
+        poses.append(pose_under(bone, transforms[-1], channels))
     joints = joints_of(chain, poses)
-    inherited = tuple(
-        parent_transform(chain.bones[index], poses[index - 1] if index else motion.parent_pose).turn_and_scale
-        for index in chain.turning
-    )
+    inherited = tuple(transforms[index].turn_and_scale for index in chain.turning)
     links = tuple(before(matrix, link) for matrix, link in zip(inherited, _steps(joints), strict=True))
     rotations = tuple(motion.channels[index].rotation for index in chain.turning)
     return Reference(joints, inherited, links, rotations)
@@ -110,15 +125,14 @@ def turn_bones(chain: RestChain, motion: ChainMotion, reference: Reference, turn
     rotations, poses = [], []
     parent = motion.parent_pose
     for index, bone in enumerate(chain.bones):
-        channels = motion.channels[index]
+        channels, transform = motion.channels[index], parent_transform(bone, parent)
         if index in chain.turning:
             number = chain.turning.index(index)
-            inherited = parent_transform(bone, parent).turn_and_scale
-            rotations.append(turn(number, inherited) @ reference.rotations[number])
+            rotations.append(turn(number, transform.turn_and_scale) @ reference.rotations[number])
             channels = replace(channels, rotation=rotations[-1])
-        parent = pose_with_channels(bone, parent, channels)
+        parent = pose_under(bone, transform, channels)
         poses.append(parent)
-    return Turned(tuple(rotations), tuple(poses), joints_of(chain, poses))
+    return Turned(chain, motion, tuple(map(Matrices, rotations)), tuple(poses))
 
 
 def towards(reference: Reference, frames: Array, laying: Laying, directions: Array) -> Turn:
@@ -151,12 +165,12 @@ def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[A
 
 def chosen(where: Mask, first: Turned, second: Turned) -> Turned:
     """At frames `where` `(..., F)` the first pose, elsewhere the second."""
-    matrices = where[..., None, None]
-    return Turned(
-        tuple(np.where(matrices, a, b) for a, b in zip(first.rotations, second.rotations, strict=True)),
-        tuple(np.where(matrices, a, b) for a, b in zip(first.poses, second.poses, strict=True)),
-        np.where(matrices, first.joints, second.joints),
+    wanted = where[..., None, None]
+    rotations = tuple(
+        Matrices(np.where(wanted, a.matrices, b.matrices)) for a, b in zip(first.rotations, second.rotations, strict=True)
     )
+    poses = tuple(np.where(wanted, a, b) for a, b in zip(first.poses, second.poses, strict=True))
+    return Turned(second.chain, second.motion, rotations, poses)
 
 
 def link_vectors(frames: Array, joints: Array) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..array_types import Array
 from .blender_types import AnimData, FCurve, Object
+from .key_tables import INTERPOLATION, key_numbers
 from .versions import curve_bag, mixes_layers
 
 POSE_NEUTRAL = ("bbone_", "hide", "is_visible", "is_solo", "layers", "show_", "color", "envelope")
@@ -38,7 +39,7 @@ class Animation:
         return self.mixed or path in self.curves or path in self.doubtful
 
     def values(self, path: str, still: Array, times: list[float]) -> Array | None:
-        """Values `(F, k)` of a property at the animation's `times`, one row if it is still.
+        """Values `(F, k)` of a property at the animation's `times`, one row if it is still, also if its curves are flat.
 
         `still` `(k,)` is what components without a curve hold. `None` where curves alone do not tell.
         """
@@ -49,8 +50,15 @@ class Animation:
             return still[None]
         if max(curves) >= len(still):
             return None
-        values = np.repeat(still[None], len(times), axis=0)
+        still = still.astype(float)
+        moving = {}
         for component, fcurve in curves.items():
+            if is_flat(fcurve):
+                still[component] = fcurve.keyframe_points[0].co[1]
+            else:
+                moving[component] = fcurve
+        values = np.repeat(still[None], len(times) if moving else 1, axis=0)
+        for component, fcurve in moving.items():
             values[:, component] = list(map(fcurve.evaluate, times))
         return values
 
@@ -75,6 +83,17 @@ def read_animation(datablock: Object) -> Animation:
             found.doubtful.add(fcurve.data_path)
         components[fcurve.array_index] = fcurve
     return found
+
+
+def is_flat(fcurve: FCurve) -> bool:
+    """Whether the curve has the value of its first key at all times: keys and handles alike, no easing, no modifiers."""
+    points = fcurve.keyframe_points
+    if not points or fcurve.modifiers or fcurve.sampled_points or points[0].co[1] != points[-1].co[1]:
+        return False
+    if np.any(key_numbers(fcurve, "interpolation") > INTERPOLATION["BEZIER"]):
+        return False
+    heights = (key_numbers(fcurve, name)[:, 1] for name in ("co", "handle_left", "handle_right"))
+    return all(np.all(values == points[0].co[1]) for values in heights)
 
 
 def may_be_animated(datablock: Object, path: str) -> bool:

@@ -37,13 +37,15 @@ KeyTable = dict[str, Array]
 
 def read_keys(fcurve: FCurve) -> KeyTable:
     """Everything the curve's keys hold."""
+    return {name: key_numbers(fcurve, name) for name in WIDTHS}
+
+
+def key_numbers(fcurve: FCurve, name: str) -> Array:
+    """One of the things in `WIDTHS` that the curve's keys hold, `(K, width)`."""
     points = fcurve.keyframe_points
-    table = blank_keys(len(points))
-    for name, values in table.items():
-        flat = values.ravel()
-        points.foreach_get(name, flat)
-        table[name] = flat.reshape(values.shape)
-    return table
+    flat = np.empty(len(points) * WIDTHS[name], dtype=_number_type(name))
+    points.foreach_get(name, flat)
+    return flat.reshape(len(points), WIDTHS[name])
 
 
 def put_keys(fcurve: FCurve, table: KeyTable) -> None:

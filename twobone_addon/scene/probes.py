@@ -25,6 +25,9 @@ PROBE_NAME = ".twobone_probe"
 
 MATRIX_SIZE = 16
 
+Read = Callable[[int], None]
+"""Fetches what the scene's present frame has into a row."""
+
 FEW_BONES = 4
 """Up to this many bones per wanted one, fetching all bones of an armature at once is cheaper than one by one."""
 
@@ -71,10 +74,13 @@ class Probes:
         for probe in self._made:
             bpy.data.objects.remove(probe)
 
-    def readers(self) -> list[Callable[[Any, int], None]]:
-        """What takes everything at the scene's present frame, out of a depsgraph, into a row; called once per frame each."""
+    def readers(self, depsgraph: Any) -> list[Read]:
+        """What takes everything at the scene's present frame, out of a depsgraph, into a row.
+
+        They hold on to evaluated copies: as long as nobody else's code runs, these stay where they are from frame to frame.
+        """
         worlds = [self._worlds] if self._worlds.names else []
-        return [reader.read for reader in (*worlds, *self._poses.values(), *self._others.values())]
+        return [reader.reading(depsgraph) for reader in (*worlds, *self._poses.values(), *self._others.values())]
 
     def values(self, quantity: Quantity) -> Array:
         """All rows of a quantity."""
@@ -121,10 +127,15 @@ class WorldReader:
         self.probes: list[Object] = []
         self._rows = np.empty((count, len(names), 4, 4), dtype=np.float32)
 
-    def read(self, depsgraph: Any, row: int) -> None:
-        """Fetch one frame."""
-        for place, probe in zip(self._rows[row], self.probes, strict=True):
-            place[:] = probe.evaluated_get(depsgraph).matrix_world
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        evaluated, rows = [probe.evaluated_get(depsgraph) for probe in self.probes], self._rows
+
+        def read(row: int) -> None:
+            for place, probe in zip(rows[row], evaluated, strict=True):
+                place[:] = probe.matrix_world
+
+        return read
 
     def values(self, name: str) -> Array:
         """Matrices `(F, 4, 4)`."""
@@ -139,22 +150,26 @@ class StageReader(WorldReader):
         self._columns: list[str] = []
         self._flat = np.empty((0, 0), dtype=np.float32)
 
-    def read(self, depsgraph: Any, row: int) -> None:
-        """Fetch one frame."""
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
         if not self._columns:
             self._columns = [thing.name for thing in depsgraph.objects]
             self._flat = np.empty((len(self._rows), MATRIX_SIZE * len(self._columns)), dtype=np.float32)
-        depsgraph.objects.foreach_get("matrix_world", self._flat[row])
+        fetch, flat = depsgraph.objects.foreach_get, self._flat
+
+        def read(row: int) -> None:
+            fetch("matrix_world", flat[row])
+
+        return read
 
     def values(self, name: str) -> Array:
         """Matrices `(F, 4, 4)`."""
-        column = self._columns.index(self.probes[self.names.index(name)].name)
-        return by_rows(self._flat[:, MATRIX_SIZE * column : MATRIX_SIZE * (column + 1)])
+        return by_rows(self._flat, self._columns.index(self.probes[self.names.index(name)].name))
 
 
-def by_rows(flat: Array) -> Array:
-    """Matrices `(F, 4, 4)` of numbers `(F, 16)` as Blender keeps them, column after column."""
-    return flat.reshape(-1, 4, 4).swapaxes(-1, -2).astype(float)
+def by_rows(flat: Array, place: int) -> Array:
+    """Matrices `(F, 4, 4)` at one place among numbers `(F, 16 n)` as Blender keeps them, column after column."""
+    return flat.reshape(len(flat), -1, 4, 4)[:, place].swapaxes(-1, -2).astype(float, order="C")
 
 
 class PoseReader:
@@ -168,20 +183,26 @@ class PoseReader:
         self._columns = bones.keys() if self._whole else names
         self._flat = np.empty((count, MATRIX_SIZE * len(self._columns)), dtype=np.float32)
 
-    def read(self, depsgraph: Any, row: int) -> None:
-        """Fetch one frame."""
-        bones = self._armature.evaluated_get(depsgraph).pose.bones
-        if self._whole:
-            bones.foreach_get("matrix", self._flat[row])
-            return
-        for place, name in zip(self._flat[row].reshape(-1, 4, 4), self.names, strict=True):
-            place[:] = bones[name].matrix
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        evaluated, flat = self._armature.evaluated_get(depsgraph), self._flat
+
+        def read_all(row: int) -> None:
+            evaluated.pose.bones.foreach_get("matrix", flat[row])
+
+        def read(row: int) -> None:
+            bones = evaluated.pose.bones
+            for place, name in zip(flat[row].reshape(-1, 4, 4), self.names, strict=True):
+                place[:] = bones[name].matrix
+
+        return read_all if self._whole else read
 
     def values(self, name: str) -> Array:
         """Matrices `(F, 4, 4)`."""
-        column = self._columns.index(name)
-        flat = self._flat[:, MATRIX_SIZE * column : MATRIX_SIZE * (column + 1)]
-        return by_rows(flat) if self._whole else flat.reshape(-1, 4, 4).astype(float)
+        place = self._columns.index(name)
+        return (
+            by_rows(self._flat, place) if self._whole else self._flat.reshape(len(self._flat), -1, 4, 4)[:, place].astype(float)
+        )
 
 
 class ChannelReader:
@@ -192,9 +213,13 @@ class ChannelReader:
         self._bone = quantity.bone
         self.values: Array = np.zeros((count, 10))
 
-    def read(self, depsgraph: Any, row: int) -> None:
-        """Fetch one frame."""
-        bone = self._armature.evaluated_get(depsgraph).pose.bones[self._bone]
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        evaluated = self._armature.evaluated_get(depsgraph)
+        return lambda row: self._fetch(evaluated, row)
+
+    def _fetch(self, evaluated: Object, row: int) -> None:
+        bone = evaluated.pose.bones[self._bone]
         if bone.rotation_mode == "QUATERNION":
             rotation = bone.rotation_quaternion
         elif bone.rotation_mode == "AXIS_ANGLE":
@@ -221,9 +246,12 @@ class ValueReader:
         target.data_path = quantity.path
         self.values: Array = np.zeros(count)
 
-    def read(self, depsgraph: Any, row: int) -> None:
-        """Fetch one frame."""
-        thing = self._object.evaluated_get(depsgraph)
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        evaluated = self._object.evaluated_get(depsgraph)
+        return lambda row: self._fetch(evaluated, row)
+
+    def _fetch(self, thing: Object, row: int) -> None:
         value = thing.path_resolve(self._path)
         self.values[row] = self._item_number(thing, value) if isinstance(value, str) else value
 

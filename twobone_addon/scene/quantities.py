@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..array_types import Array
 
 
@@ -33,12 +35,19 @@ class Samples:
         return self.values[quantity]
 
     def at(self, quantity: Quantity, rows: Array) -> Array:
-        """The values at some rows; of a still quantity one row, which stands for all."""
-        return frame_rows(self._one_if_still(quantity), rows)
+        """The values at some rows, ascending; of a still quantity one row, which stands for all."""
+        values = self._one_if_still(quantity)
+        return values if len(values) == len(rows) else frame_rows(values, rows)
 
     def _one_if_still(self, quantity: Quantity) -> Array:
         values = self.values[quantity]
         return values[:1] if values.strides[0] == 0 else values
+
+
+def still_row(values: Array) -> Array:
+    """The first of the rows of `values` `(F, ...)` if all are alike, `(1, ...)`; else all."""
+    # Most of what moves is told from its ends.
+    return values[:1] if np.array_equal(values[0], values[-1]) and np.all(values == values[0]) else values
 
 
 def frame_rows(values: Array, rows: Array) -> Array:

@@ -18,8 +18,8 @@ from bpy.app import handlers
 
 from ..array_types import Array
 from .blender_types import Scene
-from .probes import Probes
-from .quantities import Quantity, Samples
+from .probes import Probes, Read
+from .quantities import Quantity, Samples, still_row
 from .restoring import frame_and_edits_kept
 from .stepping import FRAMES_PER_STEP, Steps
 
@@ -31,18 +31,26 @@ STAGE_NAME = ".twobone_stage"
 def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool) -> Steps[dict[Quantity, Array]]:
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time."""
     with _stage(scene, in_scene=in_scene) as stage, Probes(stage, quantities, len(frames), alone=not in_scene) as probes:
-        layer, readers = stage.view_layers[0], probes.readers()
+        layer, readers = stage.view_layers[0], list[Read]()
+        depsgraph = None
         set_frame = partial(_set_frame if in_scene else _set_frame_quietly, stage)
         whole = np.floor(frames)
         steps = zip(whole.astype(int).tolist(), (frames - whole).tolist(), strict=True)
         for row, (frame, part) in enumerate(steps):
             set_frame(frame, part)
-            depsgraph = layer.depsgraph
+            # Asking for a depsgraph costs a third of a small frame. That of our own stage stays; the user's may be made anew.
+            if depsgraph is None or in_scene:
+                depsgraph = layer.depsgraph
+            # Finding what is read takes as long as reading it. It stays until somebody else has a turn: see the yield.
+            if in_scene or row % FRAMES_PER_STEP == 0:
+                readers = probes.readers(depsgraph)
             for read in readers:
-                read(depsgraph, row)
+                read(row)
             if row % FRAMES_PER_STEP == FRAMES_PER_STEP - 1:
                 yield (row + 1) / len(frames)
-        return {quantity: probes.values(quantity) for quantity in quantities}
+        found = {quantity: probes.values(quantity) for quantity in quantities}
+        # Of what is still, one row that repeats is all that is worked on later.
+        return {quantity: np.broadcast_to(still_row(values), values.shape) for quantity, values in found.items()}
 
 
 def _set_frame(scene: Scene, frame: int, part: float) -> None:
@@ -51,6 +59,9 @@ def _set_frame(scene: Scene, frame: int, part: float) -> None:
 
 def _set_frame_quietly(scene: Scene, frame: int, part: float) -> None:
     """The same in a scene that concerns nobody else: what other add-ons do when the frame changes stays undone."""
+    if not (handlers.frame_change_pre or handlers.frame_change_post):
+        scene.frame_set(frame, subframe=part)
+        return
     listening = [functions for functions in (handlers.frame_change_pre, handlers.frame_change_post) if functions]
     kept = [functions[:] for functions in listening]
     for functions in listening:

@@ -1,0 +1,64 @@
+"""Local rotations of a bone over time, in whichever form they were found; the other forms are made when asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from ..array_types import Array
+from .rotations import about_axis, to_quaternion
+
+
+class LocalRotations(Protocol):
+    """Rotations of one bone."""
+
+    @property
+    def matrices(self) -> Array:
+        """Rotation matrices `(..., F, 3, 3)`."""
+        ...
+
+    @property
+    def quaternions(self) -> Array:
+        """`(..., F, 4)` of unit length; the signs are arbitrary."""
+        ...
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Rotations known as matrices."""
+
+    matrices: Array
+    """`(..., F, 3, 3)`"""
+
+    @cached_property
+    def quaternions(self) -> Array:
+        """Unit quaternions `(..., F, 4)`."""
+        return to_quaternion(self.matrices)
+
+
+@dataclass(frozen=True)
+class HingeTurns:
+    """Turns about one axis that stands still, from one rotation."""
+
+    axis: Array
+    """`(3,)` unit length"""
+    angles: Array
+    """`(F,)` radians"""
+    start: Array
+    """`(3, 3)` the rotation before the turn"""
+
+    @cached_property
+    def matrices(self) -> Array:
+        """Rotation matrices `(F, 3, 3)`."""
+        return about_axis(self.axis, self.angles) @ self.start
+
+    @cached_property
+    def quaternions(self) -> Array:
+        """`(F, 4)`: by half the angle, without the way through matrices."""
+        w, x, y, z = to_quaternion(self.start)
+        turned = self.axis @ np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]])
+        half = 0.5 * self.angles
+        return np.stack([np.cos(half), np.sin(half)], axis=-1) @ np.stack([[w, x, y, z], turned])
