@@ -5,11 +5,13 @@ from dataclasses import fields
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from tests.baking.scenes import LEG, add_empty, build_armature
 from twobone_addon.baking.completing import stored_settings
 from twobone_addon.baking.live import present_plan
 from twobone_addon.baking.preview import SOFT, PathPicture, chain_picture, limit_bounds, path_picture
+from twobone_addon.interface import overlay_data
 from twobone_addon.interface.overlay_lines import (
     FAINT,
     Palette,
@@ -100,7 +102,7 @@ def test_limits_draw_their_own_region(leg):
 
 def test_paths_are_coloured_by_what_becomes_of_each_frame():
     places = np.arange(15.0).reshape(5, 3)
-    lines = path_lines(PathPicture(np.arange(5.0), places, places, np.array([0, 1, 2, 3, SOFT], dtype=np.int8)), PALETTE)
+    lines = path_lines(PathPicture(np.arange(5.0), places, places, np.array([0, 1, 2, 3, SOFT], dtype=np.int8), None), PALETTE)
     starts = lines.colors[8::2]
     assert [tuple(color) for color in starts] == [PALETTE.reached, PALETTE.too_far, PALETTE.too_near, PALETTE.too_near]
     assert np.array_equal(lines.points[8::2], places[:-1])
@@ -133,3 +135,34 @@ def test_every_part_has_two_ends_and_a_colour_for_each(leg):
     assert len(whole.points) % 2 == 0
     assert np.isfinite(whole.points).all()
     assert len(joined([]).points) == 0
+
+
+@pytest.mark.parametrize("settings", [{}, {"use_limits": True, "upper_min": -0.2, "lower_max": 1.0}, {"plane": "REST"}], ids=str)
+def test_the_walk_over_time_has_the_chain_of_every_frame_as_the_frame_itself_shows_it(leg, settings):
+    chain, target = leg.twobone.chains[0], leg.twobone.chains[0].target
+    place = target.location.copy()
+    for frame in (1, 4, 8):
+        target.location = place + Vector((0.1 * frame, 0.2, -0.1 * frame))
+        target.keyframe_insert("location", frame=frame)
+        leg.location.x = 3 + frame
+        leg.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_end = 8
+    picture_of(leg, **settings)
+    path = path_picture(bpy.context.scene, stored_settings(leg, chain, {}))
+    assert path.chain_at(4.5) is None
+    assert path.chain_at(9) is None
+    for frame in (1, 3, 8):
+        bpy.context.scene.frame_set(frame)
+        walked, here = path.chain_at(frame), picture_of(leg)
+        for name in ("root", "axes", "joints", "other_joints", "target"):
+            assert np.allclose(getattr(walked, name), getattr(here, name), atol=1e-5), name
+        assert np.allclose(np.concatenate(walked.reach_bounds), np.concatenate(here.reach_bounds), atol=1e-5)
+
+
+def test_a_parents_pose_that_nobody_keyed_makes_the_paths_old(leg):
+    overlay_data.update(bpy.context, leg)
+    overlay_data.make_path()
+    assert not overlay_data.shown.path_is_old
+    leg.pose.bones["parent"].rotation_quaternion = (0.9, 0.3, 0, 0)
+    bpy.context.view_layer.update()
+    assert overlay_data.shown.path_is_old

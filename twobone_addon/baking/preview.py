@@ -48,6 +48,45 @@ class ChainPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainPictures:
+    """A chain at some frames, one row each."""
+
+    world_from_armature: Array
+    """`(F, 4, 4)`"""
+    frames: Array
+    """`(F, 3, 3)` of the plane, armature space."""
+    joints: Array
+    """`(F, n + 1, 3)` bent to the chosen side, armature space."""
+    other_joints: Array
+    """`(F, n + 1, 3)` bent to the other side."""
+    targets: Array
+    """`(F, 2)` in the plane, from the root joint."""
+    lengths: Array
+    """`(F, n)` of the links in the plane, not stretched."""
+    rest_directions: Array
+    """`(F,)` of the first link at rest, in the plane."""
+    limits: Array | None
+    """`(n, 2)` of the joints."""
+
+    def at(self, row: int) -> ChainPicture:
+        """What is shown of one of them."""
+        world, axes, root = self.world_from_armature[row], self.frames[row, :, :2], self.joints[row, 0]
+        lengths = self.lengths[row]
+        if self.limits is not None and len(lengths) == 2:  # noqa: PLR2004 - two links
+            bounds = limit_bounds(lengths, self.limits.ravel(), float(self.rest_directions[row]))
+        else:
+            bounds = ring_bounds(lengths)
+        return ChainPicture(
+            root=_carried(world, root[None])[0],
+            axes=world[:3, :3] @ axes * lengths.sum(),
+            reach_bounds=tuple(_carried(world, root + bound @ axes.T) for bound in bounds),
+            joints=_carried(world, self.joints[row]),
+            other_joints=_carried(world, self.other_joints[row]),
+            target=_carried(world, (root + axes @ self.targets[row])[None])[0],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class PathPicture:
     """The ways of target and tip over the range, world space."""
 
@@ -59,6 +98,13 @@ class PathPicture:
     """`(F, 3)`"""
     reach: Codes
     """`(F,)` of `solver.Reach`, or `SOFT`."""
+    chains: ChainPictures
+    """The chain at each frame."""
+
+    def chain_at(self, frame: float) -> ChainPicture | None:
+        """The chain at a frame; `None` where that is not one of the range."""
+        row = int(np.searchsorted(self.frames, frame))
+        return self.chains.at(row) if row < len(self.frames) and self.frames[row] == frame else None
 
 
 def chain_picture(present: PresentPlan, scene: Scene, depsgraph: Any, place_world: Array | None = None) -> ChainPicture:
@@ -66,22 +112,7 @@ def chain_picture(present: PresentPlan, scene: Scene, depsgraph: Any, place_worl
     plan, motion = present_motion(present, scene, depsgraph)
     if place_world is not None:
         motion = aimed(motion, place_world)
-    chosen = solve_chain_pose(plan, motion)
-    other = solve_chain_pose(plan, replace(motion, bend=-chosen.task.bend))
-    world_from_armature = motion.world_from_armature[0]
-    frame, root = chosen.task.frames[0], chosen.pose.turned.joints[0, 0]
-    target = in_plane(frame, chosen.task.targets[0] - root)
-    lengths = _lengths(chosen)
-    return ChainPicture(
-        root=_carried(world_from_armature, root[None])[0],
-        axes=world_from_armature[:3, :3] @ frame[:, :2] * lengths.sum(),
-        reach_bounds=tuple(
-            _carried(world_from_armature, root + bound @ frame[:, :2].T) for bound in _bounds(plan, motion, chosen, lengths)
-        ),
-        joints=_carried(world_from_armature, chosen.pose.turned.joints[0]),
-        other_joints=_carried(world_from_armature, other.pose.turned.joints[0]),
-        target=_carried(world_from_armature, (root + frame[:, :2] @ target)[None])[0],
-    )
+    return _chain_pictures(plan, motion, solve_chain_pose(plan, motion)).at(0)
 
 
 def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
@@ -95,23 +126,40 @@ def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
     samples = sample(scene, motion_quantities(plan), plan.frames)
     motion = plan_motion(plan, samples, np.arange(len(plan.frames)))
     solved = solve_chain_pose(plan, motion)
-    joints = solved.turned.joints
-    targets = in_plane(solved.task.frames, solved.task.targets - joints[:, 0])
-    softened = _norm(targets - solved.pose.goals) > SOFTENED * _norm(np.diff(joints, axis=1)).sum(axis=-1)
+    chains = _chain_pictures(plan, motion, solved)
+    softened = _norm(chains.targets - solved.pose.goals) > SOFTENED * _norm(np.diff(solved.turned.joints, axis=1)).sum(axis=-1)
     reach = np.where(softened & (solved.pose.reach == Reach.REACHED), SOFT, solved.pose.reach)
     return PathPicture(
         frames=plan.frames,
         targets=points(motion.world_from_armature, solved.task.targets),
-        tips=points(motion.world_from_armature, joints[:, -1]),
+        tips=points(motion.world_from_armature, solved.turned.joints[:, -1]),
         reach=reach.astype(np.int8),
+        chains=chains,
     )
 
 
-def _bounds(plan: ChainPlan, motion: PlanMotion, chosen: SolvedChain, lengths: Array) -> list[Array]:
-    """Curves `(P, 2)` in the plane, from the root joint, that bound where the tip can be."""
-    limits = chosen.task.limits
-    if limits is not None and len(lengths) == 2:  # noqa: PLR2004 - two links
-        return limit_bounds(lengths, limits.ravel(), _rest_direction(plan, motion, chosen))
+def _chain_pictures(plan: ChainPlan, motion: PlanMotion, chosen: SolvedChain) -> ChainPictures:
+    other = solve_chain_pose(plan, replace(motion, bend=-chosen.task.bend))
+    count = len(motion.target_world)
+    frames = np.broadcast_to(chosen.task.frames, (count, 3, 3))
+    joints = np.broadcast_to(chosen.pose.turned.joints, (count, *chosen.pose.turned.joints.shape[1:]))
+    links = in_plane(frames[:, None], np.diff(joints, axis=1))
+    reference = rest_reference(plan.rest, motion.chain).joints
+    at_rest = in_plane(frames, np.broadcast_to(reference[..., 1, :] - reference[..., 0, :], (count, 3)))
+    return ChainPictures(
+        world_from_armature=np.broadcast_to(motion.world_from_armature, (count, 4, 4)),
+        frames=frames,
+        joints=joints,
+        other_joints=np.broadcast_to(other.pose.turned.joints, joints.shape),
+        targets=in_plane(frames, chosen.task.targets - joints[:, 0]),
+        lengths=_norm(links) / np.broadcast_to(chosen.pose.ratio, (count,))[:, None],
+        rest_directions=np.arctan2(at_rest[:, 1], at_rest[:, 0]),
+        limits=chosen.task.limits,
+    )
+
+
+def ring_bounds(lengths: Array) -> list[Array]:
+    """Circles `(P, 2)` of the straight and of the folded chain of these links `(n,)`."""
     full = np.linspace(-np.pi, np.pi, 2 * ARC_STEPS + 1)
     circle = np.stack([np.cos(full), np.sin(full)], axis=-1)
     far = lengths.sum()
@@ -132,19 +180,6 @@ def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[A
     edges = [(upper[0] + (upper[1] - upper[0]) * turns, np.full_like(turns, angle)) for angle in still]
     edges += [(np.full_like(turns, angle), lower[0] + (lower[1] - lower[0]) * turns) for angle in upper]
     return [forward(np.stack(edge, axis=-1), lengths)[..., -1, :] for edge in edges]
-
-
-def _rest_direction(plan: ChainPlan, motion: PlanMotion, chosen: SolvedChain) -> float:
-    reference = rest_reference(plan.rest, motion.chain)
-    joints = reference.joints.reshape(-1, *reference.joints.shape[-2:])[0]
-    first = in_plane(chosen.task.frames[0], joints[1] - joints[0])
-    return float(np.arctan2(first[1], first[0]))
-
-
-def _lengths(chosen: SolvedChain) -> Array:
-    """Lengths `(n,)` of the links in the plane, not stretched."""
-    links = np.diff(chosen.pose.turned.joints[0], axis=0)
-    return _norm(in_plane(chosen.task.frames[0], links)) / float(chosen.pose.ratio[0])
 
 
 def _carried(matrix: Array, places: Array) -> Array:

@@ -32,8 +32,9 @@ class Shown:
     picture: ChainPicture | None = None
     path: PathPicture | None = None
     path_is_old: bool = True
-    version: int = 0
-    """Counts up with every change of what is shown."""
+    picture_version: int = 0
+    path_version: int = 0
+    """They count up with every change of what is shown."""
 
 
 shown = Shown()
@@ -42,7 +43,7 @@ shown = Shown()
 def forget() -> None:
     """Drop everything, as after a file was loaded or the add-on was disabled."""
     global shown  # noqa: PLW0603 - the overlay's one store
-    shown = Shown(version=shown.version + 1)
+    shown = Shown(picture_version=shown.picture_version + 1, path_version=shown.path_version + 1)
 
 
 def update(context: bpy.types.Context, armature: bpy.types.Object) -> Shown:
@@ -81,7 +82,7 @@ def _start(scene: bpy.types.Scene, settings: BakeSettings) -> None:
         shown.present = None if settings.target_offset == "KEEP" else present_plan(scene, settings)
     except TwoBoneError:
         shown.present = None
-    shown.version += 1
+    shown.picture_version += 1
 
 
 def _update_picture(context: bpy.types.Context) -> None:
@@ -90,9 +91,12 @@ def _update_picture(context: bpy.types.Context) -> None:
     situation = (context.scene.frame_current_final, *_matrices(plan, depsgraph))
     if situation == shown.situation:
         return
+    # Where only time has passed, the walk over time has been here already.
+    walked = shown.path is not None and not shown.path_is_old and situation[:1] != shown.situation[:1]
+    known = shown.path.chain_at(situation[0]) if walked else None
     shown.situation = situation
-    shown.picture = chain_picture(shown.present, context.scene, depsgraph)
-    shown.version += 1
+    shown.picture = known or chain_picture(shown.present, context.scene, depsgraph)
+    shown.picture_version += 1
 
 
 def _matrices(plan: Any, depsgraph: Any) -> list[Any]:
@@ -133,7 +137,7 @@ def make_path() -> float | None:
             shown.present = present_plan(bpy.context.scene, shown.settings)
     except TwoBoneError:
         shown.path = None
-    shown.version += 1
+    shown.path_version += 1
     for window in manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
@@ -147,7 +151,9 @@ def _notice_changes(scene: bpy.types.Scene, depsgraph: Any) -> None:
         return
     names = {shown.settings.target, shown.settings.pole, shown.settings.plane_object, shown.settings.armature}
     for change in depsgraph.updates:
-        moved = isinstance(change.id, bpy.types.Object) and change.is_updated_transform and change.id.name in names
+        # A pose that somebody changes counts as geometry.
+        is_changed = change.is_updated_transform or change.is_updated_geometry
+        moved = isinstance(change.id, bpy.types.Object) and is_changed and change.id.name in names
         if moved or isinstance(change.id, bpy.types.Action):
             mark_old()
 

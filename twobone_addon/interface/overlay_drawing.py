@@ -1,5 +1,6 @@
 """The overlay in the 3D viewport: the only file that talks to the GPU."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,15 +22,25 @@ THIN, WIDE = 1.0, 2.5
 
 
 @dataclass(slots=True)
-class Drawn:
-    """What was sent to the GPU last, and what it was made from."""
+class Part:
+    """What was sent to the GPU last of a part that changes as a whole, and what it was made from."""
 
     made_from: tuple[Any, ...] = ()
     batches: tuple[tuple[float, Any], ...] = ()
     """Line width and batch."""
 
+    def update(self, made_from: tuple[Any, ...], lines_of: Callable[[], dict[float, Lines]]) -> None:
+        """Send it anew if it is made from anything else than before."""
+        if made_from != self.made_from:
+            self.made_from, self.batches = made_from, _batches(lines_of())
 
-drawn = Drawn()
+
+chain_part = Part()
+"""Plane, reach and solutions at the present frame: new with every frame."""
+
+path_part = Part()
+"""The ways over the range: they stay while time passes."""
+
 handles: list[Any] = []
 
 
@@ -42,25 +53,27 @@ def draw() -> None:
     shown = overlay_data.update(context, armature)
     palette = theme_palette(context.preferences.themes[0], active_chain(armature).plane)
     options = armature.twobone
-    switches = (options.show_plane, options.show_reach, options.show_solutions, options.show_path)
-    made_from = (shown.version, switches, palette)
-    if made_from != drawn.made_from:
-        drawn.made_from, drawn.batches = made_from, _batches(shown, switches, palette)
-    if drawn.batches:
+    switches = (options.show_plane, options.show_reach, options.show_solutions)
+    chain_part.update((shown.picture_version, switches, palette), lambda: chain_lines(shown, switches, palette))
+    made_from = (shown.path_version, options.show_path, palette)
+    path_part.update(made_from, lambda: way_lines(shown, palette) if options.show_path else {})
+    if chain_part.batches or path_part.batches:
         _draw_batches(context, in_front=options.show_in_front)
 
 
-def lines_of(shown: overlay_data.Shown, switches: tuple[bool, bool, bool, bool], palette: Palette) -> dict[float, Lines]:
-    """Lines by their width; `switches` tell which of plane, reach, solutions and paths are wanted."""
-    plane, reach, solutions, path = switches
-    thin, wide = [], []
-    if shown.picture is not None:
-        thin += [plane_lines(shown.picture, palette)] if plane else []
-        wide += [reach_lines(shown.picture, palette)] if reach else []
-        wide += [solution_lines(shown.picture, palette)] if solutions else []
-    if shown.path is not None and path:
-        wide.append(path_lines(shown.path, palette))
-    return {THIN: joined(thin), WIDE: joined(wide)}
+def chain_lines(shown: overlay_data.Shown, switches: tuple[bool, bool, bool], palette: Palette) -> dict[float, Lines]:
+    """Lines of the present frame by their width; `switches` tell which of plane, reach and solutions are wanted."""
+    if shown.picture is None:
+        return {}
+    plane, reach, solutions = switches
+    wide = [reach_lines(shown.picture, palette)] if reach else []
+    wide += [solution_lines(shown.picture, palette)] if solutions else []
+    return {THIN: plane_lines(shown.picture, palette) if plane else joined([]), WIDE: joined(wide)}
+
+
+def way_lines(shown: overlay_data.Shown, palette: Palette) -> dict[float, Lines]:
+    """Lines of the ways over the range by their width."""
+    return {WIDE: path_lines(shown.path, palette)} if shown.path is not None else {}
 
 
 def theme_palette(theme: Any, plane: str) -> Palette:
@@ -98,16 +111,14 @@ def _is_wanted(context: bpy.types.Context, armature: bpy.types.Object | None) ->
     )
 
 
-def _batches(
-    shown: overlay_data.Shown, switches: tuple[bool, bool, bool, bool], palette: Palette
-) -> tuple[tuple[float, Any], ...]:
+def _batches(lines_of_width: dict[float, Lines]) -> tuple[tuple[float, Any], ...]:
     shader = gpu.shader.from_builtin(SHADER)
     return tuple(
         (
             width,
             batch_for_shader(shader, "LINES", {"pos": lines.points.astype("float32"), "color": lines.colors.astype("float32")}),
         )
-        for width, lines in lines_of(shown, switches, palette).items()
+        for width, lines in lines_of_width.items()
         if len(lines.points)
     )
 
@@ -119,7 +130,7 @@ def _draw_batches(context: bpy.types.Context, *, in_front: bool) -> None:
     gpu.state.blend_set("ALPHA")
     shader.bind()
     shader.uniform_float("viewportSize", (context.region.width, context.region.height))
-    for width, batch in drawn.batches:
+    for width, batch in (*path_part.batches, *chain_part.batches):
         shader.uniform_float("lineWidth", width * context.preferences.system.ui_scale)
         batch.draw(shader)
     gpu.state.depth_test_set(before[0])
@@ -135,5 +146,6 @@ def unregister() -> None:
     """Stop drawing, and let go of everything on the GPU."""
     while handles:
         bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
-    drawn.made_from, drawn.batches = (), ()
+    for part in (chain_part, path_part):
+        part.made_from, part.batches = (), ()
     overlay_data.unregister()
