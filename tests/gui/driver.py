@@ -24,6 +24,8 @@ from pathlib import Path
 import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
+from tests.gui.picture import Picture
+
 # Blender draws and handles events between two calls of a timer. One call is not always enough for both.
 SECONDS_BETWEEN_CALLS = 0.02
 CALLS_BETWEEN_STEPS = 5
@@ -147,6 +149,12 @@ class User:
             if not request.exists():
                 return
         raise AssertionError(f"nobody took the picture {name}")
+
+    def look(self, name: str) -> Generator[None, None, Picture | None]:
+        """The picture of the window, to look at what it shows; `None` where no pictures are taken."""
+        yield from self.picture(name)
+        path = self.pictures / f"{name}.png"
+        return Picture(path, self.window) if path.exists() else None
 
 
 def install_zip() -> None:
