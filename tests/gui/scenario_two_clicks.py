@@ -61,36 +61,77 @@ def scenario(user):
     assert curves() == 0, "one Ctrl-Z does not undo the whole bake"
 
 
+BEND = 2
+"""Its row in the redo panel, counted from 0."""
+
+
 def redo(user):
-    """Open the redo panel and change the step there."""
+    """Open the redo panel and turn the mouse wheel over the bend: the leg bends to the other side, in the same action."""
     region = user.region("HUD")
-    before = bpy.context.window_manager.operators[-1].bl_idname
     yield from user.click(region.x + 16, region.y + region.height - 12)
     yield from user.wait(10)
+    region = user.region("HUD")
+    x, top = region.x + int(0.7 * region.width), region.y + region.height
     yield from user.picture("redo_panel")
-    assert before == "TWOBONE_OT_bake"
+    knee, foot = joints()
+    assert knee.x > 0.5 * foot.x
+
+    yield from user.move(x, top - 45 - 23 * BEND)
+    yield from user.press("WHEELDOWNMOUSE", ctrl=True)
+    yield from user.wait(20)
+    yield from user.picture("redo_changed")
+    last = bpy.context.window_manager.operators[-1]
+    assert (last.bl_idname, last.plane, last.bend) == ("TWOBONE_OT_bake", "XZ", "POSITIVE")
+    other, same = joints()
+    assert (same - foot).length < 1e-5, "the foot has left its target"
+    assert other.x < 0.5 * foot.x, "the leg does not bend to the other side"
+    assert curves() == 8, f"{curves()} curves"
+    actions = [action.name for action in bpy.data.actions if action.users]
+    assert len(actions) == 1, actions
+    assert bpy.data.objects["Rig"].twobone.chains[0].report, "the chain has lost its result"
+
+
+def joints():
+    """Knee and foot."""
+    bone = bpy.data.objects["Rig"].pose.bones["lower"]
+    return bone.head.copy(), bone.tail.copy()
 
 
 def panels(user):
-    """Look at each sub-panel alone in a tab of its own, with as many rows as it can have, at both resolution scales."""
+    """Look at every panel at both resolution scales: the whole tab, the redo panel, each sub-panel with all its rows."""
     chain = bpy.data.objects["Rig"].twobone.chains[0]
     chain.reach, chain.use_limits, chain.frame_range, chain.joints = "STRETCH", True, "CUSTOM", "ALL"
     chain.keys = "REDUCE"
     for scale in (1.0, 2.0):
         bpy.context.preferences.view.ui_scale = scale
-        for name in SUB_PANELS:
-            chain.plane = "POLE" if name == "TWOBONE_PT_plane" else "XZ"
-            original = getattr(bpy.types, name)
-            drawing = {key: value for key, value in vars(original).items() if key in {"group", "draw", "draw_more", "bl_label"}}
-            alone = {"bl_idname": f"{name}_alone", "bl_category": "Look", "bl_parent_id": "", "bl_options": set()}
-            shown = type(f"{name}_alone", original.__bases__, drawing | alone)
-            bpy.utils.register_class(shown)
-            yield from user.open_sidebar("Look")
-            yield from user.wait(8)
-            yield from user.picture(f"{name.rpartition('_')[2]}_at_{scale:g}x")
-            bpy.utils.unregister_class(shown)
+        yield from user.open_sidebar("Two-Bone IK")
+        yield from user.wait(8)
+        yield from user.picture(f"tab_at_{scale:g}x")
+        yield from sub_panels(user, chain, scale)
+        user.area().spaces.active.show_region_ui = False
+        yield from user.wait(8)
+        yield from user.hover("HUD")
+        yield from user.picture(f"redo_at_{scale:g}x")
+        for _ in range(12):
+            yield from user.press("WHEELDOWNMOUSE")
+        yield from user.picture(f"redo_scrolled_at_{scale:g}x")
     bpy.context.preferences.view.ui_scale = 1.0
     yield from user.wait(8)
+
+
+def sub_panels(user, chain, scale):
+    """Each in a tab of its own."""
+    for name in SUB_PANELS:
+        chain.plane = "POLE" if name == "TWOBONE_PT_plane" else "XZ"
+        original = getattr(bpy.types, name)
+        drawing = {key: value for key, value in vars(original).items() if key in {"group", "draw", "draw_more", "bl_label"}}
+        alone = {"bl_idname": f"{name}_alone", "bl_category": "Look", "bl_parent_id": "", "bl_options": set()}
+        shown = type(f"{name}_alone", original.__bases__, drawing | alone)
+        bpy.utils.register_class(shown)
+        yield from user.open_sidebar("Look")
+        yield from user.wait(8)
+        yield from user.picture(f"{name.rpartition('_')[2]}_at_{scale:g}x")
+        bpy.utils.unregister_class(shown)
 
 
 install_zip()

@@ -230,3 +230,13 @@ def test_what_is_no_other_limb_leaves_the_active_chain_meant(empty_file, selecte
     select_bones(rig, *selected)
     bpy.ops.twobone.add_target()
     assert [(chain.upper, chain.target.name) for chain in rig.twobone.chains] == [("thigh.L", "Target foot.L")]
+
+
+def test_a_redo_with_another_bend_leaves_its_result_on_the_chain(empty_file):
+    rig = rig_with_chains("A")
+    bpy.context.scene.frame_end = 3
+    bpy.ops.twobone.bake()
+    given = json.loads(rig.twobone.chains[0].report)
+    names = {name: given[name] for name in ("armature", "upper", "lower", "target")}
+    bpy.ops.twobone.bake(**names, stored="A 0", frame_range="CUSTOM", frame_start=2, frame_end=3, bend="NEGATIVE")
+    assert json.loads(rig.twobone.chains[0].report)["frames"] == 2

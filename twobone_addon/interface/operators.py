@@ -58,7 +58,7 @@ class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
             keep_names_apart(armature)
         settings = self._settings(context)
         self._show(settings)
-        return Begun([settings], bake_steps(context.scene, [settings], active_armature(context)))
+        return Begun([self.stored], bake_steps(context.scene, [settings], active_armature(context)))
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel: what makes sense to change after the fact."""
@@ -84,7 +84,8 @@ class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
     def _show(self, settings: BakeSettings) -> None:
         """Leave in the redo panel what was baked."""
         show_settings(self, settings)
-        self.stored = settings.stored
+        # A chain whose bend or influence was changed here stays the one that keeps the report.
+        self.stored = self.stored or settings.stored
         set_limits(self.limits, settings.limits)
 
 
@@ -107,7 +108,7 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
         if not settings:
             where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[self.scope]
             raise SelectionError(f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
-        return Begun(settings, bake_steps(context.scene, settings))
+        return Begun([wanted.stored for wanted in settings], bake_steps(context.scene, settings))
 
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> str:
         """Say which of the chains it was; planning them one by one takes time, so only now."""

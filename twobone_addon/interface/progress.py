@@ -11,7 +11,6 @@ from ..baking.bake import CheckSkippedError
 from ..baking.report import BakeReport
 from ..errors import TwoBoneError
 from ..scene.stepping import Steps, at_once
-from ..settings import BakeSettings
 from .refusing import refuse
 
 PATIENCE_IN_SECONDS = 0.5
@@ -25,8 +24,8 @@ SLICE_IN_SECONDS = 0.05
 class Begun:
     """A bake on its way."""
 
-    settings: list[BakeSettings]
-    """Of each chain, where the stored ones are to keep their reports; else empty."""
+    keepers: list[str]
+    """Names of the stored chains that are to keep the reports, one for each report; or none at all."""
     steps: Steps[BakeReport]
     part: float = 0.0
 
@@ -114,7 +113,7 @@ class ShowsProgress:
         return refuse(self, self.explain(context, error))
 
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport) -> set[str]:
-        keep_report(context, report, begun.settings)
+        keep_report(context, report, begun.keepers)
         missed = any(chain.out_of_reach for chain in report.chains)
         self.report({"WARNING" if missed else "INFO"}, report.sentence(pgettext_rpt))
         return {"FINISHED"}
@@ -125,10 +124,10 @@ class ShowsProgress:
             context.workspace.status_text_set(None)
 
 
-def keep_report(context: bpy.types.Context, report: BakeReport, settings: list[BakeSettings]) -> None:
+def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[str]) -> None:
     """Leave the report on the window manager, and each chain's own on the stored chain it came from."""
     context.window_manager.twobone_report = report.to_json()
-    for wanted, chain in zip(settings, report.chains, strict=bool(settings)):
-        stored = bpy.data.objects[chain.armature].twobone.chains.get(wanted.stored) if wanted.stored else None
+    for keeper, chain in zip(keepers, report.chains, strict=bool(keepers)):
+        stored = bpy.data.objects[chain.armature].twobone.chains.get(keeper) if keeper else None
         if stored is not None:
             stored.report = json.dumps(asdict(chain))
