@@ -35,7 +35,8 @@ This page is made from the table in `twobone_addon/settings.py` by `python tools
 INTRODUCTIONS = {
     Group.CHAIN: "Which bones follow what. In scripts objects and bones are given by name; a stored chain points to its objects.",
     Group.PLANE: (
-        "In which plane the chain bends, and to which side: [Planes and signs](planes_and_signs.md).\n\n"
+        "In which plane the chain bends, and to which side: [Planes and signs](planes_and_signs.md). "
+        "Where neither `plane` nor `bend` is given, both are those of the chain's own bend at rest.\n\n"
         "![The three letter planes with the chain bent to both sides](images/planes.svg)"
     ),
     Group.REACH: (

@@ -28,6 +28,15 @@ def test_every_session_that_a_page_names_exists(page):
     assert named <= sessions() | {"NAME"}
 
 
+@pytest.mark.parametrize("page", PAGES[:-1], ids=name_of)
+def test_commands_mean_the_same_in_every_systems_shell(page):
+    """Blocks that say they are for bash, as a farm's are, may be what they are."""
+    text = re.sub(r"```bash\n.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    commands = re.findall(r"^ *(?:python|blender|nox|deadlinecommand) .*$", text, re.MULTILINE)
+    of_one_shell = [command for command in commands if re.search(r"&&|\\$|\$\(|'|~/|\| ", command)]
+    assert not of_one_shell
+
+
 def test_the_public_checks_run_the_two_commands_of_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"^    (python noxfile\.py .*)$", readme, re.MULTILINE) == [
