@@ -23,16 +23,10 @@ EXAMPLES = ("demo", "quickstart_leg", "excavator", "cutout_character", "crowd", 
 SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
 """Examples whose picture is what they say in the terminal, and which of their lines are of use there."""
 FILMS = ("walk", "quickstart_leg")
-WINDOW = {
-    "empty_list": "first_bake_start",
-    "target_added": "first_bake_target",
-    "two_clicks": "first_bake_end",
-    "overlay": "overlay",
-}
-"""Names of the window tests' pictures, and what they are called in the documentation."""
+WINDOW = ("first_bake_start", "first_bake_target", "first_bake_end", "first_bake_out_of_reach")
+"""Pictures that a window test takes for the documentation."""
 QUALITY = 86
-WINDOW_COLOURS = 128
-FILM_COLOURS, FILM_FRAME_MILLISECONDS = 128, 80
+COLOURS, FILM_FRAME_MILLISECONDS = 128, 80
 
 
 def main() -> None:
@@ -52,10 +46,9 @@ def main() -> None:
             shrink(path, IMAGES / f"{path.stem}.jpg")
     for name in FILMS:
         join_film(name)
-    for name, called in WINDOW.items() if options.window else ():
-        Image.open(options.window / f"{name}.png").convert("P", palette=Image.Palette.ADAPTIVE, colors=WINDOW_COLOURS).save(
-            IMAGES / f"{called}.png", optimize=True
-        )
+    for name in WINDOW if options.window else ():
+        taken = Image.open(options.window / f"{name}.png").convert("RGB")
+        taken.quantize(palette=palette_of([taken]), dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
 
 
 def run(example: str, *arguments: str) -> str:
@@ -98,8 +91,8 @@ def palette_of(frames: list[Image.Image]) -> Image.Image:
         strip.paste(frame, (0, number * frame.height))
     colours = []
     for method in (Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE):
-        found = strip.quantize(FILM_COLOURS // 2, method=method).getpalette() or []
-        colours += found[: 3 * (FILM_COLOURS // 2)]
+        found = strip.quantize(COLOURS // 2, method=method).getpalette() or []
+        colours += found[: 3 * (COLOURS // 2)]
     palette = Image.new("P", (1, 1))
     palette.putpalette(colours)
     return palette

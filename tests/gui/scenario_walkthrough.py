@@ -1,0 +1,65 @@
+"""The documentation's first bake, whose pictures are taken here: the target moves, and leaves the leg's reach at the end.
+
+Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
+"""
+
+import sys
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.gui.driver import install_zip, play
+from tests.leg_scene import leg_with_target
+
+FRAMES = 48
+WAY = ((1, (0.9, 0, 0.9)), (20, (-0.1, 0, 0.75)), (34, (-1.0, 0, 1.3)), (FRAMES, (-2.1, 0, 1.9)))
+"""Frame and place of the target. The leg, 1.8 long, hangs from (0, 0, 2), so the last place is out of reach."""
+
+
+def prepare():
+    bpy.data.batch_remove(list(bpy.data.objects))
+    rig, target = leg_with_target()
+    bpy.data.objects.remove(target)
+    bpy.context.scene.frame_end = FRAMES
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in rig.pose.bones:
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = bone.name == "lower"
+
+
+def scenario(user):
+    yield from user.look_from("FRONT")
+    view = user.area().spaces.active.region_3d
+    view.view_distance *= 1.9  # all of the way is to be in sight, and none of it under the sidebar
+    view.view_location.x += 0.27
+    yield from user.open_sidebar("Two-Bone IK")
+    yield from user.picture("first_bake_start")
+
+    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.add_target")))
+    yield from user.wait(10)
+    (target,) = [thing for thing in bpy.data.objects if thing.type == "EMPTY"]
+    target.empty_display_size = 0.15
+    yield from user.picture("first_bake_target")
+
+    for frame, place in WAY:
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake")))
+    bpy.context.scene.frame_set(16)
+    yield from user.wait(60)
+    yield from user.picture("first_bake_end")
+
+    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.jump_to_frame")))
+    yield from user.wait(40)
+    left = bpy.context.scene.frame_current
+    assert 34 < left <= FRAMES, f"pressing the frames that were out of reach goes to frame {left}"
+    bpy.context.scene.frame_set(FRAMES)
+    yield from user.wait(40)
+    yield from user.picture("first_bake_out_of_reach")
+
+
+install_zip()
+prepare()
+play(scenario)
