@@ -10,7 +10,7 @@ row of an array.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import bpy
@@ -35,9 +35,12 @@ FEW_BONES = 4
 class Probes:
     """Probes for some quantities in a scene, and arrays for what is read from them, `count` rows."""
 
-    def __init__(self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool) -> None:
-        """Plan the probes; `alone` says that the scene holds nothing else."""
+    def __init__(
+        self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool, doubles: Mapping[str, Object]
+    ) -> None:
+        """Plan the probes; `alone` says that the scene holds nothing else, `doubles` stand in for armatures by name."""
         self._stage = stage
+        self._doubles = doubles
         self._alone = alone
         self._made: list[Object] = []
         bones: dict[str, dict[str, None]] = {}
@@ -48,7 +51,7 @@ class Probes:
             if quantity.kind == "WORLD":
                 worlds[quantity.object] = None
         self._worlds = (StageReader if alone else WorldReader)(list(worlds), count)
-        self._poses = {name: PoseReader(name, list(names), count) for name, names in bones.items()}
+        self._poses = {name: PoseReader(self._thing(name), list(names), count) for name, names in bones.items()}
         self._others: dict[Quantity, ChannelReader | ValueReader] = {
             quantity: ChannelReader(quantity, count) for quantity in quantities if quantity.kind == "CHANNELS"
         }
@@ -57,11 +60,11 @@ class Probes:
 
     def __enter__(self) -> Self:
         """Put the probes into the scene."""
-        bare = {name for name in {*self._worlds.names, *self._poses} if self._alone and is_bare(bpy.data.objects[name])}
+        bare = {name for name in {*self._worlds.names, *self._poses} if self._alone and is_bare(self._thing(name))}
         for name in bare:
-            self._stage.collection.objects.link(bpy.data.objects[name])
+            self._stage.collection.objects.link(self._thing(name))
         for name in self._worlds.names:
-            self._worlds.probes.append(bpy.data.objects[name] if name in bare else self._probe(name, [""]))
+            self._worlds.probes.append(self._thing(name) if name in bare else self._probe(name, [""]))
         for name, reader in self._poses.items():
             if name not in bare:
                 self._probe(name, outermost(bpy.data.objects[name], reader.names))
@@ -90,6 +93,9 @@ class Probes:
             return self._poses[quantity.object].values(quantity.bone)
         world = self._worlds.values(quantity.object)
         return world @ self._poses[quantity.object].values(quantity.bone) if quantity.bone else world
+
+    def _thing(self, name: str) -> Object:
+        return self._doubles.get(name) or bpy.data.objects[name]
 
     def _probe(self, name: str, bones: list[str]) -> Object:
         probe = bpy.data.objects.new(PROBE_NAME, None)
@@ -175,9 +181,9 @@ def by_rows(flat: Array, place: int) -> Array:
 class PoseReader:
     """Posed matrices of some bones of an armature."""
 
-    def __init__(self, armature: str, names: list[str], count: int) -> None:
+    def __init__(self, armature: Object, names: list[str], count: int) -> None:
         self.names = names
-        self._armature = bpy.data.objects[armature]
+        self._armature = armature
         bones = self._armature.pose.bones
         self._whole = len(bones) <= FEW_BONES * len(names)
         self._columns = bones.keys() if self._whole else names

@@ -8,8 +8,8 @@ and everything the walk disturbs there is put back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 import bpy
@@ -17,20 +17,51 @@ import numpy as np
 from bpy.app import handlers
 
 from ..array_types import Array
-from .blender_types import Scene
+from .blender_types import Object, Scene
+from .doubles import make_doubles
 from .probes import Probes, Read
 from .quantities import Quantity, Samples, still_row
 from .restoring import frame_and_edits_kept
-from .stepping import FRAMES_PER_STEP, Steps
+from .stepping import FRAMES_PER_STEP, Steps, at_once
 
 __all__ = ["Quantity", "Samples", "animation_times", "evaluate"]
 
 STAGE_NAME = ".twobone_stage"
 
+MANY_FRAMES = 64
+"""From so many on, a double of a big armature costs less than it saves."""
+
 
 def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool) -> Steps[dict[Quantity, Array]]:
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time."""
-    with _stage(scene, in_scene=in_scene) as stage, Probes(stage, quantities, len(frames), alone=not in_scene) as probes:
+    many = not in_scene and len(frames) >= MANY_FRAMES
+    with _doubles(scene, quantities, frames) if many else nullcontext({}) as doubles:
+        return (yield from _walk(scene, quantities, frames, in_scene=in_scene, doubles=doubles))
+
+
+@contextmanager
+def _doubles(scene: Scene, quantities: list[Quantity], frames: Array) -> Iterator[dict[str, Object]]:
+    """What stands in for big armatures, by their names: doubles that are posed as they are, to the last bit."""
+    made = make_doubles(quantities)
+    try:
+        things = {name: double.thing for name, double in made.items()}
+        compared = [quantity for quantity in quantities if quantity.object in things]
+        at = frames[[0, len(frames) // 2, -1]]
+        known, tried = (at_once(_walk(scene, compared, at, in_scene=False, doubles=way)) for way in ({}, things))
+        wrong = {quantity.object for quantity in compared if not np.array_equal(known[quantity], tried[quantity])}
+        yield {name: thing for name, thing in things.items() if name not in wrong}
+    finally:
+        for double in made.values():
+            double.remove()
+
+
+def _walk(
+    scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, doubles: Mapping[str, Object]
+) -> Steps[dict[Quantity, Array]]:
+    if not quantities:
+        return {}
+    probed = partial(Probes, alone=not in_scene, doubles=doubles)
+    with _stage(scene, in_scene=in_scene) as stage, probed(stage, quantities, len(frames)) as probes:
         layer, readers = stage.view_layers[0], list[Read]()
         depsgraph = None
         set_frame = partial(_set_frame if in_scene else _set_frame_quietly, stage)

@@ -1,0 +1,164 @@
+"""Big rigs are walked by a double that has only what is wanted of them, and poses it to the last bit like the rig."""
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.scene.movers import add_armature, add_driver, add_empty, animate, animate_bone, animated_empty
+from twobone_addon.baking.sampling import sample
+from twobone_addon.scene import doubles
+from twobone_addon.scene.doubles import make_doubles
+from twobone_addon.scene.sampling import Quantity
+
+FRAMES = np.concatenate([np.arange(1.0, 81.0), [90.5]])
+LIMB = ("root", "upper", "lower")
+OTHERS = tuple(f"other{number}" for number in range(70))
+WANTED = [Quantity("WORLD", "Rig"), *(Quantity("POSE", "Rig", name) for name in LIMB)]
+
+
+def big_rig():
+    """A limb in motion, under seventy bones that look at it, each by a constraint and a driver."""
+    rig = add_armature(bones=(*LIMB, *OTHERS), connected=False)
+    animate(rig, "location", (1, 2, 3))
+    for name in LIMB:
+        animate_bone(rig.pose.bones[name])
+    for name in OTHERS:
+        bone = rig.pose.bones[name]
+        look = bone.constraints.new("DAMPED_TRACK")
+        look.target, look.subtarget = rig, "upper"
+        add_driver(bone, "location", 0, "v", (rig, 'pose.bones["lower"].location[1]'))
+    return rig
+
+
+def check(scene, *, doubled, wanted=WANTED):
+    made = make_doubles(wanted)
+    for double in made.values():
+        double.remove()
+    assert set(made) == ({"Rig"} if doubled else set())
+    walked = sample(scene, wanted, FRAMES, evaluation="PROBES")
+    evaluated = sample(scene, wanted, FRAMES, evaluation="SCENE")
+    for quantity in wanted:
+        assert np.array_equal(walked[quantity], evaluated[quantity]), quantity
+
+
+def test_a_limb_of_a_big_rig_is_posed_by_its_double(scene):
+    big_rig()
+    check(scene, doubled=True)
+
+
+def test_constraints_and_drivers_above_the_limb_stay(scene):
+    rig, thing = big_rig(), animated_empty()
+    bone = rig.pose.bones["root"]
+    follow = bone.constraints.new("COPY_ROTATION")
+    follow.target, follow.influence = thing, 0.7
+    turn = rig.pose.bones["upper"].constraints.new("COPY_ROTATION")
+    turn.target, turn.subtarget, turn.mix_mode = rig, "root", "ADD"
+    add_driver(turn, "influence", -1, "0.5 + 0.1 * v", (rig, 'pose.bones["root"].location[2]'))
+    check(scene, doubled=True)
+
+
+def test_a_driven_property_on_a_bone_that_is_not_above_the_limb_is_kept(scene):
+    rig = big_rig()
+    rig.pose.bones["other5"]["amount"] = 0.25
+    add_driver(rig.pose.bones["other5"], '["amount"]', -1, "0.3 * v", (rig, 'pose.bones["other9"].scale[0]'))
+    animate(rig.pose.bones["other9"], "scale", (1, 1, 1))
+    rig.pose.bones["upper"].driver_remove("location", 0)
+    add_driver(rig.pose.bones["root"], "scale", 1, "1 + v", (rig, 'pose.bones["other5"]["amount"]'))
+    check(scene, doubled=True)
+
+
+def test_constraints_with_several_targets_look_at_the_double(scene):
+    rig = big_rig()
+    armature = rig.pose.bones["lower"].constraints.new("ARMATURE")
+    for name in ("root", "upper"):
+        entry = armature.targets.new()
+        entry.target, entry.subtarget = rig, name
+    check(scene, doubled=True)
+
+
+def scripted(rig):
+    driver = add_driver(rig.pose.bones["root"], "scale", 0, "(1.1, 2.0)[0]")
+    assert not driver.is_simple_expression
+
+
+def on_ik(rig):
+    ik = rig.pose.bones["other1"].constraints.new("IK")
+    ik.target, ik.chain_count = animated_empty(), 3
+
+
+def on_strips(rig):
+    data = rig.animation_data
+    track = data.nla_tracks.new()
+    track.strips.new("Strip", 1, data.action)
+    data.action = None
+
+
+def on_animated_constraints(rig):
+    look = rig.pose.bones["other1"].constraints[0]
+    for frame, value in ((1, 0.2), (50, 0.9)):
+        look.influence = value
+        look.keyframe_insert("influence", frame=frame)
+
+
+def on_driven_flags(rig):
+    add_driver(rig.data.bones["lower"], "use_inherit_rotation", -1, "frame % 3", None)
+
+
+def on_what_hangs_from_it(rig):
+    thing = add_empty()
+    thing.parent, thing.parent_type, thing.parent_bone = rig, "BONE", "other3"
+    follow = rig.pose.bones["upper"].constraints.new("COPY_ROTATION")
+    follow.target = thing
+
+
+def hidden(rig):
+    rig.hide_viewport = True
+
+
+REFUSED = (scripted, on_ik, on_strips, on_animated_constraints, on_what_hangs_from_it)
+
+
+@pytest.mark.parametrize("change", REFUSED, ids=lambda change: change.__name__)
+def test_a_rig_that_may_differ_from_its_double_has_none(scene, change):
+    change(big_rig())
+    check(scene, doubled=False)
+
+
+@pytest.mark.parametrize("change", [hidden, on_driven_flags], ids=lambda change: change.__name__)
+def test_a_rig_that_is_hidden_or_changes_its_bones_has_none(scene, change):
+    change(big_rig())
+    assert make_doubles(WANTED) == {}
+
+
+def test_a_target_on_the_rig_itself_needs_the_rig(scene):
+    big_rig()
+    thing = add_empty()
+    follow = thing.constraints.new("COPY_LOCATION")
+    follow.target, follow.subtarget = bpy.data.objects["Rig"], "other7"
+    check(scene, doubled=False, wanted=[*WANTED, Quantity("WORLD", "Thing")])
+
+
+def test_channels_are_read_from_the_rig(scene):
+    big_rig()
+    check(scene, doubled=False, wanted=[*WANTED, Quantity("CHANNELS", "Rig", "upper")])
+
+
+def test_a_double_that_is_posed_otherwise_is_not_believed(scene, monkeypatch):
+    big_rig()
+    make = doubles.double_of
+
+    def wrong(*arguments):
+        double = make(*arguments)
+        double.thing.data.bones["lower"].inherit_scale = "NONE"
+        return double
+
+    monkeypatch.setattr(doubles, "double_of", wrong)
+    check(scene, doubled=True)
+
+
+def test_nothing_of_it_is_left(scene):
+    big_rig()
+    kinds = ("objects", "armatures", "actions", "scenes")
+    before = [[(block.name, block.users) for block in getattr(bpy.data, kind)] for kind in kinds]
+    sample(scene, WANTED, FRAMES, evaluation="PROBES")
+    assert [[(block.name, block.users) for block in getattr(bpy.data, kind)] for kind in kinds] == before
