@@ -3,7 +3,7 @@
 Run: python tests/benchmark/bench_reach.py
 
 One leg bent at rest and one straight; targets all around, from nearly folded to nearly straight, one a frame. Blender's IK
-is set up as well as it can be: turning locked to the hinge, five hundred iterations. Prints a table; nothing is asserted.
+has its turning locked to the hinge, five hundred iterations and no pole. Prints a table; nothing is asserted.
 """
 
 import json
