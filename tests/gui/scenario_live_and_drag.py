@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import bpy
+from bpy_extras.view3d_utils import region_2d_to_location_3d
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -14,6 +15,8 @@ from tests.gui.driver import install_zip, play
 from tests.leg_scene import leg_with_target
 
 CLOSE = 1e-4
+PIXEL = 0.02
+"""Half a pixel and a little, in the view that the test looks from."""
 
 
 def prepare():
@@ -59,6 +62,7 @@ def scenario(user):
     yield from scrub(user)
     bpy.ops.twobone.live(state="OFF")
     yield from drag(user)
+    yield from drag_to_the_mouse(user)
 
 
 def move_target(user):
@@ -96,10 +100,10 @@ def drag(user):
     bpy.ops.object.mode_set(mode="POSE")
     x, y = middle(user)
     before = tip()
-    for key, moved in (("ESC", False), ("LEFTMOUSE", True)):
+    for key, moved, target in (("ESC", False, "Target"), ("ESC", False, ""), ("LEFTMOUSE", True, "")):
+        chain().target = bpy.data.objects.get(target)
         yield from user.move(x, y)
-        with bpy.context.temp_override(window=user.window, area=user.area(), region=user.region("WINDOW")):
-            bpy.ops.twobone.drag("INVOKE_DEFAULT", True)  # noqa: FBT003 - asks for an undo step, as a click would
+        yield from start_dragging(user)
         yield from user.move(x + 50, y - 30)
         yield from user.wait(3)
         assert (tip() - before).length > 0.05, "the leg does not follow the mouse"
@@ -108,6 +112,43 @@ def drag(user):
         yield from user.press(key)
         yield from user.wait(3)
         assert ((tip() - before).length > CLOSE) == moved, f"{key} ends dragging in the wrong way"
+
+
+def start_dragging(user):
+    with bpy.context.temp_override(window=user.window, area=user.area(), region=user.region("WINDOW")):
+        bpy.ops.twobone.drag("INVOKE_DEFAULT", True)  # noqa: FBT003 - asks for an undo step, as a click would
+    yield
+
+
+def place_in_world(user):
+    """Where the mouse points at in the leg's plane, as the viewport has it in Front view."""
+    region, view = user.region("WINDOW"), user.area().spaces.active.region_3d
+    return region_2d_to_location_3d(region, view, (user.place[0] - region.x, user.place[1] - region.y), (0, 0, 0))
+
+
+def drag_to_the_mouse(user):
+    """Without a target the tip goes where the mouse is; the wheel bends the leg to the other side; a file may be loaded."""
+    chain().target = None
+    x, y = user.place_of((0.5, 0, 1.0))
+    yield from user.move(x, y)
+    yield from start_dragging(user)
+    yield from user.move(x + 20, y + 10)
+    yield from user.wait(3)
+    assert (tip() - place_in_world(user)).length < PIXEL, "the tip is not at the mouse"
+    knee = bpy.data.objects["Rig"].pose.bones["lower"].head.copy()
+    yield from user.press("WHEELUPMOUSE")
+    yield from user.wait(3)
+    assert (tip() - place_in_world(user)).length < PIXEL
+    assert (bpy.data.objects["Rig"].pose.bones["lower"].head - knee).length > 0.1, "the wheel does not flip the bend"
+    assert is_dragging(user)
+    bpy.ops.wm.read_homefile("EXEC_DEFAULT", use_empty=True, use_factory_startup=True, load_ui=False)
+    yield from user.wait(10)
+    user.window = bpy.context.window_manager.windows[0]
+    assert not is_dragging(user), "dragging outlives its file"
+
+
+def is_dragging(user):
+    return any(operator.bl_idname == "TWOBONE_OT_drag" for operator in user.window.modal_operators)
 
 
 install_zip()

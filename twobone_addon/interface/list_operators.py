@@ -23,7 +23,19 @@ class TWOBONE_OT_chain_add(MayRefuse, NeedsArmature, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TWOBONE_OT_chain_remove(NeedsChain, bpy.types.Operator):
+class NeedsFreeList(NeedsChain):
+    """Operators that Blender does not allow on the list of a library override: there it can only grow."""
+
+    @classmethod
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """What is in the way."""
+        hindrance = super().hindrance(context)
+        if hindrance or active_armature(context).override_library is None:
+            return hindrance
+        return "Chains on a library override can neither be removed nor moved: switch off those that are not wanted"
+
+
+class TWOBONE_OT_chain_remove(NeedsFreeList, bpy.types.Operator):
     """Remove the active chain from the list; its keys stay"""
 
     bl_idname = "twobone.chain_remove"
@@ -38,7 +50,7 @@ class TWOBONE_OT_chain_remove(NeedsChain, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TWOBONE_OT_chain_move(NeedsChain, bpy.types.Operator):
+class TWOBONE_OT_chain_move(NeedsFreeList, bpy.types.Operator):
     """Move the active chain in the list"""
 
     bl_idname = "twobone.chain_move"

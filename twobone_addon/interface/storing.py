@@ -80,9 +80,11 @@ def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
 
 def set_limits(limits: Any, pairs: tuple[tuple[float, float], ...]) -> None:
     """Make joint limits, of a stored chain or on an operator, those given."""
-    limits.clear()
-    for least, greatest in pairs:
-        limit = limits.add()
+    while len(limits) > len(pairs):
+        limits.remove(len(limits) - 1)
+    while len(limits) < len(pairs):
+        limits.add()
+    for limit, (least, greatest) in zip(limits, pairs, strict=True):
         limit.minimum, limit.maximum = least, greatest
 
 

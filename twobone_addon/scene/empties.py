@@ -9,7 +9,9 @@ from .blender_types import Object, Scene
 
 
 def add_empty(scene: Scene, beside: Object, *, name: str, location: Array, size: float, shape: str) -> Object:
-    """An empty in the collection of the object `beside`, or in the scene's own where none of its collections is shown.
+    """An empty in the collection of the object `beside`, or in the scene's own where none of its collections will take it.
+
+    They will not where they are not shown, or come from another file, overridden or not.
 
     location : (3,), world space
     """
@@ -19,7 +21,8 @@ def add_empty(scene: Scene, beside: Object, *, name: str, location: Array, size:
     empty.empty_display_size = size
     empty.show_in_front = True
     shown = {collection.name for collection in scene.collection.children_recursive}
-    homes = [collection for collection in beside.users_collection if collection.name in shown]
+    own = [collection for collection in beside.users_collection if not (collection.library or collection.override_library)]
+    homes = [collection for collection in own if collection.name in shown]
     (homes[0] if homes else scene.collection).objects.link(empty)
     return empty
 
