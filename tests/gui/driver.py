@@ -185,7 +185,7 @@ def play(scenario: Callable[[User], Steps]) -> None:
             sys.exit(1)
         return SECONDS_BETWEEN_CALLS
 
-    bpy.app.timers.register(call)
+    bpy.app.timers.register(call, persistent=True)
 
 
 def _steps(scenario: Callable[[User], Steps]) -> Steps:

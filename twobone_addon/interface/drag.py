@@ -84,7 +84,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         if event.type in CONFIRM and event.value == "PRESS":
             key_if_automatic(context, armature, self.values)
             return self._end(context, {"FINISHED"})
-        if event.type in FLIP:
+        if event.type in FLIP and event.value == "PRESS":
             self.side = -self.side
         if event.type not in FLIP | {"MOUSEMOVE"}:
             return {"RUNNING_MODAL"}
