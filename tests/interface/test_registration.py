@@ -3,14 +3,17 @@
 import bpy
 import pytest
 
+from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.shown_texts import own_properties
+from twobone_addon.interface import live, overlay_data, overlay_drawing
 
 APP_HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
+TIMERS = (live._key_when_let_go, live._look_again, overlay_data.make_path)
 MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
 
 
 def traces():
-    """All that an add-on could leave behind, but for timers and draw handlers, which nobody can list."""
+    """All that an add-on could leave behind, but for timers and draw handlers, which Blender does not list."""
     menus = {name: [draw.__name__ for draw in getattr(bpy.types, name)._dyn_ui_initialize()] for name in MENUS}
     return {
         "classes": {name for name in dir(bpy.types) if "twobone" in name.lower()},
@@ -45,6 +48,25 @@ def test_fifty_times_on_and_off_adds_nothing(unregistered):
     for _ in range(50):
         unregistered.register()
         unregistered.unregister()
+    assert traces() == before
+
+
+def test_fifty_times_on_and_off_in_the_middle_of_work_leaves_no_handler_and_no_timer(unregistered):
+    rig = build_armature(LEG)
+    target = add_empty()
+    before = traces()
+    for turn in range(50):
+        unregistered.register()
+        if turn == 0:
+            chain = rig.twobone.chains.add()
+            chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", target
+        bpy.ops.twobone.live(state="ON")
+        overlay_data.update(bpy.context, rig)
+        live._later(live._look_again)
+        assert bpy.app.timers.is_registered(overlay_data.make_path)
+        unregistered.unregister()
+        assert not [timer for timer in TIMERS if bpy.app.timers.is_registered(timer)]
+        assert not overlay_drawing.handles
     assert traces() == before
 
 
