@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.gui.driver import install_zip, play
 from tests.leg_scene import leg_with_target
 
+REASON = "The last bake of this chain was in reach at all frames"
+RESULT = "{upper} to {lower}: {keys} keys on {curves} curves"
 LANGUAGES = ("de_DE", "fr_FR", "es", "ja_JP", "zh_HANS")
 
 
@@ -21,6 +23,15 @@ def prepare():
     rig, target = leg_with_target()
     chain = rig.twobone.chains.add()
     chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", target, "XZ"
+
+
+def refusal():
+    """What pressing Make Markers says before there is a bake."""
+    try:
+        bpy.ops.twobone.make_markers()
+    except RuntimeError as error:
+        return str(error)
+    raise AssertionError("markers were made of nothing")
 
 
 def scenario(user):
@@ -32,6 +43,8 @@ def scenario(user):
         yield from user.wait(20)
         name = bpy.app.translations.pgettext_iface("Bake Two-Bone IK", "Operator")
         assert name != "Bake Two-Bone IK", f"{language} is not translated"
+        assert REASON not in refusal(), f"{language}: a button that cannot be pressed says why in English"
+        assert bpy.app.translations.pgettext_rpt(RESULT) != RESULT, f"{language}: results are in English"
         yield from user.picture(f"language_{language}")
 
 

@@ -42,22 +42,26 @@ JOINED = {"frame_end", "upper_max", "lower_max", "softness_near", "stretch_max",
 """Settings that stand close below the one before them, as the two ends of one thing do."""
 
 SHORT_LABELS = {
+    "stretch_max": "Maximum",
+    "compress_min": "Compress",
+    "min_distance": "Distance Min",
+    "max_distance": "Max",
+    "upper_min": "Upper Min",
+    "upper_max": "Max",
+    "lower_min": "Lower Min",
+    "lower_max": "Max",
+}
+"""What stands before a row where the setting's own label is wider than a sidebar, said by the row above."""
+
+REDO_LABELS = {
     "plane_space": "Space",
     "plane_object": "Object",
     "pole_angle": "Angle",
     "softness_near": "Near",
     "stretch_start": "Start",
-    "stretch_max": "Maximum",
-    "compress_min": "Compress",
-    "min_distance": "Nearest",
-    "max_distance": "Farthest",
-    "upper_min": "Upper Min",
-    "upper_max": "Max",
-    "lower_min": "Lower Min",
-    "lower_max": "Max",
     "frame_range": "Range",
 }
-"""What stands before a row where the setting's own label is wider than a narrow panel, and the row above says the rest."""
+"""What stands before more rows in the redo panel, which is narrower where the sidebar is open as well."""
 
 BONES_OF = {"target_bone": "target", "pole_bone": "pole"}
 """Settings that name a bone of another object than the chain's armature."""
@@ -71,6 +75,8 @@ def is_relevant(chain: Settings, name: str) -> bool:
 def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, without: AbstractSet[str] = frozenset()) -> None:
     """A row for each setting of a group that makes a difference, but for those in `without`."""
     column = layout.column()
+    is_redo = isinstance(chain, bpy.types.Operator)
+    labels = SHORT_LABELS | (REDO_LABELS if is_redo else {})
     for option in OPTIONS:
         if option.group is not group or option.name in without or not is_relevant(chain, option.name):
             continue
@@ -78,10 +84,10 @@ def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, with
             column = layout.column(align=True)
         if option.kind is Kind.BONE:
             _draw_bone(column, chain, option.name)
-        elif option.kind is Kind.OBJECT and isinstance(chain, bpy.types.Operator):
-            column.prop_search(chain, option.name, bpy.data, "objects", text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
+        elif option.kind is Kind.OBJECT and is_redo:
+            column.prop_search(chain, option.name, bpy.data, "objects", text=labels.get(option.name), text_ctxt=CONTEXT)
         else:
-            column.prop(chain, option.name, text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
+            column.prop(chain, option.name, text=labels.get(option.name), text_ctxt=CONTEXT)
 
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
