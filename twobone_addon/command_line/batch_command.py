@@ -75,11 +75,11 @@ def _left_to_do(
     job: Job, tasks: list[Task], earlier: dict[tuple[str, str], ShotRecord], progress: Progress, *, scripts: bool
 ) -> list[Task]:
     """The tasks that an earlier batch has not done; the others take over its records."""
-    left, done = [], []
+    left, done, seen = [], [], dict[str, str]()
     for task in tasks:
         known = earlier.get((task.record.shot, task.record.output))
         same = known is not None and known.fingerprint == fingerprint(job, task.shot.path, scripts=scripts)
-        if known and same and task.shot.goal.is_file() and are_as_they_were(known.linked):
+        if known and same and task.shot.goal.is_file() and are_as_they_were(known.linked, seen):
             task.take_over(known)
             done.append(task.shot.name)
         else:

@@ -44,13 +44,18 @@ def linked_contents() -> dict[str, str]:
     These are libraries, also those that libraries link, and files of cached motion.
     """
     linked = [*bpy.data.libraries, *bpy.data.cache_files]
-    paths = sorted({Path(bpy.path.abspath(entry.filepath)).resolve() for entry in linked})
+    paths = sorted({Path(bpy.path.abspath(entry.filepath, library=entry.library)).resolve() for entry in linked})
     return {str(path): content_of(path) for path in paths}
 
 
-def are_as_they_were(linked: dict[str, str]) -> bool:
-    """Whether the files still have the contents that `linked_contents` found."""
-    return all(content_of(Path(path)) == content for path, content in linked.items())
+def are_as_they_were(linked: dict[str, str], seen: dict[str, str]) -> bool:
+    """Whether the files still have the contents that `linked_contents` found.
+
+    `seen` remembers contents from call to call, since shots share their libraries.
+    """
+    for path in linked.keys() - seen.keys():
+        seen[path] = content_of(Path(path))
+    return all(seen[path] == content for path, content in linked.items())
 
 
 def _own_version() -> str:
