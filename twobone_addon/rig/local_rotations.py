@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from ..array_types import Array
 from .rotations import about_axis, to_quaternion
-
-
-class LocalRotations(Protocol):
-    """Rotations of one bone."""
-
-    @property
-    def matrices(self) -> Array:
-        """Rotation matrices `(..., F, 3, 3)`."""
-        ...
-
-    @property
-    def quaternions(self) -> Array:
-        """`(..., F, 4)` of unit length; the signs are arbitrary."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -62,3 +47,7 @@ class HingeTurns:
         turned = self.axis @ np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]])
         half = 0.5 * self.angles
         return np.stack([np.cos(half), np.sin(half)], axis=-1) @ np.stack([[w, x, y, z], turned])
+
+
+LocalRotations = Matrices | HingeTurns
+"""Rotations of one bone. Both have `matrices`, `(..., F, 3, 3)`, and `quaternions`, `(..., F, 4)`, units of either sign."""
