@@ -83,3 +83,16 @@ def test_a_nearly_straight_knee_far_from_the_worlds_origin_comes_back(empty_file
     operator("bake_target", limb, plane="YZ", plane_space="PARENT")
     operator("bake", limb, plane="YZ", plane_space="PARENT")
     assert return_errors(before, joints_over_time(rig, limb, BOTH_KAYKIT_LEGS[0])).max() < BACK
+
+
+@pytest.mark.parametrize("real", BOTH_KAYKIT_LEGS, ids=str)
+def test_nearly_straight_knees_come_back_from_a_target_with_a_turned_parent(empty_file, data_folder, real):
+    rig, limb = open_rig(data_folder, real)
+    empties("Target", "Pole", "Parent")
+    parent = bpy.data.objects["Parent"]
+    parent.location, parent.rotation_euler = (0.3, 0.2, 0.1), (0.3, 0.5, 0.2)
+    bpy.data.objects["Target"].parent = parent
+    before = joints_over_time(rig, limb, real)
+    operator("bake_target", limb, plane="YZ", plane_space="PARENT")
+    operator("bake", limb, plane="YZ", plane_space="PARENT")
+    assert return_errors(before, joints_over_time(rig, limb, real)).max() < BACK
