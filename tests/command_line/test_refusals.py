@@ -32,7 +32,7 @@ MISSING = {
     "bones the wrong way round": (["--upper", "lower", "--lower", "upper"], "does not hang from"),
     "a billion steps": (["--step", "1e-8"], "larger step"),
     "the end of time": (["--frame-range", "CUSTOM", "--frame-start", "2e6", "--frame-end", "2e6"], "1,048,574"),
-    "the beginning of time": (["--frame-range", "CUSTOM", "--frame-start=-2e6", "--frame-end=-2e6"], "1,048,574"),
+    "the beginning of time": (["--frame-range", "CUSTOM", "--frame-start", "-2e6", "--frame-end", "-2e6"], "1,048,574"),
     "an empty range": (
         ["--frame-range", "CUSTOM", "--frame-start", "90", "--frame-end", "99", "--keys", "TARGET_KEYS"],
         "no keys between 90 and 99",
@@ -174,3 +174,11 @@ def test_every_setting_of_the_operator_is_a_flag(registered_addon):
         assert found == {option.name: True if isinstance(option.default, bool) else option.default}
         if isinstance(option.default, bool):
             assert parse(["bake", flag.replace("--", "--no-")]).groups[0].values == {option.name: False}
+
+
+@pytest.mark.parametrize("text", ["-3", "-0.5", "-.5", "-1e-3", "-2.5E+2", "1e-3"])
+def test_numbers_are_understood_in_every_way_of_writing_them(registered_addon, text):
+    from twobone_addon.command_line.arguments import parse
+
+    for words in (["--frame-start", text], [f"--frame-start={text}"]):
+        assert parse(["bake", *words, "--no-verify"]).groups[0].values == {"frame_start": float(text), "verify": False}

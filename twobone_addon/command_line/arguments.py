@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,6 +27,8 @@ CODES = "exit codes: " + ", ".join(
 IN_PLACE = Path()
 """What `--save` without a file means: the file that was opened."""
 
+NEGATIVE_NUMBER = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+
 
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong as the rest of the add-on does: by raising."""
@@ -36,9 +39,20 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """Flags as a namespace with `command`; raises `UsageError`, or `SystemExit` after `--help`."""
-    found = _parser().parse_args(argv)
+    found = _parser().parse_args(_with_values_joined(argv))
     found.groups = getattr(found, "groups", None) or [ChainGroup("")]
     return found
+
+
+def _with_values_joined(argv: list[str]) -> list[str]:
+    """`--flag -1e-3` as `--flag=-1e-3`: argparse takes a negative number with an exponent for a flag."""
+    made: list[str] = []
+    for word in argv:
+        if NEGATIVE_NUMBER.fullmatch(word) and made and made[-1].startswith("--") and "=" not in made[-1]:
+            made[-1] += f"={word}"
+        else:
+            made.append(word)
+    return made
 
 
 def _parser() -> argparse.ArgumentParser:
