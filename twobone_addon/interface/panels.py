@@ -31,6 +31,9 @@ from .where import MODES, active_armature, chain_in
 LIST_ROWS = 5
 """As many as the buttons beside the list need."""
 
+NOT_STORED = {"armature"}
+"""Settings that a stored chain does not have: it is kept on its armature."""
+
 
 class Sidebar:
     """What all panels of the tab share."""
@@ -153,10 +156,10 @@ class ChainPanel(Sidebar):
         """Draw the settings of the panel's group."""
         self.layout.use_property_split = True
         chain = chain_in(context)
-        draw_options(self.layout, chain, self.group)
-        self.draw_more(chain)
+        draw_options(self.layout, chain, self.group, without=NOT_STORED)
+        self.draw_more(context, chain)
 
-    def draw_more(self, chain: Any) -> None:
+    def draw_more(self, context: bpy.types.Context, chain: Any) -> None:
         """Draw what stands below the settings."""
 
 
@@ -166,7 +169,7 @@ class TWOBONE_PT_chain(ChainPanel, bpy.types.Panel):
     bl_label = "Chain"
     group = Group.CHAIN
 
-    def draw_more(self, _chain: Any) -> None:
+    def draw_more(self, _context: bpy.types.Context, _chain: Any) -> None:
         """Draw what changes the rig itself."""
         self.layout.operator(TWOBONE_OT_align_hinge.bl_idname)
 
@@ -177,7 +180,7 @@ class TWOBONE_PT_plane(ChainPanel, bpy.types.Panel):
     bl_label = "Plane"
     group = Group.PLANE
 
-    def draw_more(self, chain: Any) -> None:
+    def draw_more(self, _context: bpy.types.Context, chain: Any) -> None:
         """Draw what makes a pole."""
         if chain.pole is None:
             self.layout.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS").stored = chain.name
@@ -189,7 +192,7 @@ class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
     bl_label = "Reach"
     group = Group.REACH
 
-    def draw_more(self, chain: Any) -> None:
+    def draw_more(self, _context: bpy.types.Context, chain: Any) -> None:
         """Draw what takes limits from the rig."""
         if chain.use_limits:
             self.layout.operator(TWOBONE_OT_read_limits.bl_idname)
@@ -201,9 +204,9 @@ class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
     bl_label = "Keys"
     group = Group.KEYS
 
-    def draw_more(self, chain: Any) -> None:
+    def draw_more(self, context: bpy.types.Context, chain: Any) -> None:
         """Draw how many curves a bake will write, and the way back, from keys to the target."""
-        draw_forecast(self.layout, chain, bpy.context)
+        draw_forecast(self.layout, chain, context)
         self.layout.operator(TWOBONE_OT_bake_target.bl_idname)
 
 
