@@ -1,13 +1,8 @@
-"""Rigify's basic human, generated, walking by its IK controls, converted to FK: run as a program of its own.
-
-Generating a rig makes some versions of Blender crash or hang when Python ends, so this ends with `os._exit`.
-"""
+"""Rigify's basic human, generated, walking by its IK controls, converted to FK: run as a program of its own."""
 
 import json
 import math
-import os
 import sys
-import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
@@ -16,22 +11,13 @@ import bpy
 import numpy as np
 
 from tests.baking.scenes import key_channel, set_range
+from tests.real.generated_rigs import generated_rig, run_and_leave
 from twobone_addon import registration
 
 FIRST, LAST = 3, 14
 AROUND = (-2, 2, *range(FIRST, LAST + 1), LAST + 1, 20)
 MOVED = 2.5e-4
 """World units: what Blender's IK leaves while it stretches, a two-thousandth of the shortest limb, an arm half a unit long."""
-
-
-def generated_human():
-    import addon_utils  # can be found once bpy is loaded
-
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    addon_utils.enable("rigify", default_set=True)
-    bpy.ops.object.armature_basic_human_metarig_add()
-    bpy.ops.pose.rigify_generate()
-    return bpy.context.view_layer.objects.active
 
 
 def walk_on_ik(rig):
@@ -77,7 +63,7 @@ def refused(**settings):
 
 def main():
     registration.register()
-    rig = generated_human()
+    rig = generated_rig("basic_human")
     set_range(FIRST, LAST)
     walk_on_ik(rig)
     before = places(rig)
@@ -98,12 +84,4 @@ def main():
 
 
 if __name__ == "__main__":
-    code = 1
-    try:
-        main()
-        code = 0
-    except (AssertionError, RuntimeError, KeyError):
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        os._exit(code)
+    run_and_leave(main)

@@ -1,24 +1,48 @@
-"""Rigify's humans: FK legs and arms, and IK turned into FK."""
+"""Rigify's rigs, generated: every limb in every plane and destination, and IK turned into FK."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import bpy
+import pytest
 
-def run(scenario, folder):
+from tests.real.everywhere import DESTINATIONS, PLANES
+from tests.real.generated_rigs import METARIGS
+from tests.real.record import record
+
+ALL_VARIABLE = "TWOBONE_ALL_METARIGS"
+OLDEST_AND_NEWEST = {(4, 2), (5, 2)}
+A_PERSON_AND_AN_ANIMAL = {"basic_human", "horse"}
+
+LIMBS_OF = {"human": 4, "basic_human": 4, "basic_quadruped": 4, "bird": 4, "cat": 4, "horse": 4, "shark": 2, "wolf": 4}
+"""Legs, arms, wings and side fins, counted by looking at the rigs."""
+
+
+def run(scenario, folder, *arguments):
     """Run a scenario in a Python of its own, and return what it says; fails if it does."""
     own_folder = {**os.environ, "BLENDER_USER_RESOURCES": str(folder)}
     program = Path(__file__).with_name(scenario)
     done = subprocess.run(
-        [sys.executable, str(program)], env=own_folder, capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, str(program), *arguments], env=own_folder, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_legs_and_arms_of_rigifys_human_follow_targets_while_the_body_moves(tmp_path):
-    assert "Rigify's legs and arms are on their targets" in run("rigify_scenario.py", tmp_path)
+@pytest.mark.parametrize("metarig", METARIGS)
+def test_every_limb_of_a_generated_rig_is_on_target_in_every_plane_and_destination(metarig, tmp_path):
+    everywhere = os.environ.get(ALL_VARIABLE) or bpy.app.version[:2] in OLDEST_AND_NEWEST
+    if not everywhere and metarig not in A_PERSON_AND_AN_ANIMAL:
+        pytest.skip(f"set {ALL_VARIABLE} to generate this rig on this Blender too")
+    measured = json.loads(run("metarig_scenario.py", tmp_path, metarig).splitlines()[-1])
+    assert len({each["limb"] for each in measured}) == LIMBS_OF[metarig]
+    assert len(measured) == LIMBS_OF[metarig] * len(PLANES)
+    assert {each["plane"] for each in measured} == set(PLANES)
+    assert {each["destination"] for each in measured} == set(DESTINATIONS)
+    record(f"Rigify {metarig}", measured)
 
 
 def test_limbs_walking_on_ik_are_converted_to_fk_and_nothing_moves(tmp_path):
