@@ -1,6 +1,7 @@
 """Whatever was clicked, in whatever order: the same limb, or one sentence that says what to select."""
 
 from itertools import permutations
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.baking.scenes import BoneShape, build_armature
 from twobone_addon.errors import ChainError, SelectionError
 from twobone_addon.scene.chain_finding import ChainNames, chain_from_names, chain_from_selection
+from twobone_addon.scene.limb_pieces import is_twist
 
 HUMAN = (
     BoneShape("hips", (0, 0, 1), (0, 0, 1.15)),
@@ -191,3 +193,15 @@ def test_numbers_alone_make_no_pieces_of_a_straight_leg(empty_file, shapes, clic
     rig = build_armature(shapes, "Human")
     click(rig, clicked)
     assert chain_from_selection(rig) == ChainNames("Human", "Bone", "Bone.001", "Bone.001", tip_at_tail=True)
+
+
+@pytest.mark.parametrize(
+    "name, twists",
+    [
+        ("upperarm_twist_01_l", True), ("LeftForeArmRoll", True), ("roll.L", True), ("arm_roll_1", True), ("ArmTwist", True),
+        ("arm_controller.L", False), ("Troll_arm.L", False), ("forearm.L", False), ("scroll", False),
+    ],
+)  # fmt: skip
+def test_which_names_say_that_a_bone_only_twists(name, twists):
+    bone = SimpleNamespace(name=name)
+    assert is_twist(bone, bone) == twists

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from .blender_types import PoseBone
 
-TWIST_WORDS = ("twist", "roll")
-"""What riggers call bones that only spread a turn along a limb."""
+TWIST_WORD = re.compile(r"[Tt]wist|TWIST|(?<![A-Za-z])roll(?![a-z])|Roll(?![a-z])|ROLL")
+"""What riggers call bones that only spread a turn along a limb; a controller does not, and neither does a troll."""
 
 NUMBER = re.compile(r"[._-]?\d+(?=([._-][LlRr])?$)")
 """The number of a piece, before or behind its side: `thigh.L.001`, `thigh.001.L`."""
@@ -23,7 +23,7 @@ PassedOver: TypeAlias = Callable[[PoseBone, PoseBone], bool]
 
 def is_twist(bone: PoseBone, _whole: PoseBone) -> bool:
     """Whether its name says that a bone only twists."""
-    return any(word in bone.name.lower() for word in TWIST_WORDS)
+    return TWIST_WORD.search(bone.name) is not None
 
 
 def is_piece(bone: PoseBone, whole: PoseBone) -> bool:
