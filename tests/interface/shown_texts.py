@@ -18,7 +18,7 @@ SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "head
 SAID_BY = {"pgettext_rpt", "pgettext_iface", "translate"}
 """Calls that show their first argument."""
 
-LISTED_IN = {"SHORT_LABELS", "REDO_LABELS", "HELP", "FIGURES"}
+LISTED_IN = {"SHORT_LABELS", "HELP", "FIGURES"}
 """Constants that hold shown texts."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ..options import Group, Kind
+from ..options import Group, Kind, Option
 from ..settings import OPTIONS
 from .option_properties import CONTEXT
 
@@ -53,15 +53,8 @@ SHORT_LABELS = {
 }
 """What stands before a row where the setting's own label is wider than a sidebar, said by the row above."""
 
-REDO_LABELS = {
-    "plane_space": "Space",
-    "plane_object": "Object",
-    "pole_angle": "Angle",
-    "softness_near": "Near",
-    "stretch_start": "Start",
-    "frame_range": "Range",
-}
-"""What stands before more rows in the redo panel, which is narrower where the sidebar is open as well."""
+NARROW = 220
+"""Width in pixels, at resolution scale 1, from which a choice fits beside its label."""
 
 BONES_OF = {"target_bone": "target", "pole_bone": "pole"}
 """Settings that name a bone of another object than the chain's armature."""
@@ -75,8 +68,6 @@ def is_relevant(chain: Settings, name: str) -> bool:
 def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, without: AbstractSet[str] = frozenset()) -> None:
     """A row for each setting of a group that makes a difference, but for those in `without`."""
     column = layout.column()
-    is_redo = isinstance(chain, bpy.types.Operator)
-    labels = SHORT_LABELS | (REDO_LABELS if is_redo else {})
     for option in OPTIONS:
         if option.group is not group or option.name in without or not is_relevant(chain, option.name):
             continue
@@ -84,10 +75,25 @@ def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, with
             column = layout.column(align=True)
         if option.kind is Kind.BONE:
             _draw_bone(column, chain, option.name)
-        elif option.kind is Kind.OBJECT and is_redo:
-            column.prop_search(chain, option.name, bpy.data, "objects", text=labels.get(option.name), text_ctxt=CONTEXT)
+        elif isinstance(chain, bpy.types.Operator):
+            _draw_in_redo_panel(column, chain, option)
         else:
-            column.prop(chain, option.name, text=labels.get(option.name), text_ctxt=CONTEXT)
+            column.prop(chain, option.name, text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
+
+
+def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator, option: Option) -> None:
+    """The same for an operator, whose panel may be so narrow that a choice does not fit beside its label."""
+    label = SHORT_LABELS.get(option.name, option.label)
+    context = bpy.context
+    if context.region.width < NARROW * context.preferences.system.ui_scale:
+        column.use_property_split = False
+        if option.kind in {Kind.CHOICE, Kind.OBJECT}:
+            column.label(text=label, text_ctxt=CONTEXT)
+            label = ""
+    if option.kind is Kind.OBJECT:
+        column.prop_search(operator, option.name, bpy.data, "objects", text=label, text_ctxt=CONTEXT)
+    else:
+        column.prop(operator, option.name, text=label, text_ctxt=CONTEXT)
 
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
