@@ -1,6 +1,7 @@
 """The two that are measured against one another on a shot: Blender's own bake of its own IK, and ours."""
 
 import contextlib
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +66,7 @@ def bake_native(shot):
     with contextlib.redirect_stdout(None):
         bpy.ops.nla.bake(
             frame_start=1,
-            frame_end=shot.frames,
+            frame_end=shot.native_frames or shot.frames,
             only_selected=True,
             visual_keying=True,
             bake_types={"POSE"},
@@ -81,3 +82,46 @@ def bake_ours(shot, *, verify):
         for limb in shot.limbs
     ]
     return bake(bpy.context.scene, wanted)
+
+
+THIGH = (
+    ("thigh_fk", "shin_fk", "foot_fk", "toe_fk"),
+    ("thigh_ik", "MCH-shin_ik", "MCH-thigh_ik_target", "toe_ik"),
+    "foot_ik",
+)
+UPPER_ARM = (
+    ("upper_arm_fk", "forearm_fk", "hand_fk"),
+    ("upper_arm_ik", "MCH-forearm_ik", "MCH-upper_arm_ik_target"),
+    "hand_ik",
+)
+RIGIFY_LIMBS = {"thigh": THIGH, "upper_arm": UPPER_ARM}
+"""For each kind of limb, as in Rigify's own panel: its FK bones, the bones that they are laid onto, and the IK control."""
+
+
+def prepare_rigify(shot):
+    """The IK controls of Rigify's rig keyed at every frame where the targets are."""
+    rig = bpy.data.objects[shot.limbs[0].armature]
+    bpy.context.view_layer.objects.active = rig
+    for limb in shot.limbs:
+        kind, side = limb.upper.removesuffix(limb.upper[-2:]).removesuffix("_fk"), limb.upper[-2:]
+        control = rig.pose.bones[RIGIFY_LIMBS[kind][2] + side]
+        for frame in range(1, shot.frames + 1):
+            bpy.context.scene.frame_set(frame)
+            place = rig.matrix_world.inverted() @ bpy.data.objects[limb.target].matrix_world.translation
+            control.location = control.bone.matrix_local.inverted() @ place
+            control.keyframe_insert("location", frame=frame)
+
+
+def bake_rigify(shot):
+    """Rigify's own bake of IK to FK keys, limb after limb, as its panel's button calls it."""
+    rig = bpy.data.objects[shot.limbs[0].armature]
+    bake_snap = getattr(bpy.ops.pose, f"rigify_generic_snap_bake_{rig.data['rig_id']}")
+    for limb in shot.limbs:
+        kind, side = limb.upper.removesuffix(limb.upper[-2:]).removesuffix("_fk"), limb.upper[-2:]
+        output, source, control = RIGIFY_LIMBS[kind]
+        with contextlib.redirect_stdout(None):
+            bake_snap(
+                output_bones=json.dumps([name + side for name in output]),
+                input_bones=json.dumps([name + side for name in source]),
+                ctrl_bones=json.dumps([control + side]),
+            )

@@ -27,7 +27,8 @@ from ..solver import (
 )
 from .bones import ChainMotion, RestChain
 from .planes import in_plane
-from .posing import Laying, Reference, Turned, by_angles, chosen, link_vectors, rest_reference, towards, turn_bones
+from .posing import Laying, Reference, Turned, by_angles, link_vectors, rest_reference, towards, turn_bones
+from .some_frames import at_frames, laying_at, motion_at, reference_at, with_frames, with_rows
 from .still_hinges import still_hinges
 from .uneven import search
 
@@ -130,23 +131,24 @@ def _searched(
     """The pose with doubtful frames searched, where the ring of fixed lengths neither poses the chain nor tells its reach."""
     options = task.options
     to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)
-    goals = targets if to_target else pose.goals
+    goals = (targets if to_target else pose.goals)[doubtful]
+    frames, laying = at_frames(task.frames, doubtful, 2), laying_at(task.laying, doubtful)
+    motion, start = motion_at(pose.motion, doubtful), reference_at(reference, doubtful)
 
     def turned_by(angles: Array) -> Turned:
-        flat = task.laying.flatten
-        turn = towards(reference, task.frames, task.laying, angles) if flat else by_angles(task.frames, angles)
-        return turn_bones(chain, pose.motion, reference, turn)
+        turn = towards(start, frames, laying, angles) if laying.flatten else by_angles(frames, angles)
+        return turn_bones(chain, motion, start, turn)
 
     def links_at(angles: Array) -> Array:
-        return link_vectors(task.frames, turned_by(angles).joints)
+        return link_vectors(frames, turned_by(angles).joints)
 
-    found = turned_by(search(goals, task.bend, len(chain.turning), links_at, doubtful))
-    reach = _measured_reach(link_vectors(task.frames, found.joints), targets, pose.reach, options.tolerance)
+    found = turned_by(search(goals, task.bend[doubtful], len(chain.turning), links_at))
+    reach = _measured_reach(link_vectors(frames, found.joints), targets[doubtful], pose.reach[doubtful], options.tolerance)
     return replace(
         pose,
-        turned=chosen(doubtful, found, pose.turned),
-        reach=np.where(doubtful, reach, pose.reach),
-        goals=np.where(doubtful[..., None], goals, pose.goals),
+        turned=with_frames(pose.turned, doubtful, found),
+        reach=with_rows(pose.reach, doubtful, reach),
+        goals=with_rows(pose.goals, doubtful, goals),
     )
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..array_types import Array, Mask
+from ..array_types import Array
 from .bones import ChainMotion, RestChain
 from .inheritance import ParentTransform, parent_transform, pose_under, pose_with_channels
 from .local_rotations import LocalRotations, Matrices
@@ -161,16 +161,6 @@ def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[A
     if laying.normal is None:
         return [laid_normal(inherited, frames, link) for inherited, link in pairs]
     return [resting_normal(inherited, laying.normal, link) for inherited, link in pairs]
-
-
-def chosen(where: Mask, first: Turned, second: Turned) -> Turned:
-    """At frames `where` `(..., F)` the first pose, elsewhere the second."""
-    wanted = where[..., None, None]
-    rotations = tuple(
-        Matrices(np.where(wanted, a.matrices, b.matrices)) for a, b in zip(first.rotations, second.rotations, strict=True)
-    )
-    poses = tuple(np.where(wanted, a, b) for a, b in zip(first.poses, second.poses, strict=True))
-    return Turned(second.chain, second.motion, rotations, poses)
 
 
 def link_vectors(frames: Array, joints: Array) -> Array:

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from ..array_types import Array, Mask
+from ..array_types import Array
 
 SETTLED = 1e-9
 """Tip error, relative to the chain's length, that ends every search: a hundredth of Blender's single precision."""
@@ -40,11 +40,11 @@ LinksAt = Callable[[Array], Array]
 """In-plane link vectors `(..., F, n, 2)` for angles `(..., F, n)`."""
 
 
-def search(goals: Array, bend: Array, count: int, links_at: LinksAt, wanted: Mask) -> Array:
+def search(goals: Array, bend: Array, count: int, links_at: LinksAt) -> Array:
     """Angles `(..., F, count)` that bring the tip to `goals` `(..., F, 2)`, bent to the side `bend` `(..., F)` if possible.
 
     Starts from the nearest of a grid of bent poses: a straight chain has no slope along itself and would stay where it
-    is. Where no pose reaches, the nearest one found. Ends when all `wanted` `(..., F)` frames are right.
+    is. Where no pose reaches, the nearest one found. Ends when all frames are right.
     """
     misses, starts = _ranked_starts(goals, bend, count, links_at)
     best = starts[0]
@@ -55,7 +55,7 @@ def search(goals: Array, bend: Array, count: int, links_at: LinksAt, wanted: Mas
         better = tried_miss < miss
         best = np.where(better[..., None], tried, best)
         miss = np.where(better, tried_miss, miss)
-        if np.all(miss[wanted] <= SETTLED):
+        if np.all(miss <= SETTLED):
             break
     return best
 
