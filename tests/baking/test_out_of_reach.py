@@ -6,7 +6,7 @@ import pytest
 
 from tests.baking.checking import BENDS, RIG, assert_within_promise, bake_and_evaluate
 from tests.baking.measuring import unit
-from tests.baking.scenes import LEG, BoneShape, Limb, add_empty, bent, build_armature, key_places, set_range
+from tests.baking.scenes import LEG, STRAIGHT_LEG, BoneShape, Limb, add_empty, bake, bent, build_armature, key_places, set_range
 from tests.baking.targets import curves_of
 
 ROOT = np.array(LEG[1].head)
@@ -139,3 +139,15 @@ def test_an_armature_object_scaled_to_nothing_is_refused_or_survived(rig):
     rig.scale = (0, 0, 0)
     bpy.context.view_layer.update()
     assert "scale" in refusal(RIG, target=target_at(ring([1.0] * 8)).name, plane="YZ", bend="POSITIVE")
+
+
+def test_a_leg_that_its_parent_carries_far_away_reaches_just_as_far(empty_file):
+    set_range()
+    rig = build_armature(STRAIGHT_LEG)
+    rig.pose.bones["parent"].location = (130.7, 411.3, 702.9)
+    bpy.context.view_layer.update()
+    hip, length = np.array(rig.pose.bones["upper"].head), 1.75
+    angles = 0.3 * np.arange(24)
+    target_at(hip + length * np.stack([0 * angles, np.cos(angles), np.sin(angles)], axis=-1))
+    report = bake(Limb("Rig"), target="Target", plane="YZ")
+    assert (report["too_far"], report["reached"]) == (0, 24)

@@ -15,8 +15,8 @@ COUNT = 40
 EXACT = 1e-9
 """Of limbs a few units long, in double precision."""
 
-FOLLOWED = 2e-7
-"""Relative to the limb's length: a tenth of what a bake promises, the rest is for Blender's single precision."""
+FOLLOWED = 1e-8
+"""Relative to the limb's length: all that a bake promises beyond it is for Blender's single precision."""
 
 KEEP, FLATTEN = Laying(flatten=False), Laying(flatten=True)
 KINDS = ("rotated", "scaled", "uneven", "mirrored", "sheared")

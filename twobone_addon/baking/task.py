@@ -39,7 +39,7 @@ def chain_task(plan: ChainPlan, motion: PlanMotion, reference: Reference, offset
         frames=frames,
         targets=targets,
         bend=_bend(plan, motion, frames),
-        options=reach_options(settings, _reach_tolerance(plan)),
+        options=reach_options(settings, _reach_tolerance(reference)),
         limits=joint_limits(settings, len(plan.rest.turning)),
         method=settings.method,
         laying=Laying(flatten, normal),
@@ -86,14 +86,19 @@ def joint_limits(settings: BakeSettings, count: int) -> Array | None:
     return np.array([(settings.upper_min, settings.upper_max)] + [lower] * (count - 1))
 
 
-def _reach_tolerance(plan: ChainPlan) -> float:
-    """Slack of the reach, relative to the chain's length: positions far from the armature's origin are less exact."""
-    joints = plan.rest.rest_joints()
-    length = np.sqrt(np.sum(np.diff(joints, axis=0) ** 2, axis=-1)).sum()
-    if length == 0.0:
+def _reach_tolerance(reference: Reference) -> float:
+    """Slack of the reach, relative to the chain's length: positions far from the armature's origin are less exact.
+
+    The chain counts where its parents carry it, at the frame that is least exact.
+    """
+    joints = reference.joints
+    lengths = np.sqrt(np.sum(np.diff(joints, axis=-2) ** 2, axis=-1)).sum(axis=-1)
+    known = lengths > 0.0
+    if not known.any():
         return SINGLE_PRECISION
+    afar = np.abs(joints).max(axis=(-2, -1))
     # A chain shorter than the rounding of its joints (bones of no length) cannot tell reached from missed at all.
-    return min(1.0, SINGLE_PRECISION * (1.0 + float(np.max(np.abs(joints))) / float(length)))
+    return min(1.0, SINGLE_PRECISION * (1.0 + float(np.max(afar[known] / lengths[known]))))
 
 
 def _plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference: Reference) -> tuple[Array, Mask]:

@@ -35,9 +35,11 @@ from .uneven import search
 SETTLED = 1e-7
 """Tip error, relative to the chain's length, at which rounds stop: single precision makes as much of it anyway."""
 
-LENGTH_ROUNDS = 12
-"""Uneven scale up to about 2:1 settles within these; more is left to the search."""
+UNEVEN_SETTLED = 5e-9
+"""The same under uneven scale: there every round changes the lengths a good deal, so that the last one still shows."""
 
+LENGTH_ROUNDS = 20
+"""Uneven scale up to about 2:1 settles within these; more is left to the search."""
 
 TWO = 2
 """Links that the closed form solves."""
@@ -92,7 +94,8 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     links = link_vectors(task.frames, reference.joints)
     start = angles_of(links)
     rest_direction = _rest_direction(chain, motion, task)
-    settled = SETTLED if links.shape[-2] == TWO else REACH_TOLERANCE
+    uneven = _uneven(reference)
+    settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
     fixed = not task.laying.flatten and task.options.mode != ReachMode.STRETCH
     hinges = still_hinges(chain, motion, reference, task.frames) if fixed else None
     lengths = _lengths(links) if hinges is None else hinges.lengths[None]
@@ -117,9 +120,7 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
             break
         lengths = _lengths(posed) / pose.ratio[..., None]
         pose, posed, unsettled = pose_with(lengths)
-    doubtful = unsettled
-    if hinges is None:
-        doubtful = unsettled | (_uneven(reference) & (pose.reach != Reach.REACHED))
+    doubtful = unsettled | (uneven & (pose.reach != Reach.REACHED))
     if task.limits is None and doubtful.any():
         return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
     return pose
