@@ -203,10 +203,11 @@ def test_with_program(session: nox.Session, folder: str) -> None:
 @nox.session
 @on_blender("4.2", "5.2")
 def bench(session: nox.Session, blender: str) -> None:
-    """Measure: every script in tests/benchmark, one after the other."""
+    """Measure: every script in tests/benchmark, one after the other; see also tools/make_speed_page.py."""
     install_bpy(session, blender)
     for script in sorted(Path("tests/benchmark").glob("bench_*.py")):
-        session.run("python", str(script), *session.posargs)
+        kept = ["--results", f"build/bench/{blender}.json"] if script.name == "bench_bake.py" else []
+        session.run("python", str(script), *kept, *session.posargs)
 
 
 @nox.session(default=False)

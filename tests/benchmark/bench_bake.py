@@ -40,7 +40,8 @@ def main():
         return
     results = {"blender": bpy.app.version_string, "shots": []}
     for name in options.shot:
-        results["shots"].append(measure_shot(name, options.pairs or (SLOW_PAIRS if name in SLOW else PAIRS)))
+        pairs = options.pairs or (SLOW_PAIRS if name in SLOW else PAIRS)
+        results["shots"].append(measure_shot(name, pairs, rigify=options.rigify))
         print(results["shots"][-1], flush=True)
         if options.results:
             options.results.parent.mkdir(parents=True, exist_ok=True)
@@ -53,11 +54,12 @@ def parse():
     parser.add_argument("--shot", nargs="+", choices=SHOTS, default=list(SHOTS))
     parser.add_argument("--pairs", type=int, help=f"turns of each, {PAIRS} unless told, {SLOW_PAIRS} for the slow shots")
     parser.add_argument("--results", type=Path, help="file for the numbers, JSON")
+    parser.add_argument("--rigify", action="store_true", help="time Rigify's own bake as well, once: it takes minutes")
     parser.add_argument("--memory", choices=SHOTS, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def measure_shot(name, pairs):
+def measure_shot(name, pairs, *, rigify):
     """All numbers of one shot: medians of `[clock, processor]` in milliseconds, ratios, memory."""
     shot = build(name)
     bake_ours(shot, verify=True)  # Warms up; not measured.
@@ -75,7 +77,7 @@ def measure_shot(name, pairs):
         runs["writing"].append(timed(writer(shot)))
         clear_keys(shot)
     found = {key: [1000 * statistics.median(column) for column in zip(*values, strict=True)] for key, values in runs.items()}
-    if name == "Rigify human":
+    if rigify and name == "Rigify human":
         prepare_rigify(shot)
         found["rigify"] = [1000 * seconds for seconds in timed(lambda: bake_rigify(shot))]
     return {

@@ -1,4 +1,4 @@
-"""How many frames the solver does in a second, on one core. Run: python tests/benchmark/bench_solver.py [frames]
+"""How many frames the solver does in a second of one core. Run: python tests/benchmark/bench_solver.py [frames]
 
 Prints one line per call; nothing is asserted, for time depends on the machine.
 """
@@ -37,9 +37,9 @@ def median_seconds(call):
     call()
     seconds = []
     for _ in range(RUNS):
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     return float(np.median(seconds))
 
 

@@ -1,0 +1,144 @@
+"""Write the tables and the plot of docs/speed.md, and the table of the README, from measurements of several Blenders.
+
+python tools/make_speed_page.py RESULTS.json ...          (what tests/benchmark/bench_bake.py --results wrote; no packages)
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from drawing import BLUE, FAINT, GREY, INK, ORANGE, TEAL, Figure, Frame
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE, README, PLOT = ROOT / "docs/speed.md", ROOT / "README.md", ROOT / "docs/images/speed.svg"
+
+PROCESSOR = 1
+"""Which of a run's two times is shown: those on the clock are the others."""
+
+FEW = 10
+"""Below it a number is shown with one digit after the point."""
+SECOND = 1000.0
+
+NAMES = {
+    "two bones": "One limb, 1,000 frames",
+    "two bones, long": "One limb, 100,000 frames",
+    "Rigify human": "Rigify's human with a body, four limbs, 250 frames",
+    "crowded scene": "One limb beside 200 moving, subdivided objects, 250 frames",
+    "hundred characters": "A hundred characters, two legs each, 250 frames",
+}
+WAYS = (("native", "nla.bake", GREY), ("proven", "Two-Bone IK, verified", BLUE), ("quick", "not verified", TEAL))
+
+
+def main() -> None:
+    """Read the results, write the three files."""
+    parser = argparse.ArgumentParser(description="Write the pages about speed from measurements.")
+    parser.add_argument("results", nargs="+", type=Path)
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in parser.parse_args().results]
+    replace_part(PAGE, "bakes", bakes_table(runs))
+    replace_part(PAGE, "stages", stages_table(runs))
+    replace_part(README, "speed", summary_table(runs))
+    plot(runs[0]).save(PLOT)
+
+
+def replace_part(path: Path, name: str, text: str) -> None:
+    """Put text between the two comments that carry a name."""
+    page = path.read_text(encoding="utf-8")
+    start, end = (f"<!-- {name} {side} -->\n" for side in ("start", "end"))
+    before, rest = page.split(start)
+    _, after = rest.split(end)
+    path.write_text(f"{before}{start}{text}{end}{after}", encoding="utf-8")
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first row is its head."""
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def bakes_table(runs: list[dict]) -> str:
+    """Times and ratios of every shot on every Blender."""
+    rows = [["shot", "Blender", "`nla.bake`", "verified", "not verified", "ratio", "ratio, not verified", "memory"]]
+    for name, shown in NAMES.items():
+        for run, shot in named(runs, name):
+            times = [duration(shot[way][PROCESSOR]) for way, _, _ in WAYS]
+            ratios = [ratios_of(shot, "native", way) for way in ("proven", "quick")]
+            rows.append([shown, run["blender"].split()[0], *times, *ratios, f"{shot['memory']} MB"])
+    return table(rows)
+
+
+def summary_table(runs: list[dict]) -> str:
+    """What the README shows: how many times faster."""
+    rows = [["times as fast as `nla.bake`", *(f"Blender {run['blender'].split()[0]}" for run in runs)]]
+    for name, shown in NAMES.items():
+        shots = [shot for _, shot in named(runs, name)]
+        cells = [f"{ratio_of(shot, 'native', 'proven')}, unverified {ratio_of(shot, 'native', 'quick')}" for shot in shots]
+        rows.append([shown, *cells])
+    return table(rows)
+
+
+def stages_table(runs: list[dict]) -> str:
+    """Shares of our own time, on the first Blender, verified."""
+    stages = list(runs[0]["shots"][0]["stages"])
+    rows = [["percent", *stages]]
+    for name, shown in NAMES.items():
+        for _, shot in named(runs[:1], name):
+            whole = sum(shot["stages"].values())
+            rows.append([shown, *(f"{100 * shot['stages'][stage] / whole:.0f}" for stage in stages)])
+    return table(rows)
+
+
+def named(runs: list[dict], name: str) -> list[tuple[dict, dict]]:
+    """The shot of that name in every run, with the run."""
+    return [(run, shot) for run in runs for shot in run["shots"] if shot["shot"] == name]
+
+
+def ratios_of(shot: dict, above: str, below: str) -> str:
+    """The ratio of the processor's times, in brackets that on the clock."""
+    return f"{ratio_of(shot, above, below)} ({number(shot[above][0] / shot[below][0])})"
+
+
+def ratio_of(shot: dict, above: str, below: str) -> str:
+    """A ratio of the processor's times."""
+    return number(shot[above][PROCESSOR] / shot[below][PROCESSOR])
+
+
+def number(value: float) -> str:
+    """Two digits, or all before the point."""
+    return f"{value:.1f}" if value < FEW else f"{value:,.0f}"
+
+
+def duration(milliseconds: float) -> str:
+    """In the unit that suits it."""
+    if milliseconds >= SECOND:
+        return f"{milliseconds / SECOND:,.1f} s"
+    return f"{milliseconds:.0f} ms" if milliseconds >= FEW else f"{milliseconds:.1f} ms"
+
+
+def plot(run: dict) -> Figure:
+    """Bars on a scale of powers of ten."""
+    shots = [shot for name in NAMES for _, shot in named([run], name)]
+    figure = Figure(860, 60 + 92 * len(shots) + 56)
+    lowest, highest = 0, 6
+    frame = Frame(30, 50, 800, 92 * len(shots), (lowest, 0), (highest, 1))
+    for power in range(lowest, highest + 1):
+        figure.line(frame, [(power, 0), (power, 1)], FAINT, 1.0)
+        figure.words((frame.place((power, 0))[0], frame.top + frame.height + 20), duration(10.0**power), GREY, size=12)
+    for place, (_, label, colour) in enumerate(WAYS):
+        figure.parts.append(f'<rect x="{30 + 190 * place}" y="16" width="14" height="14" fill="{colour}"/>')
+        figure.words((50 + 190 * place, 28), label, INK, size=13, anchor="start")
+    for row, shot in enumerate(shots):
+        top = frame.top + 92 * row
+        figure.words((frame.left, top + 16), NAMES[shot["shot"]], INK, size=13, anchor="start")
+        for place, (way, _, colour) in enumerate(WAYS):
+            length = frame.place((max(lowest, math.log10(shot[way][PROCESSOR])), 0))[0] - frame.left
+            y = top + 24 + 19 * place
+            figure.parts.append(f'<rect x="{frame.left}" y="{y}" width="{length:.1f}" height="15" fill="{colour}"/>')
+            figure.words((frame.left + length + 6, y + 12), duration(shot[way][PROCESSOR]), INK, size=11, anchor="start")
+    figure.words((frame.left + frame.width, 28), f"Blender {run['blender'].split()[0]}", ORANGE, size=12, anchor="end")
+    return figure
+
+
+if __name__ == "__main__":
+    main()
