@@ -64,8 +64,8 @@ def version_key(version: str) -> tuple[int, ...]:
 
 
 def page(rigs: dict[str, dict[str, Bakes]]) -> str:
-    """The whole page."""
-    versions = sorted({version for bakes in rigs.values() for version in bakes}, key=version_key)
+    """The whole page; a Blender that has not measured every rig has no column."""
+    versions = sorted(set.intersection(*(set(bakes) for bakes in rigs.values())), key=version_key)
     heads = ["rig", "limbs", "bakes", "frames in reach", *(f"Blender {version}" for version in versions)]
     rows = [row for rig in sorted(rigs) for row in free_rows(rig, rigs[rig], versions)]
     held = [row for rig in sorted(rigs) for row in held_rows(rig, rigs[rig])]
@@ -78,7 +78,7 @@ def free_rows(rig: str, bakes: dict[str, Bakes], versions: list[str]) -> Iterato
     newest = [bake for bake in bakes[max(bakes, key=version_key)] if not bake["held"]]
     if newest:
         reached, frames = (sum(bake[name] for bake in newest) for name in ("reached", "frames"))
-        offs = [f"{1e6 * farthest(bakes[version], held=False):.2g}" if version in bakes else "" for version in versions]
+        offs = [f"{1e6 * farthest(bakes[version], held=False):.2g}" for version in versions]
         yield table_line([rig, str(limbs(newest)), str(len(newest)), f"{reached} of {frames}", *offs])
 
 

@@ -75,3 +75,37 @@ def test_a_limb_that_hangs_from_nothing_has_a_forecast_too(scene):
     circling_target(rig, RIG)
     count, _ = forecast(target="Target", plane="YZ")
     assert count == bake(RIG, target="Target", plane="YZ")["channels"]
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "QUATERNION"])
+@pytest.mark.parametrize("swing", [(0.3, 0, 0), (0, 0.3, 0)], ids=["about the hinge", "beside it"])
+def test_the_forecast_knows_a_pose_that_is_animated_already(scene, swing, mode):
+    rig = build_armature(leg())
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "XYZ"
+    target = circling_target(rig, RIG)
+    key_channel(rig.pose.bones["upper"], "rotation_euler", {1: (0, 0, 0), 24: swing})
+    rig.pose.bones["upper"].rotation_mode = mode
+    settings = {"plane": "YZ", "reference": "POSE"}
+    count, reasons = forecast(**settings)
+    assert bake(RIG, target=target.name, **settings)["channels"] <= count, reasons
+
+
+@pytest.mark.parametrize("end_rotation", ["KEEP", "TARGET"])
+def test_a_turning_end_bone_is_forecast_with_all_its_curves(scene, end_rotation):
+    rig = build_armature(leg())
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "XYZ"
+    target = circling_target(rig, RIG)
+    settings = {"plane": "YZ", "tip": "foot", "end_rotation": end_rotation}
+    count, reasons = forecast(**settings)
+    assert 'Bone "foot" takes up to 3 curves: it turns freely.' in reasons
+    assert bake(RIG, target=target.name, **settings)["channels"] <= count
+
+
+def test_without_a_plane_object_the_forecast_says_so(scene):
+    for bone in build_armature(leg()).pose.bones:
+        bone.rotation_mode = "XYZ"
+    count, reasons = forecast(plane="OBJECT")
+    assert count == 6
+    assert all(reason.endswith("takes 3 curves: no plane object is chosen.") for reason in reasons)

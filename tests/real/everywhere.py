@@ -47,7 +47,7 @@ def bake_everywhere(rig, limb, frames, number):
         own_motion.restore()
         letters = plane if plane in LETTER_AXES else plane_that_shows(rig, limb)
         target = circling_target(rig, limb, plane=letters, frames=frames)
-        guides = {"POLE": {"pole": add_pole()}, "OBJECT": {"plane_object": add_plane(rig, letters)}}.get(plane, {})
+        guides = add_guides(rig, plane, letters)
         if destination == "NLA":
             own_motion.push_down(frames[0])
         before = places_of_keys(rig)
@@ -97,10 +97,15 @@ def assert_promised(limb, plane, relative, seen_bends):
         assert np.all(sign * seen_bends > 0.0), (limb, plane)
 
 
-def add_pole():
+def add_guides(rig, plane, letters):
+    """What a plane needs beside the target: the setting, and the name of the object that is made for it."""
+    if plane == "OBJECT":
+        return {"plane_object": add_plane(rig, letters)}
+    if plane != "POLE":
+        return {}
     pole = add_empty("Pole")
     pole.location = (3.0, 4.0, 5.0)
-    return pole.name
+    return {"pole": pole.name}
 
 
 def add_plane(rig, letters):
