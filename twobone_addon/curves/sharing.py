@@ -245,7 +245,8 @@ def pairs_of(old: Pieces, new: Pieces, keys: Indices) -> tuple[list[Pieces], lis
     Both have as many pieces, and the same keys but for those.
     """
     bounds = np.unique(np.concatenate([[0, len(old.first)], keys - 1, keys + 1])).tolist()
-    return tuple([pieces.numbered(*span) for span in pairwise(bounds)] for pieces in (old, new))
+    spans = list(pairwise(bounds))
+    return [old.numbered(*span) for span in spans], [new.numbered(*span) for span in spans]
 
 
 def _worst(drift: Array, pieces: Pieces) -> float:

@@ -17,6 +17,9 @@ LEAST_FEELING = 0.03
 # Where the other channels leave nothing, the tube is this share of the width it would have without them.
 NARROWEST = 0.02
 
+# A point that a channel moves less than this share of what counts does not bound its tube.
+UNFELT = 1e-6
+
 
 @dataclass(frozen=True, slots=True)
 class Tubes:
@@ -46,7 +49,8 @@ def tube_beside(moves: Array, feeling: Array, widths: Array, radius: float) -> t
     feeling : (N, P, D), the channel's own; widths : (N,), its free ones
     radius : share of the tolerance that may be used
     """
-    square = np.maximum(np.einsum("npd,npd->np", feeling, feeling), np.finfo(float).tiny)
+    felt = np.einsum("npd,npd->np", feeling, feeling)
+    square = np.maximum(felt, (UNFELT / widths[:, None]) ** 2)
     along = np.einsum("npd,npd->np", feeling, moves) / square
     beside = (np.einsum("npd,npd->np", moves, moves) - radius * radius) / square
     spread = along * along - beside
