@@ -245,25 +245,26 @@ def reduction() -> Figure:
     turns = 2.0 * np.pi * times / frames
     targets = np.column_stack([1.0 + 0.45 * np.sin(turns), -0.5 + 0.5 * np.sin(2.0 * turns)])
     angles = np.unwrap(solve_two_bone(targets, lengths, np.ones(len(times))).angles, axis=0)
+    tips = forward(angles, lengths)[:, 2]
 
-    def tips(tried: Array, _: Indices) -> Array:
-        return forward(tried, lengths)[..., 2:, :]
+    def drift(tried: Array, samples: Indices) -> Array:
+        return np.hypot(*np.moveaxis(forward(tried, lengths)[..., 2, :] - tips[samples], -1, 0))
 
-    found = reduce_keys(times, angles, tips, tolerance)
+    found = reduce_keys(times, angles, drift, tolerance)
     frame = Frame(80, 40, 740, 270, (0.0, 30.0), (float(frames), 150.0))
     figure.axes(frame, "frame", "knee in degrees", (range(0, 97, 12), range(30, 151, 30)))
     curve = np.column_stack([times, np.degrees(angles[:, 1])])
     figure.line(frame, curve, BLUE, 1.5)
     for point in curve[::4]:
         figure.dot(frame, point, "#a8bfe0", 3)
-    knee = found.curves[1]
-    for place, value, before, after in zip(knee.frames, np.degrees(knee.values), knee.left, knee.right, strict=True):
+    for place, before, after in zip(found.frames, found.left[:, 1], found.right[:, 1], strict=True):
+        value = np.degrees(found.curve(1).values[found.frames == place][0])
         handles = [(x, np.degrees(y)) for x, y in (before, after) if 0.0 <= x <= frames]
         figure.line(frame, [handles[0], (place, value), handles[-1]], ORANGE, 1.5)
         for handle in handles:
             figure.dot(frame, handle, ORANGE, 2.5)
         figure.dot(frame, (place, value), RED, 6)
-    fewer = f"{found.keys_before} keys become {len(knee.frames)}"
+    fewer = f"{found.keys_before} keys become {found.keys_after}"
     told = f"{fewer}; the tip drifts at most {found.worst_drift:.4f}, allowed {tolerance:g}"
     figure.words((450, 26), told, bold=True)
     return figure

@@ -2,14 +2,10 @@
 
 Run: python tests/benchmark/bench_reduction.py [--data FOLDER] [--case WORD ...] [--table FILE]
 
-Every case is baked at full rate; that is the motion which both have to keep. Ours is the bake with reduced keys. Decimate
-gets the full-rate bake and the largest error margin, found by bisection, with which its worst drift is not above ours:
-once as a bake is by default, with linear keys, and once with Bezier keys, whose handles follow the motion, which suits it
-better. Drift is what Blender evaluates at the frames of the full-rate keys; what is between them, which ours keeps too,
-decimate does not know and is not asked. Every key of every curve is counted, and the frames that have one.
-
-The targets are keyed on every frame and once on either side of the range, so that Blender's flat handles at the ends of a
-curve do not dent the motion.
+Every case is baked at full rate with Bezier keys; that is the motion which both have to keep. Ours is the bake with
+reduced keys. Decimate gets the full-rate bake and the largest error margin, found by bisection, with which its worst
+drift is not above ours. Drift is what Blender evaluates at the frames of the full-rate keys, which both have to keep;
+what is between them, decimate does not know. Keys are counted over all curves, and as frames that have a key.
 """
 
 import argparse
@@ -37,9 +33,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 TOLERANCES = (0.001, 0.005)
 """Of the limb's length."""
-
-BASELINES = ("LINEAR", "BEZIER")
-"""Interpolations of the full-rate bakes that decimate gets."""
 
 BISECTIONS = 14
 SMALLEST_MARGIN, LARGEST_MARGIN = 1e-7, 1.0
@@ -89,17 +82,23 @@ def main():
         for share in TOLERANCES:
             bpy.ops.wm.read_factory_settings(use_empty=True)
             ours, theirs, drift, length = compare(build(), share)
-            ratios.append([count[0] / ours[0] for count in theirs] + [count[1] / ours[1] for count in theirs])
-            counts = [f"{count} ({columns})" for count, columns in (ours, *theirs)]
+            ratios.append([theirs[0] / ours[0], theirs[1] / ours[1]])
+            counts = [f"{count} ({columns})" for count, columns in (ours, theirs)]
             lines.append((name, f"{share:.1%}", f"{drift / length:.3%}", *counts, *(f"{ratio:.1f}" for ratio in ratios[-1])))
             print(*lines[-1], sep=" | ", flush=True)
-    what = [f"{things}, {kind.lower()}" for things in ("keys", "frames") for kind in BASELINES]
-    header = ["case", "tolerance / length", "worst drift / length", "our keys (frames)"]
-    header += [f"decimate's, {kind.lower()}" for kind in BASELINES] + [f"ratio of {each}" for each in what]
+    header = (
+        "case",
+        "tolerance / length",
+        "worst drift / length",
+        "our keys (frames)",
+        "decimate's",
+        "ratio of keys",
+        "ratio of frames",
+    )
     table = "\n".join(f"| {' | '.join(map(str, row))} |" for row in (header, ["---"] * len(header), *lines)) + "\n"
     summary = f"Blender {bpy.app.version_string}"
-    for each, column in zip(what, zip(*ratios, strict=True), strict=True):
-        summary += f"; ratio of {each}: median {statistics.median(column):.1f}, least {min(column):.1f}"
+    for what, column in zip(("keys", "frames"), zip(*ratios, strict=True), strict=True):
+        summary += f"; ratio of {what}: median {statistics.median(column):.1f}, least {min(column):.1f}"
     print(f"\n{table}\n{summary}")
     if options.table:
         options.table.write_text(f"{table}\n{summary}", encoding="utf-8")
@@ -115,18 +114,14 @@ def parse():
 
 
 def compare(case, share):
-    """Keys of ours, keys of decimate's by baseline (see `key_count`), the worst drift of ours, the limb's length."""
-    bake(bpy.context.scene, [case.settings()])
+    """Keys of ours, keys of decimate's (see `key_count`), the worst drift of ours, the limb's length."""
+    tolerance = share * case.length
+    full = case.settings(interpolation="BEZIER")
+    bake(bpy.context.scene, [full])
     motion = tips(case)
-    bake(bpy.context.scene, [case.settings(keys="REDUCE", tolerance=share * case.length)])
+    bake(bpy.context.scene, [case.settings(keys="REDUCE", tolerance=tolerance)])
     ours, drift = key_count(case), worst(case, motion)
-    theirs = [fewest(case, case.settings(interpolation=kind), motion, drift) for kind in BASELINES]
-    return ours, theirs, drift, case.length
-
-
-def fewest(case, full, motion, drift):
-    """Fewest keys to which decimate brings a full-rate bake with this worst drift."""
-    found = None
+    fewest = None
     low, high = math.log(SMALLEST_MARGIN), math.log(LARGEST_MARGIN)
     for _ in range(BISECTIONS):
         margin = math.exp(0.5 * (low + high))
@@ -134,10 +129,10 @@ def fewest(case, full, motion, drift):
         decimate(case, margin)
         if worst(case, motion) <= drift:
             low = math.log(margin)
-            found = min(filter(None, (found, key_count(case))))
+            fewest = min(filter(None, (fewest, key_count(case))))
         else:
             high = math.log(margin)
-    return found
+    return ours, fewest, drift, case.length
 
 
 def decimate(case, margin):
@@ -153,7 +148,7 @@ def decimate(case, margin):
     for fcurve in chain_curves(case):
         fcurve.select = True
         for key in fcurve.keyframe_points:
-            key.select_control_point = in_range(case, key)
+            key.select_control_point = True
     region = next(region for region in area.regions if region.type == "WINDOW")
     with bpy.context.temp_override(window=window, area=area, region=region):
         assert bpy.ops.graph.decimate(mode="ERROR", remove_error_margin=margin) == {"FINISHED"}
@@ -172,14 +167,9 @@ def worst(case, motion):
     return float(np.linalg.norm(tips(case) - motion, axis=-1).max())
 
 
-def in_range(case, key):
-    """Whether a key is one that the bake wrote; real motion goes on outside."""
-    return case.frames[0] - 0.01 <= key.co.x <= case.frames[1] + 0.01
-
-
 def key_count(case):
-    """Keys over all curves in the range, and frames that have one."""
-    frames = [key.co.x for fcurve in chain_curves(case) for key in fcurve.keyframe_points if in_range(case, key)]
+    """Keys over all curves, and frames that have one."""
+    frames = [key.co.x for fcurve in chain_curves(case) for key in fcurve.keyframe_points]
     return len(frames), len({round(frame, 2) for frame in frames})
 
 
@@ -219,15 +209,6 @@ def cases(folder):
     return made
 
 
-def lead_in_and_out(target, first, last):
-    """One more key before and after, where the target would be if it went on."""
-    for fcurve in curves_of(target):
-        for end, beside in ((first, first + 1), (last, last - 1)):
-            value = 2 * fcurve.evaluate(end) - fcurve.evaluate(beside)
-            fcurve.keyframe_points.insert(2 * end - beside, value)
-        fcurve.update()
-
-
 def circle(frame):
     return 0.9 * math.cos(frame / 12), 0.9 * math.sin(frame / 12) - 0.6
 
@@ -253,9 +234,7 @@ def drawn(mode, path):
     rig = build_armature(LEG)
     for bone in rig.pose.bones:
         bone.rotation_mode = mode
-    target = add_empty()
-    key_places(target, [(0, *path(frame)) for frame in range(frames[0], frames[1] + 1)], frames[0])
-    lead_in_and_out(target, *frames)
+    key_places(add_empty(), [(0, *path(frame)) for frame in range(frames[0], frames[1] + 1)], frames[0])
     return Case("", rig, Limb(rig.name), "YZ", frames, 2.0, np.array([0.0, 1.0, 0.0]))
 
 
@@ -265,9 +244,7 @@ def captured(folder, real):
     end = Quantity("WORLD", rig.name, real.end)
     frames = np.arange(real.frames[0], real.frames[1] + 1.0)
     places = sample(bpy.context.scene, [end], frames, evaluation="PROBES")[end][:, :3, 3]
-    target = add_empty()
-    key_places(target, places.tolist(), real.frames[0])
-    lead_in_and_out(target, *real.frames)
+    key_places(add_empty(), places.tolist(), real.frames[0])
     bones = rig.data.bones
     joints = np.array([bones[name].head_local for name in (real.upper, real.lower, real.end)])
     scale = float(np.cbrt(abs(np.linalg.det(np.array(rig.matrix_world)[:3, :3]))))

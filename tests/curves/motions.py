@@ -13,13 +13,8 @@ def tips(angles, lengths=LENGTHS):
     return np.stack([np.cos(directions) @ lengths, np.sin(directions) @ lengths], axis=-1)
 
 
-def tips_of(lengths=LENGTHS):
-    """What the reduction is told of a chain whose channels are the two angles."""
-    return lambda values, _: tips(values, lengths)[:, None]
-
-
 def drift_from(reference, lengths=LENGTHS):
-    """How far the tip is, at samples (M,), from where the motion's angles have it."""
+    """The drift callable of a motion whose channels are the two angles."""
     right = tips(reference, lengths)
     return lambda values, indices: np.linalg.norm(tips(values, lengths) - right[indices], axis=-1)
 

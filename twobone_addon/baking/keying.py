@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..array_types import Array
-from ..scene.keys_reading import surroundings
 from ..scene.lookup import object_named
 from ..scene.writing import ChannelKeys
 from .holding import held_outside
@@ -37,27 +36,15 @@ def keyed_chain(solved: Solved) -> KeyedChain:
 
 def _held(solved: Solved, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
     plan = solved.plan
-    armature = object_named(plan.names.armature)
     outside = held_outside(
-        armature,
+        object_named(plan.names.armature),
         curve.path,
         curve.index,
         settings=plan.settings,
         within=(float(plan.frames[0]), float(plan.frames[-1])),
         present=(float(curve.present[0]), float(curve.present[-1])),
     )
-    if outside is not None:
-        return replace(keys, outside=outside)
-    ends = float(plan.frames[0]), float(plan.frames[-1])
-    alone = surroundings(armature, curve.path, curve.index, *ends) == (None, None)
-    return _once(keys) if plan.settings.keys == "REDUCE" and alone else keys
-
-
-def _once(keys: ChannelKeys) -> ChannelKeys:
-    """One key instead of those that hold one value all the time."""
-    if keys.left is None or keys.right is None or not np.all(np.array([keys.left[:, 1], keys.right[:, 1]]) == keys.values[0]):
-        return keys
-    return replace(keys, frames=keys.frames[:1], values=keys.values[:1], left=keys.left[:1], right=keys.right[:1], smooth=None)
+    return keys if outside is None else replace(keys, outside=outside)
 
 
 def full_rate_keys(plan: ChainPlan, curve: CurveSamples) -> ChannelKeys:

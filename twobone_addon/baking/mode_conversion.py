@@ -9,7 +9,7 @@ import numpy as np
 from ..array_types import Array
 from ..curves.frames import merge_frames, subframe_grid
 from ..curves.indices import Indices
-from ..curves.reduction import reduce_keys
+from ..curves.reduction import Reduction, reduce_keys
 from ..rig.bones import RestBone
 from ..rig.eulers import from_eulers
 from ..rig.local_rotations import Matrices
@@ -19,7 +19,6 @@ from ..scene.rotation_channels import RotationChannels, euler_path, read_rotatio
 from ..scene.writing import ChannelKeys
 from .curve_values import RotationCurves, Surroundings, rotation_curves
 from .motion import rotation_matrices
-from .reducing import bezier_keys
 
 KEPT = 1e-4
 """Radians by which a converted rotation may differ from what it was, between keys: a tenth of a millimetre at a metre."""
@@ -41,8 +40,8 @@ class Converted:
     """`(3,)` Euler angles of the present pose."""
     keys: list[ChannelKeys]
     """Empty where the rotation is not keyed."""
-    types: list[Array]
-    """`(K,)` for each of `keys`, the type of each key: what a key there was before, plain for those added."""
+    types: Array
+    """`(K,)` key type of each key: what a key there was before, plain for those added."""
 
 
 def converted(armature: Object, bone: RestBone, mode: str, turn: Array) -> Converted:
@@ -56,7 +55,7 @@ def converted(armature: Object, bone: RestBone, mode: str, turn: Array) -> Conve
     still = np.zeros(3)
     still[list(present.indices)] = present.values[0]
     if not any(len(fcurve.keyframe_points) for fcurve in channels.curves.values()):
-        return Converted(paths, still, [], [])
+        return Converted(paths, still, [], np.empty(0, dtype=np.int32))
     tables = [read_keys(fcurve) for fcurve in channels.curves.values()]
     frames = merge_frames(*(table["co"][:, 0] for table in tables))
     stepped = all(np.all(table["interpolation"] == INTERPOLATION["CONSTANT"]) for table in tables)
@@ -65,7 +64,7 @@ def converted(armature: Object, bone: RestBone, mode: str, turn: Array) -> Conve
         keys = _key_by_key(source, frames, "CONSTANT" if stepped else "LINEAR")
     else:
         keys = _reduced(source, frames)
-    return Converted(paths, still, keys, [_key_types(tables, each.frames) for each in keys])
+    return Converted(paths, still, keys, _key_types(tables, keys[0].frames))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +109,27 @@ def _reduced(source: _Source, frames: Array) -> list[ChannelKeys]:
     whole = merge_frames(frames, np.arange(np.ceil(first), np.floor(last) + 1.0))
     times = subframe_grid(whole, SAMPLES_PER_FRAME)
     curves = source.curves(times)
+    own = _matrices(source.mode, curves, curves.values)
 
-    def tips(tried: Array, indices: Indices) -> Array:
-        # Two rotations by an angle a apart differ by sqrt(8) sin(a / 2), as points of nine coordinates.
-        return np.sqrt(0.5) * _matrices(source.mode, curves, tried).reshape(len(indices), 1, 9)
+    def drift(tried: Array, indices: Indices) -> Array:
+        # The difference of two rotations by an angle a has the Frobenius norm sqrt(8) sin(a / 2).
+        away = _matrices(source.mode, curves, tried) - own[indices]
+        return np.sqrt(0.5 * np.sum(away * away, axis=(-1, -2)))
 
-    found = reduce_keys(times, curves.values, tips, KEPT, key_frames=whole, required=frames)
-    path = euler_path(source.bone)
-    return [bezier_keys(path, index, source.group, found, column) for column, index in enumerate(curves.indices)]
+    found = reduce_keys(times, curves.values, drift, KEPT, key_frames=whole, required=frames)
+    return [_channel(source, index, found, column) for column, index in enumerate(curves.indices)]
 
 
 def _matrices(mode: str, curves: RotationCurves, values: Array) -> Array:
     eulers = np.zeros((len(values), 3))
     eulers[:, list(curves.indices)] = values
     return from_eulers(eulers, mode)
+
+
+def _channel(source: _Source, index: int, found: Reduction, column: int) -> ChannelKeys:
+    left, right = found.left[:, column], found.right[:, column]
+    path = euler_path(source.bone)
+    return ChannelKeys(path, index, source.group, found.frames, found.values[:, column], "BEZIER", left, right)
 
 
 def _key_types(tables: list[dict[str, Array]], frames: Array) -> Array:

@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..array_types import Array
-from ..curves.indices import Indices
-from ..curves.quaternion_length import with_straight_channel
+from ..curves.drift import Indices
 from ..curves.reduction import Reduction, reduce_keys
-from ..curves.still import resting
 from ..rig.bones import BoneChannels, RestBone
 from ..rig.inheritance import pose_with_channels
 from ..scene.lookup import rotation_path, scale_path
@@ -21,40 +19,24 @@ from .solving import Solved
 
 
 def reduced(solved: Solved) -> tuple[list[ChannelKeys], float]:
-    """The fewest keys that keep the tip within the tolerance, and the worst drift."""
+    """The fewest keys that keep the tip within the tolerance, on the same frames for all channels, and the worst drift."""
     plan = solved.plan
-    values = _simplified(solved, np.stack([curve.values for curve in solved.curves], axis=-1))
+    values = np.stack([curve.values for curve in solved.curves], axis=-1)
+    own = _posed_points(solved, values, np.arange(len(values)))
 
-    def tips(tried: Array, indices: Indices) -> Array:
-        return _posed_points(solved, tried, indices)
+    def drift(tried: Array, indices: Indices) -> Array:
+        away = _posed_points(solved, tried, indices) - own[indices]
+        return np.sqrt(np.sum(away * away, axis=-1)).max(axis=-1)
 
     found = reduce_keys(
         plan.frames,
         values,
-        tips,
+        drift,
         plan.settings.tolerance,
         key_frames=plan.report_frames,
         preferred=plan.report_frames[_turning_points(solved)],
     )
-    keys = [bezier_keys(curve.path, curve.index, curve.group, found, number) for number, curve in enumerate(solved.curves)]
-    return keys, found.worst_drift
-
-
-def bezier_keys(path: str, index: int, group: str, found: Reduction, channel: int) -> ChannelKeys:
-    """One reduced channel as keys of a curve."""
-    keys = found.curves[channel]
-    return ChannelKeys(
-        path, index, group, keys.frames, keys.values, "BEZIER", keys.left, keys.right, smooth=found.smooth[channel]
-    )
-
-
-def _simplified(solved: Solved, values: Array) -> Array:
-    """The values `(F, K)` with quaternions whose lengths make one of their channels as simple as can be."""
-    values, still = values.copy(), resting(values)
-    for path in {curve.path for curve in solved.curves if curve.path.endswith("rotation_quaternion")}:
-        columns = [number for number, curve in enumerate(solved.curves) if curve.path == path]
-        values[:, columns] = with_straight_channel(solved.plan.frames, values[:, columns], still)
-    return values
+    return [_channel_keys(solved, found, number) for number in range(values.shape[1])], found.worst_drift
 
 
 def _posed_points(solved: Solved, values: Array, rows: Indices) -> Array:
@@ -101,3 +83,17 @@ def _turning_points(solved: Solved) -> Indices:
     goals = solved.chain.pose.goals[solved.plan.report_rows]
     directions = np.sign(np.diff(goals, axis=0))
     return np.flatnonzero(np.any(directions[1:] * directions[:-1] < 0.0, axis=-1)) + 1
+
+
+def _channel_keys(solved: Solved, found: Reduction, number: int) -> ChannelKeys:
+    curve = solved.curves[number]
+    return ChannelKeys(
+        curve.path,
+        curve.index,
+        curve.group,
+        found.frames,
+        found.values[:, number],
+        "BEZIER",
+        found.left[:, number],
+        found.right[:, number],
+    )

@@ -15,7 +15,6 @@ from ..scene.writing import ChannelKeys
 from .holding import held_outside
 from .keying import full_rate_keys
 from .planning import ChainPlan
-from .reducing import bezier_keys
 from .solving import CurveSamples
 
 LOCATION = "location"
@@ -56,11 +55,18 @@ def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Ar
 def _reduced(plan: ChainPlan, values: Array, linear: Array) -> tuple[list[ChannelKeys], float]:
     linear = np.broadcast_to(linear, (len(values), 3, 3))
 
-    def tips(tried: Array, indices: Indices) -> Array:
-        return (linear[indices] @ tried[..., None])[:, None, :, 0]
+    def drift(tried: Array, indices: Indices) -> Array:
+        away = (linear[indices] @ (tried - values[indices])[..., None])[..., 0]
+        return np.sqrt(np.sum(away * away, axis=-1))
 
-    found = reduce_keys(plan.frames, values, tips, plan.settings.tolerance, key_frames=plan.report_frames)
-    return [bezier_keys(LOCATION, axis, GROUP, found, axis) for axis in range(3)], found.worst_drift
+    found = reduce_keys(plan.frames, values, drift, plan.settings.tolerance, key_frames=plan.report_frames)
+    keys = [
+        ChannelKeys(
+            LOCATION, axis, GROUP, found.frames, found.values[:, axis], "BEZIER", found.left[:, axis], found.right[:, axis]
+        )
+        for axis in range(3)
+    ]
+    return keys, found.worst_drift
 
 
 def _held(plan: ChainPlan, thing: Object, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:

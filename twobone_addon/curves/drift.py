@@ -1,7 +1,7 @@
 """How far the tip strays when the channels do: measured at samples and between them, and linearised."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -9,9 +9,9 @@ import numpy as np
 from ..array_types import Array
 from .indices import Indices
 
-Tips: TypeAlias = Callable[[Array, Indices], Array]
-"""tips(values (M, K), indices (M,)) -> (M, P, D): where these channel values put the points that are seen, in world
-units, with everything else as it is at the samples of these indices. One point, the tip, or a few."""
+Drift: TypeAlias = Callable[[Array, Indices], Array]
+"""drift(values (M, K), indices (M,)) -> (M,): distance of the tip, in world units, between the pose of these channel
+values and the motion's own pose at the samples of these indices. Must be 0 for the motion's own values."""
 
 # Samples of `with_halves` for each one of the motion.
 FINER = 2
@@ -21,8 +21,11 @@ CENTRAL = np.array([-1.0, 9.0, 9.0, -1.0]) / 16.0
 EARLIER = np.array([1.0, -5.0, 15.0, 5.0]) / 16.0
 THIRD_DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
 
-# Step (in channel units, radians or quaternion components) of the central difference: its error is the square of it.
-DIFFERENCE = 1e-5
+# Step (in channel units, radians or quaternion components) of the finite difference: its square is well above rounding.
+DIFFERENCE = 1e-4
+
+# A straight limb's tip does not feel some channel changes at first order. They count at least this share of the others.
+LEAST_FEELING = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +36,28 @@ class Motion:
     """(N,) frames, rising; several per key frame."""
     values: Array
     """(N, K) channel values, continuous."""
-    tips: Tips
-    """Where channel values put the tip."""
+    drift: Drift
+    """Distance of the tip from where it should be."""
     tolerance: Array
     """(N,) > 0: how far the tip may drift at each sample, in world units."""
+    feeling: Array
+    """(N, K, K): `feeling @ change` of the channels is the tip's move as a share of the tolerance, at first order."""
 
-    def moves(self, errors: Array) -> Array:
-        """Where the points go, (N, P, D), as a share of the tolerance, when the channels are off by `errors : (N, K)`."""
-        indices = np.arange(len(self.times))
-        return (self.tips(self.values + errors, indices) - self.tips(self.values, indices)) / self.tolerance[:, None, None]
+    def worst(self, values: Array, first: int) -> float:
+        """The largest drift of `values : (n, K)`, from sample `first` on, as a share of the tolerance."""
+        indices = np.arange(first, first + len(values))
+        return float((self.drift(values, indices) / self.tolerance[indices]).max())
 
-    def feeling(self) -> Array:
-        """The moves' derivative by each channel, (N, P, D, K)."""
-        steps = DIFFERENCE * np.eye(self.values.shape[1])
-        columns = [self.moves(step) - self.moves(-step) for step in steps]
-        return np.stack(columns, axis=-1) / (2.0 * DIFFERENCE)
-
-
-def farthest(moves: Array) -> Array:
-    """How far the point goes that goes farthest, (N,), of moves (N, P, D)."""
-    return np.sqrt(np.einsum("npd,npd->np", moves, moves)).max(axis=1)
+    def stricter(self, share: float) -> "Motion":
+        """The same motion with a share of the tolerance, in (0, 1]."""
+        return replace(self, tolerance=share * self.tolerance, feeling=self.feeling / share)
 
 
-def with_halves(times: Array, values: Array, tips: Tips) -> tuple[Array, Array, Tips]:
-    """The motion with one more sample halfway between any two: times (2N - 1,), values (2N - 1, K) and their tips.
+def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, Array, Drift]:
+    """The motion with one more sample halfway between any two: times (2N - 1,), values (2N - 1, K) and their drift.
 
-    So a curve cannot stray unseen between the samples it was fitted to. A new sample's tip is that of the sample before
-    it with the same channel error, whose move is off by the error times half a sample's move.
+    So a curve cannot stray unseen between the samples it was fitted to. The drift at a new sample is taken to be that
+    of the same channel error in the pose of the sample before it, which is off by the error times half a sample's move.
     """
     count = FINER * len(values) - 1
     fine = np.empty(count), np.empty((count, values.shape[1]))
@@ -67,11 +65,11 @@ def with_halves(times: Array, values: Array, tips: Tips) -> tuple[Array, Array, 
         finer[::FINER], finer[1::FINER] = samples, halves
     errors_from = fine[1]
 
-    def tips_at_any(changed: Array, indices: Indices) -> Array:
+    def drift_at_any(changed: Array, indices: Indices) -> Array:
         before = indices // FINER
-        return tips(changed + (values[before] - errors_from[indices]), before)
+        return drift(changed + (values[before] - errors_from[indices]), before)
 
-    return *fine, tips_at_any
+    return *fine, drift_at_any
 
 
 def halfway(samples: Array) -> Array:
@@ -95,3 +93,26 @@ def halfway(samples: Array) -> Array:
         rough.append(np.concatenate([missing, roughness, np.repeat(far, count - len(half), axis=0)])[:count])
     smoothest = np.argmin(rough, axis=0)
     return np.take_along_axis(np.stack(halves), smoothest[None], axis=0)[0]
+
+
+def feel(values: Array, drift: Drift, tolerance: Array) -> Array:
+    """The tip's first-order answer to channel changes, `(N, K, K)` as in `Motion.feeling`, from distances alone.
+
+    Distances squared are a quadratic form of the changes, so K (K + 1) / 2 of them give the form by polarisation; its
+    square root stands for the unknown directions of the tip's moves. Where nothing moves the tip, the identity.
+    """
+    count, channels = values.shape
+    indices = np.arange(count)
+    steps = DIFFERENCE * np.eye(channels)
+    form = np.empty((count, channels, channels))
+    for channel in range(channels):
+        form[:, channel, channel] = drift(values + steps[channel], indices) ** 2
+    for row in range(channels):
+        for column in range(row):
+            both = drift(values + steps[row] + steps[column], indices) ** 2
+            form[:, row, column] = form[:, column, row] = 0.5 * (both - form[:, row, row] - form[:, column, column])
+    squares, directions = np.linalg.eigh(form / DIFFERENCE**2)
+    lengths = np.sqrt(np.maximum(squares, 0.0))
+    lengths = np.maximum(lengths, LEAST_FEELING * lengths[:, -1:])
+    lengths[lengths[:, -1] == 0.0] = 1.0
+    return (lengths / tolerance[:, None])[:, :, None] * np.swapaxes(directions, -1, -2)

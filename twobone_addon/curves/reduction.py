@@ -1,23 +1,23 @@
 """The fewest Bezier keys that keep the tip within a tolerance of a motion, everywhere along it.
 
 Every other key reducer bounds the error of each curve by itself. What is seen is the tip: a channel may stray where
-another makes up for it, or where the tip does not feel it, and a channel that need not move has two keys.
+another makes up for it, or where the tip does not feel it, and all channels of a chain are keyed on the same frames.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..array_types import Array, Mask
-from .alignment import align, slopes
+from .alignment import align
 from .bezier import Keys, evaluate
-from .drift import FINER, Motion, Tips, farthest, with_halves
+from .drift import FINER, Drift, Motion, feel, with_halves
+from .fitting import Segment, still_segment
 from .indices import Indices
-from .segments import Pieces
-from .settling import settle
-from .sharing import Choice, Sharing
-from .still import held_still, still_spans, with_steady_channels
+from .segments import chosen_segments
+from .still import held_still, still_spans
 
 # Share of the tolerance that is used: the rest is for what Blender rounds to single precision and for peaks of the
 # drift between the places where it is measured.
@@ -31,46 +31,55 @@ SAME_FRAME = 0.005
 class Reduction:
     """Reduced keys of all channels of one chain, and what they cost."""
 
-    curves: tuple[Keys, ...]
-    """The keys of each of the K channels. The first and the last frame are those of the motion, the values exactly its."""
-    smooth: tuple[Mask, ...]
-    """Of each channel, which keys have both handles on one line, so that their type can be ALIGNED (else FREE)."""
+    frames: Array
+    """(M,) frames of the keys, rising; the first and the last are those of the motion."""
+    values: Array
+    """(M, K) values at the keys: exactly the motion's."""
+    left: Array
+    """(M, K, 2) handles before the keys: frame, value."""
+    right: Array
+    """(M, K, 2) handles after the keys: frame, value."""
+    smooth: Mask
+    """(M,) whether both handles of a key lie on one line, for all channels, so that its type can be ALIGNED (else FREE)."""
     worst_drift: float
     """Largest drift of the tip at the samples, in world units, with the keys rounded as Blender stores them."""
     keys_before: int
     """Keys a channel would have without reduction: one at each frame that could be a key."""
 
     @property
-    def frames(self) -> Array:
-        """(M,) frames on which a channel has a key, rising."""
-        return np.unique(np.concatenate([keys.frames for keys in self.curves]))
-
-    @property
     def keys_after(self) -> int:
-        """Keys of all channels together."""
-        return sum(len(keys.frames) for keys in self.curves)
+        """Keys that each channel has now."""
+        return len(self.frames)
+
+    def curve(self, channel: int) -> Keys:
+        """The keys of one channel."""
+        return Keys(self.frames, self.values[:, channel], self.left[:, channel], self.right[:, channel])
 
 
 def reduce_keys(
     times: ArrayLike,
     values: ArrayLike,
-    tips: Tips,
+    drift: Drift,
     tolerance: ArrayLike,
     *,
     key_frames: ArrayLike | None = None,
     required: ArrayLike = (),
     preferred: ArrayLike = (),
+    smoothness: float = 0.0,
 ) -> Reduction:
     """Reduce a motion sampled at `times : (N,)` with channel `values : (N, K)` to few Bezier keys.
 
     times : rising frames, at least 4 samples from one possible key to the next
     values : continuous (see `continuity`): Euler angles unwrapped, quaternions without sign changes
-    tips : see `drift.Tips`; it alone knows the chain, so it may also show the mid joint
+    drift : see `drift.Drift`; it alone knows the chain, so it may also measure the mid joint
     tolerance : (N,) or one number, > 0, world units
     key_frames : frames that may become keys, among the times; by default the whole ones. The first and the last time
         always are keys.
-    required : frames that must be keys of all channels, such as where contacts begin and end
+    required : frames that must be keys, such as where contacts begin and end
     preferred : frames taken as keys where that costs none, such as the target's extremes; both among the times
+    smoothness : share of the tolerance, in [0, 1), left unused when the keys are chosen, so that more of them can have
+        aligned handles. 0 gives the fewest keys, of which a third is smooth on recorded motion; 0.2 costs a sixth more
+        keys and makes more than half of them smooth, 0.5 half as many again and four in five.
 
     Between the samples the drift is estimated (`with_halves`), so the tolerance holds at every sub-frame for motion
     that is smooth at the scale of the samples. Where nothing moves, the keys around are equal and their handles flat.
@@ -86,22 +95,23 @@ def reduce_keys(
     candidates = np.unique(np.concatenate([_candidates(times, key_frames), required, preferred]))
     if len(times) == 1:
         return _single_key(times, values)
-    given = Motion(times, values, tips, USED_TOLERANCE * np.broadcast_to(np.asarray(tolerance, dtype=float), times.shape))
-    rests = still_spans(given, candidates)
-    given = with_steady_channels(replace(given, values=held_still(values, rests)))
-    fixed = np.unique(np.concatenate([candidates[[0, -1]], required, rests.ravel()]))
-    sharing = Sharing(_refined(given), Choice(FINER * candidates, FINER * fixed, FINER * rests))
-    sharing.choose()
-    settle(sharing, FINER * preferred)
-    smooth = align(sharing)
-    return _reduction(given, sharing, smooth, len(candidates))
+
+    tolerance = USED_TOLERANCE * np.broadcast_to(np.asarray(tolerance, dtype=float), times.shape)
+    rests = still_spans(values, candidates, drift, tolerance)
+    motion = _refined(times, held_still(values, rests), drift, tolerance)
+    choosing = motion.stricter(1.0 - smoothness)
+    segments = _segments(choosing, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)
+    still = np.array([_within(FINER * rests, segment.first, segment.last) for segment in segments])
+    segments, smooth = align(motion, segments, still)
+    return _reduction(motion, segments, smooth, len(candidates))
 
 
-def _refined(motion: Motion) -> Motion:
+def _refined(times: Array, values: Array, drift: Drift, tolerance: Array) -> Motion:
     """The motion with a sample between any two, so that no segment strays unseen between the samples."""
-    finer = np.repeat(motion.tolerance, FINER)[:-1]
-    finer[1::FINER] = np.minimum(motion.tolerance[:-1], motion.tolerance[1:])
-    return Motion(*with_halves(motion.times, motion.values, motion.tips), finer)
+    finer = np.repeat(tolerance, FINER)[:-1]
+    finer[1::FINER] = np.minimum(tolerance[:-1], tolerance[1:])
+    times, values, drift = with_halves(times, values, drift)
+    return Motion(times, values, drift, finer, feel(values, drift, finer))
 
 
 def _samples(times: Array, frames: ArrayLike) -> Indices:
@@ -121,37 +131,53 @@ def _candidates(times: Array, key_frames: ArrayLike | None) -> Indices:
     return np.union1d(_samples(times, whole if key_frames is None else key_frames), [0, len(times) - 1])
 
 
-def _reduction(given: Motion, sharing: Sharing, smooth: list[Mask], keys_before: int) -> Reduction:
-    motion = sharing.motion
-    curves = tuple(_keys(pieces, motion.times, values) for pieces, values in zip(sharing.pieces, motion.values.T, strict=True))
-    return Reduction(curves, tuple(smooth), _stored_drift(given, curves), keys_before)
+def _segments(motion: Motion, candidates: Indices, wanted: tuple[Indices, Indices], rests: Indices) -> list[Segment]:
+    """Segments over the whole motion, flat where it rests, with keys at the required of the `wanted` samples."""
+    required, preferred = wanted
+    fixed = np.unique(np.concatenate([candidates[[0, -1]], required, rests.ravel()]))
+    segments: list[Segment] = []
+    for first, last in pairwise(fixed.tolist()):
+        if _within(rests, first, last):
+            segments.append(still_segment(motion, first, last))
+        else:
+            inside = candidates[(candidates >= first) & (candidates <= last)]
+            segments.extend(chosen_segments(motion, inside, preferred))
+    return segments
 
 
-def _keys(pieces: Pieces, times: Array, values: Array) -> Keys:
-    """One channel's keys. Outside the motion the end keys' handles mirror those inside, so that what joins can be smooth."""
-    frames, places = times[pieces.keys], values[pieces.keys]
-    duration = np.diff(frames)
-    slope = slopes(pieces, times, values)
-    forward, backward = pieces.shapes[:, 1] * duration, (1.0 - pieces.shapes[:, 3]) * duration
-    forward, backward = np.append(forward, backward[-1:]), np.append(forward[:1], backward)
-    after, before = np.append(slope[:, 0], slope[-1:, 1]), np.append(slope[:1, 0], slope[:, 1])
-    left = np.stack([frames - backward, places - before * backward], axis=-1)
-    right = np.stack([frames + forward, places + after * forward], axis=-1)
-    return Keys(frames, places, left, right)
+def _within(spans: Indices, first: int, last: int) -> bool:
+    return bool(np.any((spans[:, 0] <= first) & (last <= spans[:, 1])))
+
+
+def _reduction(motion: Motion, segments: list[Segment], smooth: Mask, keys_before: int) -> Reduction:
+    keys = np.array([segments[0].first, *(segment.last for segment in segments)])
+    frames, values = motion.times[keys], motion.values[keys]
+    shapes = np.stack([segment.shape for segment in segments])
+    duration = np.diff(frames)[:, None]
+    forward, backward = shapes[:, 1] * duration, shapes[:, 3] * duration
+    # Outside the motion the end keys' handles mirror those inside, so that what is joined there can be smooth.
+    right = _handles(frames, values, np.append(shapes[:, 0], shapes[-1:, 2], axis=0), np.append(forward, backward[-1:], axis=0))
+    left = _handles(frames, values, np.append(shapes[:1, 0], shapes[:, 2], axis=0), -np.append(forward[:1], backward, axis=0))
+    reduction = Reduction(frames, values, left, right, smooth, 0.0, keys_before)
+    return replace(reduction, worst_drift=_stored_drift(motion, reduction))
+
+
+def _handles(frames: Array, values: Array, slopes: Array, lengths: Array) -> Array:
+    """Handles (M, K, 2) that reach `lengths : (M, K)` frames from their keys, along `slopes : (M, K)`."""
+    return np.stack([frames[:, None] + lengths, values + slopes * lengths], axis=-1)
 
 
 def _single_key(times: Array, values: Array) -> Reduction:
     handles = np.stack([np.broadcast_to(times[:, None], values.shape), values], axis=-1)
-    curves = tuple(Keys(times, values[:, k], handles[:, k], handles[:, k]) for k in range(values.shape[1]))
-    return Reduction(curves, (np.array([True]),) * len(curves), 0.0, 1)
+    return Reduction(times, values, handles, handles, np.array([True]), 0.0, 1)
 
 
-def _stored_drift(motion: Motion, curves: tuple[Keys, ...]) -> float:
+def _stored_drift(motion: Motion, reduction: Reduction) -> float:
     """The worst drift at the samples when frames, values and handles are rounded to Blender's single precision."""
     stored = [
         Keys(*(array.astype(np.float32).astype(float) for array in (curve.frames, curve.values, curve.left, curve.right)))
-        for curve in curves
+        for curve in (reduction.curve(channel) for channel in range(reduction.values.shape[1]))
     ]
-    values = np.stack([evaluate(keys, motion.times) for keys in stored], axis=-1)
-    indices = np.arange(len(motion.times))
-    return float(farthest(motion.tips(values, indices) - motion.tips(motion.values, indices)).max())
+    given = np.arange(0, len(motion.times), FINER)
+    values = np.stack([evaluate(keys, motion.times[given]) for keys in stored], axis=-1)
+    return float(motion.drift(values, given).max())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..array_types import Array, Mask
+from ..array_types import Array
 from .blender_types import CurveBag, FCurve
 from .key_tables import (
     HANDLE_ALIGNED,
@@ -26,6 +26,9 @@ from .key_tables import (
     some_keys,
 )
 from .versions import new_fcurve
+
+STRAIGHT_HANDLES = 1e-4
+"""Sine of the angle between two handles, in frames and radians, below which they count as one line."""
 
 COLOR_MODES = {"rotation_quaternion": "AUTO_YRGB"}
 """How `keyframe_insert` colours new curves; all others are `AUTO_RGB`."""
@@ -48,8 +51,6 @@ class ChannelKeys:
     """`(K, 2)` handles before the keys, for `BEZIER`: frame, value."""
     right: Array | None = None
     """`(K, 2)` handles after the keys."""
-    smooth: Mask | None = None
-    """`(K,)` which keys have both handles on one line; all of them if not given."""
     outside: KeyTable | None = None
     """What the curve is to have outside the range, where that is not what it has; keys inside do not count."""
 
@@ -105,7 +106,13 @@ def _baked(channel: ChannelKeys) -> KeyTable:
     table = new_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
     if channel.left is not None and channel.right is not None:
         table["handle_left"][:], table["handle_right"][:] = channel.left, channel.right
-        smooth = True if channel.smooth is None else channel.smooth
-        kinds = np.where(smooth, HANDLE_ALIGNED, HANDLE_FREE)
+        places = np.stack([channel.frames, channel.values], axis=-1)
+        kinds = np.where(_straight(places - channel.left, channel.right - places), HANDLE_ALIGNED, HANDLE_FREE)
         table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = kinds
     return table
+
+
+def _straight(before: Array, after: Array) -> Array:
+    """Where two handles `(K, 2)` lie on one line."""
+    across = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    return np.abs(across) <= STRAIGHT_HANDLES * np.hypot(*before.T) * np.hypot(*after.T)
