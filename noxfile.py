@@ -51,6 +51,8 @@ NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
 PURE_FOLDERS = ["house", "solver", "rig", "curves", "settings"]
 # What needs Blender's own program, beside or instead of its module.
 WITHOUT_PROGRAM = ["--ignore=tests/real_program", "--ignore=tests/gui"]
+# As many processes as there are cores; the tests of a file share what they have built.
+ON_ALL_CORES = ["--numprocesses=auto", "--dist=loadfile"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 TEST_PACKAGES = nox.project.dependency_groups(PYPROJECT, "test")
@@ -128,7 +130,7 @@ def tests_on(session: nox.Session, blender: str) -> None:
         results_on_blender[blender] = "skipped, its bpy module could not be installed here (the reason stands above)"
         session.skip(f"Blender {blender}: {results_on_blender[blender]}")
     results_on_blender[blender] = "failed"
-    session.run("python", "-m", "pytest", *WITHOUT_PROGRAM, *session.posargs)
+    session.run("python", "-m", "pytest", *ON_ALL_CORES, *WITHOUT_PROGRAM, *session.posargs)
     results_on_blender[blender] = "passed"
 
 
