@@ -90,6 +90,36 @@ def test_ten_turns_of_a_quaternion_without_a_sign_jump(scene):
         assert np.all(np.sum(values[1:] * values[:-1], axis=-1) > 0)
 
 
+def drawn(rig, path, indices, frames):
+    """Channels `(F, k)` of a curve as the Graph Editor draws them, eight moments to a frame."""
+    moments = np.arange(8 * frames[0], 8 * frames[1] + 1) / 8
+    curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(rig)}
+    return np.array([[curves[path, index].evaluate(moment) for index in indices] for moment in moments])
+
+
+@pytest.mark.parametrize("turns", [10, -10])
+def test_ten_turns_of_an_euler_curve_stay_ten_turns_in_few_keys(scene, turns):
+    set_range(1, 240)
+    rig = build_armature(HINGE_LEG)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "XYZ"
+    bake(RIG, target=going_round(turns, frames=(1, 240)).name, plane="YZ", bend="POSITIVE", keys="REDUCE")
+    values = drawn(rig, path_of("upper", "rotation_euler"), [0], (1, 240))[:, 0]
+    steps = np.diff(values)
+    assert np.all(steps > 0) or np.all(steps < 0)
+    assert abs(values[-1] - values[0]) == pytest.approx(20 * math.pi, abs=1e-4)
+
+
+def test_ten_turns_of_a_quaternion_in_few_keys_without_a_sign_jump(scene):
+    set_range(1, 240)
+    rig = build_armature()
+    target = going_round(10, radius=1.0, centre=LEG[1].head, frames=(1, 240))
+    bake(RIG, target=target.name, plane="YZ", bend="POSITIVE", keys="REDUCE")
+    for bone in ("upper", "lower"):
+        values = drawn(rig, path_of(bone, "rotation_quaternion"), range(4), (1, 240))
+        assert np.all(np.sum(values[1:] * values[:-1], axis=-1) > 0.9)
+
+
 @pytest.mark.parametrize("mode", [*ORDERS, "AXIS_ANGLE"])
 def test_no_channel_jumps_more_than_half_a_turn(scene, mode):
     shapes = bent(bent(LEG, "upper", roll=0.6), "lower", roll=-0.9)
@@ -107,13 +137,14 @@ def test_no_channel_jumps_more_than_half_a_turn(scene, mode):
 @pytest.mark.parametrize("bone", ["upper", "lower"])
 @pytest.mark.parametrize("where", ["before", "after"])
 @pytest.mark.parametrize("turns", [-3, 2])
-def test_euler_turns_meet_the_key_next_to_the_range(scene, bone, where, turns):
+@pytest.mark.parametrize("keys", ["FRAMES", "REDUCE"])
+def test_euler_turns_meet_the_key_next_to_the_range(scene, bone, where, turns, keys):
     rig = build_armature(HINGE_LEG)
     for each in rig.pose.bones:
         each.rotation_mode = "XYZ"
     there = -9 if where == "before" else 70
     key_channel(rig.pose.bones[bone], "rotation_euler", {there: (2 * math.pi * turns, 0, 0)})
-    bake(RIG, target=going_round(0.3).name, plane="YZ", bend="POSITIVE")
+    bake(RIG, target=going_round(0.3).name, plane="YZ", bend="POSITIVE", keys=keys)
     values = values_of(rig, path_of(bone, "rotation_euler"), 0)
     near = values[0] if where == "before" else values[-1]
     assert abs(near - 2 * math.pi * turns) <= HALF_TURN
@@ -121,12 +152,13 @@ def test_euler_turns_meet_the_key_next_to_the_range(scene, bone, where, turns):
 
 @pytest.mark.parametrize("where", ["before", "after"])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_quaternion_signs_meet_the_key_next_to_the_range(scene, where, sign):
+@pytest.mark.parametrize("keys", ["FRAMES", "REDUCE"])
+def test_quaternion_signs_meet_the_key_next_to_the_range(scene, where, sign, keys):
     rig = build_armature()
     there = -9 if where == "before" else 70
     around = tuple(sign * part for part in (0.8, 0.6, 0, 0))
     key_channel(rig.pose.bones["upper"], "rotation_quaternion", {there: around})
-    bake(RIG, target=going_round(0.2, 1.0, LEG[1].head).name, plane="YZ", bend="POSITIVE")
+    bake(RIG, target=going_round(0.2, 1.0, LEG[1].head).name, plane="YZ", bend="POSITIVE", keys=keys)
     values = np.array([values_of(rig, path_of("upper", "rotation_quaternion"), index) for index in range(4)])
     near = values[:, 0] if where == "before" else values[:, -1]
     assert near @ np.array(around) >= 0

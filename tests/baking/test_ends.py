@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.baking.checking import RIG, check
+from tests.baking.file_dump import differences, dump_file
 from tests.baking.measuring import PROMISE, evaluate
 from tests.baking.scenes import BoneShape, Limb, add_empty, bake, build_armature, key_channel, key_places, refusal, set_range
 
@@ -50,6 +51,19 @@ def orientations(thing, bone="", frames=FRAMES):
         matrix = evaluated.matrix_world @ evaluated.pose.bones[bone].matrix if bone else evaluated.matrix_world
         found.append(np.array(matrix.to_quaternion().to_matrix()))
     return np.array(found)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("more", [{"end_rotation": "KEEP"}, {"reference": "POSE"}], ids=["kept foot", "from the pose"])
+def test_what_is_taken_from_the_pose_comes_back_the_same_from_a_second_bake(rig, mode, more):
+    for bone in rig.pose.bones:
+        bone.rotation_mode = mode
+    target = walking_target()
+    settings = {"target": target.name, "plane": "YZ", "bend": "POSITIVE", **more}
+    bake(RIG, **settings)
+    before = dump_file()
+    bake(RIG, **settings)
+    assert differences(before, dump_file()) == []
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -8,7 +8,7 @@ import pytest
 from tests.baking.checking import RIG
 from tests.baking.hinge_legs import forecast, leg
 from tests.baking.scenes import add_empty, bake, build_armature, key_channel, set_range
-from tests.baking.targets import circling_target
+from tests.baking.targets import circling_target, curves_of
 
 
 @pytest.fixture
@@ -109,3 +109,18 @@ def test_without_a_plane_object_the_forecast_says_so(scene):
     count, reasons = forecast(plane="OBJECT")
     assert count == 6
     assert all(reason.endswith("takes 3 curves: no plane object is chosen.") for reason in reasons)
+
+
+def test_a_coarser_second_bake_leaves_no_key_of_the_first_between_its_own(scene):
+    rig = build_armature(leg())
+    for name in ("upper", "lower"):
+        rig.pose.bones[name].rotation_mode = "XYZ"
+        key_channel(rig.pose.bones[name], "rotation_euler", {1: (0, 0.1, 0), 24: (0, 0.3, 0.2)})
+    target = circling_target(rig, RIG)
+    bake(RIG, target=target.name, plane="YZ", bend="POSITIVE", step=0.125)
+    count, reasons = forecast(plane="YZ", bend="POSITIVE")
+    report = bake(RIG, target=target.name, plane="YZ", bend="POSITIVE")
+    assert (report["channels"], report["keys"]) == (count, 24 * count)
+    assert sum("an earlier bake has keyed its other rotation channels" in reason for reason in reasons) == 2
+    turning = [curve for curve in curves_of(rig) if "rotation" in curve.data_path]
+    assert sum(len(curve.keyframe_points) for curve in turning) == report["keys"]

@@ -1,13 +1,28 @@
 """Before and after: only the two bones' rotation curves inside the range, and how these bones then stand."""
 
+import random
+
 import bpy
 import pytest
 
 from tests.baking.busy_file import NOW, RANGE, edit_without_keys, make_busy_file
 from tests.baking.checking import RIG
 from tests.baking.file_dump import differences, dump_file
+from tests.baking.random_file import make_random_file
 from tests.baking.scenes import add_empty, bake, build_armature, key_places, pose_mode
 from tests.baking.targets import curves_of
+
+CHOICES = {
+    "plane": ("XY", "XZ", "YZ", "REST"),
+    "plane_space": ("WORLD", "ARMATURE", "PARENT"),
+    "bend": ("POSITIVE", "NEGATIVE", "KEEP"),
+    "depth": ("KEEP", "FLATTEN"),
+    "reference": ("REST", "POSE"),
+    "step": (0.5, 1.0, 3.0),
+    "keys": ("FRAMES", "TARGET_KEYS", "CHAIN_KEYS", "REDUCE"),
+    "evaluation": ("AUTO", "PROBES", "SCENE"),
+}
+"""Settings of bakes in random files."""
 
 POSED = ("matrix", "matrix_basis", "matrix_channel", "head", "tail", "length")
 """Where a bone ends up."""
@@ -33,7 +48,7 @@ def unexpected(before, after):
     return "\n".join(f"{path}: {before.get(path)} -> {after.get(path)}" for path in paths)
 
 
-def keys_outside(rig):
+def keys_outside(rig, within=RANGE):
     """All that keys of the chain's rotation curves hold, outside the range, and all that the curves are besides."""
     kept = {}
     for fcurve in curves_of(rig):
@@ -41,7 +56,7 @@ def keys_outside(rig):
             properties = ("lock", "mute", "hide", "select", "extrapolation", "color_mode", "auto_smoothing")
             name = (fcurve.data_path, fcurve.array_index)
             kept[name] = [getattr(fcurve, key) for key in properties]
-            kept[name] += [everything(key) for key in fcurve.keyframe_points if not RANGE[0] <= key.co.x <= RANGE[1]]
+            kept[name] += [everything(key) for key in fcurve.keyframe_points if not within[0] <= key.co.x <= within[1]]
     return kept
 
 
@@ -75,6 +90,19 @@ def test_a_bake_changes_only_the_chain(busy, evaluation, edited, mode):
         assert (scene.frame_current, scene.frame_subframe) == NOW
 
 
+@pytest.mark.parametrize("seed", range(16))
+def test_a_bake_changes_only_the_chain_in_any_file(empty_file, seed):
+    chance = random.Random(seed)  # noqa: S311 - dice, not secrets
+    rig, target = make_random_file(chance)
+    start = chance.choice((-4, 1, 6.5))
+    within = (start, start + chance.choice((9, 13, 21)))
+    settings = {name: chance.choice(values) for name, values in CHOICES.items()}
+    before, kept = dump_file(), keys_outside(rig, within)
+    bake(RIG, target=target.name, frame_range="CUSTOM", frame_start=within[0], frame_end=within[1], **settings)
+    assert unexpected(before, dump_file()) == "", settings
+    assert keys_outside(rig, within) == kept, settings
+
+
 def add_driver_that_reads_the_scene(target):
     driver = target.driver_add("rotation_euler", 0).driver
     variable = driver.variables.new()
@@ -84,9 +112,12 @@ def add_driver_that_reads_the_scene(target):
     bpy.context.view_layer.update()
 
 
-def test_a_second_bake_changes_nothing_at_all(busy):
+@pytest.mark.parametrize(
+    "more", [{}, {"end_rotation": "TARGET"}, {"bend": "KEEP"}, {"keys": "REDUCE"}], ids=lambda more: " ".join(more.values())
+)
+def test_a_second_bake_changes_nothing_at_all(busy, more):
     _, target = busy
-    settings = {"target": target.name, "plane": "YZ", "bend": "POSITIVE"}
+    settings = {"target": target.name, "plane": "YZ", "bend": "POSITIVE", **more}
     bake(RIG, **settings)
     before = dump_file()
     bake(RIG, **settings)

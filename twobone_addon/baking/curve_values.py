@@ -9,7 +9,6 @@ import numpy as np
 from ..array_types import Array
 from ..curves.continuity import continuous_angles, continuous_axis_angles, continuous_quaternions
 from ..curves.euler_continuity import continuous_eulers
-from ..curves.turns import nearest_turn
 from ..rig.eulers import from_eulers, to_eulers
 from ..rig.local_rotations import LocalRotations
 from ..rig.rotations import to_axis_angle
@@ -39,12 +38,15 @@ class Surroundings:
     after: Array | None
 
 
-def rotation_curves(mode: str, *, rotation: LocalRotations, present: Array, outside: Surroundings) -> RotationCurves:
+def rotation_curves(
+    mode: str, *, rotation: LocalRotations, present: Array, outside: Surroundings, baked: frozenset[int] = frozenset()
+) -> RotationCurves:
     """Values for the rotation channels of one bone.
 
     mode : the bone's rotation mode
     rotation : what to key
     present : (F, 4), what the channels hold now
+    baked : the channels that an earlier bake has keyed; they are keyed again, so that none of its keys is left behind
     """
     if mode == "QUATERNION":
         values = continuous_quaternions(rotation.quaternions, before=outside.before, after=outside.after)
@@ -54,7 +56,7 @@ def rotation_curves(mode: str, *, rotation: LocalRotations, present: Array, outs
         angle, axes = continuous_axis_angles(angle, axes, before=outside.before, after=outside.after)
         return RotationCurves((0, 1, 2, 3), np.concatenate([angle[:, None], axes], axis=-1))
     for channel in range(3):
-        turn = hinge_turn(mode, channel, rotation.matrices, present[:, :3])
+        turn = None if baked - {channel} else hinge_turn(mode, channel, rotation.matrices, present[:, :3])
         if turn is not None:
             before, after = (side if side is None else side[channel] for side in (outside.before, outside.after))
             return RotationCurves((channel,), continuous_angles(turn, before=before, after=after)[:, None])
@@ -62,23 +64,13 @@ def rotation_curves(mode: str, *, rotation: LocalRotations, present: Array, outs
 
 
 def _eulers(order: str, rotation: Array, outside: Surroundings) -> Array:
-    """All three Euler angles `(F, 3)`, in numbers that a second bake would write again.
-
-    It finds the other channels as Blender stored them and may then key one channel alone: the hinge's, or the one that
-    is applied last. So that one is found here as it will be then, from the others in single precision.
-    """
+    """All three Euler angles `(F, 3)`; of a turn about one axis the others are zero, not merely small."""
     for channel in range(3):
         turn = hinge_turn(order, channel, rotation, np.zeros((len(rotation), 3)))
         if turn is not None:
             angles = turn[:, None] * np.eye(3)[channel]
             return continuous_eulers(angles, order=order, before=outside.before, after=outside.after)
-    angles = continuous_eulers(to_eulers(rotation, order), order=order, before=outside.before, after=outside.after)
-    last = "XYZ".index(order[-1])
-    turn = hinge_turn(order, last, rotation, angles.astype(np.float32).astype(float))
-    if turn is not None:
-        apart = turn - angles[:, last]
-        angles[:, last] = turn - (apart - nearest_turn(apart))  # whole turns only
-    return angles
+    return continuous_eulers(to_eulers(rotation, order), order=order, before=outside.before, after=outside.after)
 
 
 def hinge_turn(order: str, channel: int, rotation: Array, present: Array) -> Array | None:

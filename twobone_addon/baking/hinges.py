@@ -150,6 +150,8 @@ def _why_more(hinge: Hinge, channels: RotationChannels, settings: BakeSettings) 
         return hinge.reason
     if hinge.channel is None:
         return f"its hinge is {degrees_off(hinge.axis):.2g} degrees off its nearest axis"
+    if channels.baked - {hinge.channel}:
+        return "an earlier bake has keyed its other rotation channels"
     carries_on = settings.reference == "POSE" and mode[-1] == "XYZ"[hinge.channel]
     if not carries_on and channels.turns_beside(hinge.channel):
         return "its other rotation channels are not zero"

@@ -15,11 +15,16 @@ from ..rig.posing import Turned, pose_with_rotations, present_reference, rest_re
 from ..rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
 from ..rig.scaling import scale_carriers
 from ..scene.keys_reading import surroundings
-from ..scene.lookup import object_named, rotation_path, scale_path
+from ..scene.lookup import object_named, scale_path
+from ..scene.rotation_channels import read_rotation_channels
 from .curve_values import Surroundings, rotation_curves
 from .motion import PlanMotion
 from .planning import ChainPlan
 from .task import chain_task, target_offset
+
+REPEATED = 5e-7
+"""What a bone's channels, angles or quaternions, may be off at any frame and still be what this bake would write. A pose
+that is read back is rounded to single precision; a second bake is not to pass on the rounding of the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +123,18 @@ def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned) -> Array 
 
 
 def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, present: Array) -> list[CurveSamples]:
-    path = rotation_path(bone)
-    curves = rotation_curves(bone.rotation_mode, rotation=rotation, present=present, outside=surroundings_of(plan, path, present))
+    channels = read_rotation_channels(object_named(plan.names.armature), bone)
+    curves = rotation_curves(
+        bone.rotation_mode,
+        rotation=rotation,
+        present=present,
+        outside=surroundings_of(plan, channels.path, present),
+        baked=channels.baked,
+    )
+    now = present[:, curves.indices]
+    values = now if np.all(np.abs(curves.values - now) <= REPEATED) else curves.values
     return [
-        CurveSamples(path, channel, bone.name, curves.values[:, column], present[:, channel])
+        CurveSamples(channels.path, channel, bone.name, values[:, column], present[:, channel])
         for column, channel in enumerate(curves.indices)
     ]
 

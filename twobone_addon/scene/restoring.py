@@ -6,6 +6,7 @@ had changed there without keying it. These edits are found beforehand and set ag
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -56,7 +57,9 @@ def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
     try:
         yield
     finally:
-        scene.frame_set(frame, subframe=subframe)
+        # Blender counts the part of a frame from zero, down where frames are negative, and takes it upwards only.
+        whole = math.floor(frame + subframe)
+        scene.frame_set(whole, subframe=frame + subframe - whole)
         if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on moves on when it changes
             scene.frame_current, scene.frame_subframe = frame, subframe
         _apply(edits)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..rig.bones import RestBone
 from .blender_types import FCurve, Object
+from .clearing import any_baked_keys
 from .keys_reading import is_animated
 from .lookup import rotation_path
 from .present import rotation_values
@@ -26,6 +27,11 @@ class RotationChannels:
     """Curves of the bone's own action, by channel."""
     opaque: bool
     """Strips or drivers have a say, so keys do not tell all."""
+
+    @property
+    def baked(self) -> frozenset[int]:
+        """The channels that have baked keys."""
+        return frozenset(index for index, fcurve in self.curves.items() if any_baked_keys(fcurve))
 
     @property
     def animated(self) -> bool:
