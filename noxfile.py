@@ -232,7 +232,7 @@ def pictures(session: nox.Session, blender: str) -> None:
 def coverage(session: nox.Session, blender: str) -> None:
     """Which lines and branches of the add-on the tests pass through, on one Blender."""
     install_bpy(session, blender)
-    session.run("python", "-m", "pytest", *WITHOUT_PROGRAM, "--cov", "--cov-report=term", *session.posargs)
+    session.run("python", "-m", "pytest", *ON_ALL_CORES, *WITHOUT_PROGRAM, "--cov", "--cov-report=term", *session.posargs)
 
 
 def find_blender() -> str | None:
