@@ -131,7 +131,7 @@ def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, 
         outside=surroundings_of(plan, channels.path, present),
         baked=channels.baked,
     )
-    now = present[:, curves.indices]
+    now = np.broadcast_to(present[:, curves.indices], curves.values.shape)
     values = now if np.all(np.abs(curves.values - now) <= REPEATED) else curves.values
     return [
         CurveSamples(channels.path, channel, bone.name, values[:, column], present[:, channel])
