@@ -5,6 +5,7 @@ asks for are left in ``build/pictures``.
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tests.gui.desktop import play, screen
 from tools.build_zip import ROOT
 
 SCENARIOS = sorted(Path(__file__).parent.glob("scenario_*.py"))
+# Where a target leaves the limb's reach the bake says so, and newer Blenders put what operators say into their log.
+RESULT = re.compile(r"operator +\| WARNING .* frames out of reach \(")
 WINDOW = ["--gpu-backend", "opengl", "--window-geometry", "0", "0", "1280", "800"]
 
 
@@ -34,7 +37,7 @@ def test_an_animator_gets_through(scenario, desktop, built_zip, tmp_path):
     keep_pictures(tmp_path)
     assert code == 0, log
     assert "every step was played" in log
-    assert not complaints(log), log
+    assert not [line for line in complaints(log) if not RESULT.search(line)], log
 
 
 def keep_pictures(folder):
