@@ -97,6 +97,34 @@ def test_mirroring_flips_bones_target_pole_and_name(empty_file):
     assert other.softness == pytest.approx(0.1)
 
 
+def test_bones_that_are_followed_are_mirrored_as_well(empty_file):
+    rig, guide = legs(), legs()
+    select_bones(rig, "thigh.L")
+    bpy.ops.twobone.chain_add()
+    chain = rig.twobone.chains[0]
+    chain.target, chain.target_bone = guide, "foot.L"
+    chain.pole, chain.pole_bone = guide, "hip"
+    bpy.ops.twobone.chain_mirror()
+    other = rig.twobone.chains[1]
+    assert (other.target, other.target_bone, other.pole, other.pole_bone) == (guide, "foot.R", guide, "hip")
+
+
+@pytest.mark.parametrize(
+    "renamed, sentence",
+    [({"thigh.L": "thigh"}, 'The name of bone "thigh" has no side'), ({"shin.R": "calf.R"}, 'has no bone "shin.R" to mirror')],
+    ids=["no side", "no other side"],
+)
+def test_a_limb_without_another_side_is_not_mirrored(empty_file, renamed, sentence):
+    rig = legs()
+    for name, new in renamed.items():
+        rig.data.bones[name].name = new
+    select_bones(rig, renamed.get("thigh.L", "thigh.L"))
+    bpy.ops.twobone.chain_add()
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.twobone.chain_mirror()
+    assert len(rig.twobone.chains) == 1
+
+
 def test_mirroring_again_changes_the_other_sides_chain_instead_of_adding_one(empty_file):
     rig = legs()
     select_bones(rig, "thigh.L")

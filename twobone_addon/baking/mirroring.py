@@ -44,7 +44,6 @@ def mirrored_values(armature: Object, values: dict[str, Any]) -> dict[str, Any]:
         for low, high in (("upper_min", "upper_max"), ("lower_min", "lower_max")):
             mirrored[low], mirrored[high] = -values[high], -values[low]
         mirrored["limits"] = tuple((-greatest, -least) for least, greatest in values["limits"])
-        mirrored["limits"] = tuple((-greatest, -least) for least, greatest in values["limits"])
     return mirrored
 
 
