@@ -14,9 +14,8 @@ from ..rig.local_rotations import LocalRotations, Matrices
 from ..rig.posing import Turned, pose_with_rotations, present_reference, rest_reference
 from ..rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
 from ..rig.scaling import scale_carriers
-from ..scene.keys_reading import surroundings
-from ..scene.lookup import object_named, scale_path
-from ..scene.rotation_channels import read_rotation_channels
+from ..scene.keys_reading import baked_channels, surroundings
+from ..scene.lookup import object_named, rotation_path, scale_path
 from .curve_values import Surroundings, rotation_curves
 from .motion import PlanMotion
 from .planning import ChainPlan
@@ -123,18 +122,18 @@ def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned) -> Array 
 
 
 def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, present: Array) -> list[CurveSamples]:
-    channels = read_rotation_channels(object_named(plan.names.armature), bone)
+    path = rotation_path(bone)
     curves = rotation_curves(
         bone.rotation_mode,
         rotation=rotation,
         present=present,
-        outside=surroundings_of(plan, channels.path, present),
-        baked=channels.baked,
+        outside=surroundings_of(plan, path, present),
+        baked=baked_channels(object_named(plan.names.armature), path),
     )
     now = np.broadcast_to(present[:, curves.indices], curves.values.shape)
     values = now if np.all(np.abs(curves.values - now) <= REPEATED) else curves.values
     return [
-        CurveSamples(channels.path, channel, bone.name, values[:, column], present[:, channel])
+        CurveSamples(path, channel, bone.name, values[:, column], present[:, channel])
         for column, channel in enumerate(curves.indices)
     ]
 

@@ -45,13 +45,6 @@ def has_baked_keys(fcurve: FCurve, start: float, end: float) -> bool:
     return bool(inside.any() and np.all(table["type"][inside, 0] == KEY_GENERATED))
 
 
-def any_baked_keys(fcurve: FCurve) -> bool:
-    """Whether any key of a curve is baked."""
-    types = np.empty(len(fcurve.keyframe_points), dtype=np.int32)
-    fcurve.keyframe_points.foreach_get("type", types)
-    return bool(np.any(types == KEY_GENERATED))
-
-
 def _remove_from(fcurve: FCurve, start: float, end: float) -> int:
     table = read_keys(fcurve)
     gone = _inside(table["co"][:, 0], start, end) & (table["type"][:, 0] == KEY_GENERATED)

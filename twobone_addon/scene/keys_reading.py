@@ -8,7 +8,7 @@ import numpy as np
 from ..array_types import Array
 from ..curves.frames import FRAME_DECIMALS
 from .blender_types import FCurve, Object
-from .key_tables import NEAR_FRAME, KeyTable, read_keys
+from .key_tables import KEY_GENERATED, NEAR_FRAME, KeyTable, read_keys
 from .versions import curve_bag
 
 MOTION = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -48,6 +48,19 @@ def surroundings(thing: Object, path: str, index: int, start: float, end: float)
         points[before[-1]].co[1] if len(before) else None,
         points[after[0]].co[1] if len(after) else None,
     )
+
+
+def baked_channels(thing: Object, path: str) -> frozenset[int]:
+    """Which of the first three channels of a property have baked keys."""
+    curves = {index: _find(thing, path, index) for index in range(3)}
+    return frozenset(index for index, fcurve in curves.items() if fcurve is not None and any_baked_keys(fcurve))
+
+
+def any_baked_keys(fcurve: FCurve) -> bool:
+    """Whether any key of a curve is baked."""
+    types = np.empty(len(fcurve.keyframe_points), dtype=np.int32)
+    fcurve.keyframe_points.foreach_get("type", types)
+    return bool(np.any(types == KEY_GENERATED))
 
 
 def key_table(thing: Object, path: str, index: int) -> KeyTable | None:

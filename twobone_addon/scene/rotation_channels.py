@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..rig.bones import RestBone
 from .blender_types import FCurve, Object
-from .clearing import any_baked_keys
-from .keys_reading import is_animated
+from .keys_reading import any_baked_keys, is_animated
 from .lookup import rotation_path
 from .present import rotation_values
 from .versions import curve_bag
