@@ -9,6 +9,7 @@ from tests.baking.checking import RIG
 from tests.baking.file_dump import differences, dump_file
 from tests.baking.scenes import FRAMES, LEG, add_empty, build_armature, key_places, set_range
 from tests.baking.targets import curves_of
+from tests.command_line.shots import store_chain
 
 
 def make_leg(first=1, last=6, **names):
@@ -23,11 +24,7 @@ def make_leg(first=1, last=6, **names):
 
 def store_leg(rig, target, name="leg", **settings):
     """Keep the leg on its armature, as the panel does."""
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target, chain.plane = name, "upper", "lower", target, "YZ"
-    for setting, value in settings.items():
-        setattr(chain, setting, value)
-    return chain
+    return store_chain(rig, target, name, **{"plane": "YZ", **settings})
 
 
 def bake_all():
