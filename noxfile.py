@@ -42,15 +42,26 @@ nox.needs_version = ">=2024.10.9"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.error_on_missing_interpreters = False
-nox.options.sessions = ["lint", "pure_tests", "tests"]
+nox.options.sessions = ["lint", "tests"]
 
 # Blender's modules, oldest first, and the only Python that each of them runs in.
 PYTHON_OF_BLENDER = {"4.2": "3.11", "4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13"}
 # The ends of what must work without Blender: the oldest and the newest Python and NumPy.
 NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
-PURE_FOLDERS = ["house", "solver", "rig", "curves", "settings"]
-# What needs Blender's own program, beside or instead of its module.
-WITHOUT_PROGRAM = ["--ignore=tests/real_program", "--ignore=tests/gui"]
+# Tests that need no Blender run once, in a Python that has none; the others on every Blender. Those that need Blender's
+# own program have sessions of their own. That every test is in one of these lists is itself tested, in tests/house.
+PURE_TESTS = ["house", "solver", "rig", "curves", "test_arrays.py", "test_settings.py", "test_unused.py"]
+BLENDER_TESTS = [
+    *("baking", "command_line", "examples", "faults", "interface", "package", "real", "scene"),
+    *("rig/test_inheritance.py", "rig/test_rotations.py"),
+    *("curves/test_bezier_against_blender.py", "curves/test_reduction_in_blender.py"),
+]
+# Of these, what renders or starts one Blender after the other runs on the oldest and the newest Blender only.
+ENDS_ONLY = [
+    *("examples", "package", "faults/test_sizes.py", "command_line/test_batch.py", "command_line/test_batch_edges.py"),
+    *("command_line/test_batches_of_anything.py", "command_line/test_killing.py"),
+]
+PROGRAM_TESTS = ["real_program", "gui"]
 # As many processes as there are cores; the tests of a file share what they have built.
 ON_ALL_CORES = ["--numprocesses=auto", "--dist=loadfile"]
 
@@ -60,6 +71,10 @@ LINT_PACKAGES = nox.project.dependency_groups(PYPROJECT, "lint")
 PICTURE_PACKAGES = nox.project.dependency_groups(PYPROJECT, "pictures")
 
 results_on_blender: dict[str, str] = {}
+
+
+def in_tests(names: list[str]) -> list[str]:
+    return [f"tests/{name}" for name in names]
 
 
 @functools.cache
@@ -111,17 +126,28 @@ def demo(session: nox.Session, blender: str) -> None:
 
 @nox.session(python=False)
 def tests(session: nox.Session) -> None:
-    """Run everything that needs no window, on every Blender that can be had here."""
+    """Run everything that needs no window: once what needs no Blender, the rest on every Blender that can be had here.
+
+    The newest of all says which lines and branches of the add-on all tests together pass through.
+    """
+    Path(".coverage").unlink(missing_ok=True)
+    for version in NUMPY_OF_PYTHON:
+        session.notify(f"pure_tests({version})", session.posargs)
     for release, version in PYTHON_OF_BLENDER.items():
         results_on_blender[release] = f"skipped, no Python {version} here"
         session.notify(f"tests_on({release})", session.posargs)
     session.notify("tests_outcome")
 
 
+def covers(session: nox.Session) -> bool:
+    """Whether a session is part of a run of all tests, the only kind that tells what is passed through."""
+    return bool(results_on_blender) and not session.posargs
+
+
 @nox.session(default=False)
 @on_blender(*PYTHON_OF_BLENDER)
 def tests_on(session: nox.Session, blender: str) -> None:
-    """Run everything that needs no window, on one Blender."""
+    """Run what needs Blender but no window, on one Blender."""
     try:
         install_bpy(session, blender)
     except CommandFailed:
@@ -129,8 +155,11 @@ def tests_on(session: nox.Session, blender: str) -> None:
             raise
         results_on_blender[blender] = "skipped, its bpy module could not be installed here (the reason stands above)"
         session.skip(f"Blender {blender}: {results_on_blender[blender]}")
+    measured = ["--cov", "--cov-append", "--cov-report=term"] if covers(session) and blender == best_blender() else []
     results_on_blender[blender] = "failed"
-    session.run("python", "-m", "pytest", *ON_ALL_CORES, *WITHOUT_PROGRAM, *session.posargs)
+    is_an_end = blender in {next(iter(PYTHON_OF_BLENDER)), list(PYTHON_OF_BLENDER)[-1]}
+    left_out = [] if is_an_end or not covers(session) else [f"--ignore={path}" for path in in_tests(ENDS_ONLY)]
+    session.run("python", "-m", "pytest", *in_tests(BLENDER_TESTS), *left_out, *ON_ALL_CORES, *measured, *session.posargs)
     results_on_blender[blender] = "passed"
 
 
@@ -148,8 +177,9 @@ def tests_outcome(session: nox.Session) -> None:
 def pure_tests(session: nox.Session, numpy: str) -> None:
     """Test the rooms that need no Blender, in a Python that has none."""
     session.install(numpy, *TEST_PACKAGES)
-    folders = [path for name in PURE_FOLDERS if (path := f"tests/{name}") and Path(path).is_dir()]
-    session.run("python", "-m", "pytest", *folders, *session.posargs)
+    newest = session.python == on_python(list(NUMPY_OF_PYTHON)[-1])
+    measured = ["--cov", "--cov-append", "--cov-report=", "--cov-fail-under=0"] if covers(session) and newest else []
+    session.run("python", "-m", "pytest", *in_tests(PURE_TESTS), *measured, *session.posargs)
 
 
 @nox.session
@@ -186,20 +216,20 @@ def package(session: nox.Session) -> None:
 @nox.session
 def program_tests(session: nox.Session) -> None:
     """Install the zip in a real Blender, the program in BLENDER or on PATH, and use it without a window."""
-    test_with_program(session, "tests/real_program")
+    test_with_program(session, PROGRAM_TESTS[0])
 
 
 @nox.session
 def window_tests(session: nox.Session) -> None:
     """Install the zip in a real Blender, the program in BLENDER or on PATH, and drive its window."""
-    test_with_program(session, "tests/gui")
+    test_with_program(session, PROGRAM_TESTS[1])
 
 
 def test_with_program(session: nox.Session, folder: str) -> None:
     if find_blender() is None:
         session.error("Put Blender on PATH or its path into BLENDER.")
     session.install(*TEST_PACKAGES)
-    session.run("python", "-m", "pytest", folder, *session.posargs)
+    session.run("python", "-m", "pytest", *in_tests([folder]), *session.posargs)
 
 
 @nox.session
@@ -225,14 +255,6 @@ def pictures(session: nox.Session, blender: str) -> None:
     """Run the examples and make the pictures of the documentation from what they render."""
     session.install(f"bpy=={blender}.*", *PICTURE_PACKAGES)
     session.run("python", "tools/make_pictures.py", *session.posargs)
-
-
-@nox.session
-@on_blender(best_blender())
-def coverage(session: nox.Session, blender: str) -> None:
-    """Which lines and branches of the add-on the tests pass through, on one Blender."""
-    install_bpy(session, blender)
-    session.run("python", "-m", "pytest", *ON_ALL_CORES, *WITHOUT_PROGRAM, "--cov", "--cov-report=term", *session.posargs)
 
 
 def find_blender() -> str | None:

@@ -1,7 +1,7 @@
-"""Bake, hand over as glTF and FBX, and prove it: `python examples/bake_and_export.py`.
+"""Bake, export to glTF and FBX, and check the result: `python examples/bake_and_export.py`.
 
-A skinned leg follows a target; the baked animation is exported, imported again into an empty file, and Blender says how
-far the ankle is from where the target was, frame by frame. Fails when a hand-over moves the ankle.
+A skinned leg follows a target; the baked animation is exported, imported again into an empty file, and the distance from
+the ankle to the target is measured frame by frame. Fails if an export moves the ankle.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main(arguments: argparse.Namespace) -> None:
         armature=rig.name, upper="thigh", lower="shin", tip="foot", target=target.name, plane="YZ", bend="POSITIVE"
     )
     wanted = places(lambda: target.matrix_world.translation)
-    print(f"Baked: the ankle is at most {distance(wanted, ankle_places(rig)):.1e} m from the target")
+    print(f"Baked: max distance from ankle to target {distance(wanted, ankle_places(rig)):.1e} m")
     for thing in bpy.data.objects:
         thing.select_set(thing.name in {"Leg", "Skin"})
     for suffix, export in EXPORTERS.items():
@@ -60,7 +60,7 @@ def main(arguments: argparse.Namespace) -> None:
         bring_in(str(path))
         imported = next(thing for thing in bpy.data.objects if thing.type == "ARMATURE")
         off = distance(wanted, ankle_places(imported))
-        print(f"{path}: imported again, the ankle is at most {off:.1e} m from where the target was")
+        print(f"{path}: imported again, max distance from ankle to target {off:.1e} m")
         if off > ALLOWED:
             raise SystemExit(f"{path.name} moves the ankle by {off:.1e} m, more than {ALLOWED:.0e} m.")
 

@@ -2,8 +2,8 @@
 
     python examples/batch.py
 
-The job says what is the same in all shots: which bones follow what. Two shots are made wrong on purpose, to show that
-they are named with their reasons and that the others go on.
+The job has what is the same in all shots: which bones follow which targets. Two shots are wrong on purpose, to show that they are
+named with their reasons while the others are baked.
 """
 
 import argparse

@@ -113,7 +113,7 @@ def main(arguments: argparse.Namespace) -> None:
     bpy.ops.twobone.convert_ik(armature=converted.name)
     told = stage.report()
     moved = max(chain["max_moved"] for chain in told["chains"])
-    print(f"The constraints are muted, and nothing has moved by more than {moved:.1e} m.")
+    print(f"The IK constraints are muted, and no bone moved by more than {moved:.1e} m.")
     dress(kept, stage.SAND)
     dress(converted, stage.BLUE)
     stage.save(arguments, "convert_ik_rig")

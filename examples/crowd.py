@@ -1,4 +1,4 @@
-"""A crowd of two hundred: four hundred legs, baked in one walk over time.
+"""A crowd of two hundred: four hundred legs, baked together in one pass over the frames.
 
 python examples/crowd.py
 """
@@ -111,7 +111,7 @@ def main(arguments: argparse.Namespace) -> None:
     bpy.ops.twobone.bake_all(scope="SCENE")
     spent = time.perf_counter() - start
     told = stage.last_report()
-    print(f"{len(told['chains'])} legs, {told['keys']} keys in {spent:.2f} s, at most {told['max_error']:.1e} off the targets")
+    print(f"{len(told['chains'])} legs, {told['keys']} keys in {spent:.2f} s, max error {told['max_error']:.1e} m")
     dress(walkers, chance)
     stage.save(arguments, "crowd")
     stage.light_and_ground()

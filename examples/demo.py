@@ -20,7 +20,7 @@ STEP = 35
 
 def main(arguments: argparse.Namespace) -> None:
     """Make, bake, save, show."""
-    print(f"Blender {bpy.app.version_string}: making Rigify's human, its motion and its targets ...")
+    print(f"Blender {bpy.app.version_string}: generating the Rigify human, its motion and its targets ...")
     human, targets = rigify_walk.make_scene()
     rigify_walk.bake(human, targets)
     rigify_walk.show_paths(targets)

@@ -135,7 +135,7 @@ def main(arguments: argparse.Namespace) -> None:
     machine = make_machine()
     target = make_target(machine)
     told = bake(machine, target)
-    print(f"Out of reach at frames {told['out_of_reach']}, where the limits hold the arm back.")
+    print(f"Out of reach because of the joint limits at frames {told['out_of_reach']}.")
     dress(machine)
     stage.save(arguments, "excavator")
     stage.show_target(target, stage.BLUE, range(1, LAST + 1), size=0.16)

@@ -34,11 +34,11 @@ def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
     It leaves without Python's own clean-up: after Rigify has made a rig, Blender 4.2 and 4.5 do not survive that.
     """
     parser = argparse.ArgumentParser(prog=f"examples/{name}.py")
-    parser.add_argument("--output", type=Path, default=ROOT / "build" / name, help="folder for what it makes")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / name, help="output folder")
     parser.add_argument("--no-picture", action="store_true", help="bake and save, but render nothing")
-    parser.add_argument("--film", action="store_true", help="render a short film as single pictures as well, where there is one")
+    parser.add_argument("--film", action="store_true", help="also render a short film as an image sequence, if there is one")
     parser.add_argument("--width", type=int, default=960, help="width of the picture (default: 960)")
-    parser.add_argument("--samples", type=int, default=24, help="light samples for each pixel (default: 24)")
+    parser.add_argument("--samples", type=int, default=24, help="render samples per pixel (default: 24)")
     given = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else ([] if bpy.app.binary_path else sys.argv[1:])
     arguments = parser.parse_args(given)
     arguments.output = arguments.output.resolve()
@@ -73,8 +73,8 @@ def last_report() -> dict:
 def report() -> dict:
     """The same, printed chain by chain."""
     told = last_report()
-    row = "{:<14} {:<14} {:<12} {:>6} {:>6} {:>6} {:>7} {:>10}"
-    print(row.format("upper", "lower", "target", "frames", "keys", "curves", "reached", "worst (m)"))
+    row = "{:<14} {:<14} {:<12} {:>6} {:>6} {:>8} {:>8} {:>13}"
+    print(row.format("upper", "lower", "target", "frames", "keys", "F-Curves", "in reach", "max error (m)"))
     for chain in told["chains"]:
         worst = "-" if chain["max_error"] is None else f"{chain['max_error']:.1e}"
         numbers = (chain["frames"], chain["keys"], chain["channels"], chain["reached"], worst)

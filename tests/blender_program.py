@@ -14,7 +14,7 @@ COMPLAINT = re.compile(r"traceback|error|warning|exception|violation|deprecat", 
 KNOWN_NOISE = [
     re.compile(r"could not get a list of mounted file-systems", re.IGNORECASE),  # no /etc/mtab in a container
     re.compile(r"not freed memory|memory leak", re.IGNORECASE),  # the bpy modules, at exit
-    re.compile(r"^Warning: .* frames out of reach"),  # what a bake of such a target has to say
+    re.compile(r"^Warning: .* on target in "),  # what a bake of such a target has to say
     re.compile(r"ALSA|AL lib|PulseAudio|XDG_RUNTIME_DIR|libdecor|libEGL|MESA|Vulkan", re.IGNORECASE),  # no sound, no GPU
 ]
 

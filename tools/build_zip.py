@@ -25,10 +25,12 @@ def packed_files(root: Path) -> Iterator[Path]:
     """Every file of the extension, the manifest first, then in the order of their names."""
     manifest = read_manifest(root)
     yield root / MANIFEST
-    for pattern in manifest["build"]["paths_exclude_pattern"]:
+    patterns = manifest["build"]["paths_exclude_pattern"]
+    for pattern in patterns:
         if pattern.startswith("!/"):
             kept = root / pattern.removeprefix("!/")
-            yield from _files_in(kept) if kept.is_dir() else [kept]
+            found = _files_in(kept) if kept.is_dir() else [kept]
+            yield from (path for path in found if f"/{path.relative_to(root).as_posix()}" not in patterns)
 
 
 def _files_in(folder: Path) -> list[Path]:

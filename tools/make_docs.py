@@ -1,10 +1,11 @@
-"""Write the parts of the documentation that the source tells: the options, and every message.
+"""Write the parts of the documentation that the source tells: the options, every message, and the JSON Schemas.
 
 A test tells when it was forgotten.
 
 python tools/make_docs.py
 """
 
+import json
 import math
 import sys
 from collections.abc import Iterator
@@ -15,10 +16,12 @@ sys.path.insert(0, str(ROOT))
 
 from tools.message_notes import HEADINGS, NOTES  # noqa: E402, the checkout is on the path only now
 from tools.messages import messages  # noqa: E402
+from twobone_addon.command_line.schemas import NAMES, schema  # noqa: E402
 from twobone_addon.options import Group, Kind, Option  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
+SCHEMAS = ROOT / "docs" / "schemas"
 MESSAGES_PAGE = ROOT / "docs" / "troubleshooting.md"
 MARK = "<!-- From here on the page is made by tools/make_docs.py. -->"
 
@@ -36,7 +39,7 @@ INTRODUCTIONS = {
     Group.CHAIN: "Which bones follow what. In scripts objects and bones are given by name; a stored chain points to its objects.",
     Group.PLANE: (
         "In which plane the chain bends, and to which side: [Planes and signs](planes_and_signs.md). "
-        "Where neither `plane` nor `bend` is given, both are those of the chain's own bend at rest.\n\n"
+        "Where neither `plane` nor `bend` is given, both are those of the current pose, in a flat rig of the bend at rest.\n\n"
         "![The three letter planes with the chain bent to both sides](images/planes.svg)"
     ),
     Group.REACH: (
@@ -47,6 +50,7 @@ INTRODUCTIONS = {
         "Which frames are keyed, how and where: [Keys](keys.md).\n\n"
         "![Reduce: a key at every frame, and the keys that a tolerance leaves](images/reduction.svg)"
     ),
+    Group.ADVANCED: "What most chains leave as it is.",
 }
 
 UNITS = {
@@ -59,10 +63,17 @@ UNITS = {
 
 
 def main() -> None:
-    """Write the pages and say where they are."""
-    for path, page in ((OPTIONS_PAGE, options_page()), (MESSAGES_PAGE, messages_page())):
+    """Write the pages and the schemas, and say where they are."""
+    SCHEMAS.mkdir(exist_ok=True)
+    for path, page in ((OPTIONS_PAGE, options_page()), (MESSAGES_PAGE, messages_page()), *schema_files()):
         path.write_text(page, encoding="utf-8")
         print(path)
+
+
+def schema_files() -> Iterator[tuple[Path, str]]:
+    """Path and contents of each JSON Schema."""
+    for name in NAMES:
+        yield SCHEMAS / f"{name}.schema.json", json.dumps(schema(name), indent=2) + "\n"
 
 
 def messages_page() -> str:

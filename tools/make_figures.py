@@ -16,8 +16,7 @@ from drawing import BLUE, FAINT, GREY, INK, ORANGE, RED, TEAL, Figure, Frame
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from twobone_addon.array_types import Array  # noqa: E402, the checkout is on the path only now
-from twobone_addon.curves.indices import Indices  # noqa: E402
+from twobone_addon.array_types import Array, Indices  # noqa: E402, the checkout is on the path only now
 from twobone_addon.curves.reduction import reduce_keys  # noqa: E402
 from twobone_addon.solver import ReachOptions, far_zone, forward, soften, solve_planar, solve_two_bone  # noqa: E402
 

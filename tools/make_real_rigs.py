@@ -22,21 +22,21 @@ Bakes = list[dict[str, Any]]
 
 INTRODUCTION = """# Real rigs
 
-What the tests measure on rigs made by others, every time they run: each limb is baked in every plane (`XY`, `XZ`, `YZ`, `REST`,
-`POLE`, `OBJECT`), into the current action, a new action and an NLA strip in turn, and to either side. Its target goes round
-the root joint, near and far; Rigify's rigs turn, grow and twist their hips and chest meanwhile, the others play their own
-motion. Then Blender's own evaluation says where the tip is.
+The tests bake rigs made by others every time they run: each limb in every plane (`XY`, `XZ`, `YZ`, `REST`, `POLE`,
+`OBJECT`), into the current action, a new action and an NLA strip in turn, and to either side. The target circles the root
+joint, near and far. Meanwhile Rigify's rigs rotate, scale and twist their hips and chest; the others play their own motion.
+Then Blender evaluates the animation, and the tips are measured.
 
-The numbers are the farthest that any tip is from where it should be, in millionths of the limb's length, over all frames in
-reach. Blender keeps transforms in single precision, which alone is worth 0.1 and more. A limb that stands upright on a
-plane turns nowhere in it; such frames are not in reach.
+The numbers are the largest distance of any tip from where it should be, in millionths of the limb length, over all frames in
+reach. Single precision alone accounts for 0.1 or more. A limb perpendicular to a plane cannot rotate within it; such frames
+do not count as in reach.
 """
 
 HELD = """
-Limbs that their rig's own constraints turn besides the keys, such as fins of which each part copies the one before, go
-where those constraints let them. The report of the bake names the constraints and gives the measured distance.
+Some limbs are also moved by their rig's own constraints, such as fins whose parts each copy the previous one. There the
+constraints win: the report names them and has the measured distance.
 
-| rig | limbs | farthest off, of the limb's length |
+| rig | limbs | largest distance, in limb lengths |
 |---|---|---|
 """
 

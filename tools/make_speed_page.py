@@ -1,4 +1,4 @@
-"""Write the tables and the plot of docs/speed.md, and the table of the README, from measurements of several Blenders.
+"""Write the tables and the plot of docs/speed.md, and the short one of docs/comparison.md, from measurements of several Blenders.
 
 python tools/make_speed_page.py RESULTS.json ...          (what tests/benchmark/bench_bake.py --results wrote; no packages)
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from drawing import BLUE, FAINT, GREY, INK, ORANGE, TEAL, Figure, Frame
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, README, PLOT = ROOT / "docs/speed.md", ROOT / "README.md", ROOT / "docs/images/speed.svg"
+PAGE, COMPARISON, PLOT = ROOT / "docs/speed.md", ROOT / "docs/comparison.md", ROOT / "docs/images/speed.svg"
 
 PROCESSOR = 1
 """Which of a run's two times is shown: those on the clock are the others."""
@@ -38,7 +38,7 @@ def main() -> None:
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in parser.parse_args().results]
     replace_part(PAGE, "bakes", bakes_table(runs))
     replace_part(PAGE, "stages", stages_table(runs))
-    replace_part(README, "speed", summary_table(runs))
+    replace_part(COMPARISON, "speed", summary_table(runs))
     plot(runs[0]).save(PLOT)
 
 
@@ -69,7 +69,7 @@ def bakes_table(runs: list[dict]) -> str:
 
 
 def summary_table(runs: list[dict]) -> str:
-    """What the README shows: how many times faster."""
+    """What the comparison shows: how many times faster."""
     rows = [["times as fast as `nla.bake`", *(f"Blender {run['blender'].split()[0]}" for run in runs)]]
     for name, shown in NAMES.items():
         shots = [shot for _, shot in named(runs, name)]

@@ -1,12 +1,12 @@
 """What the troubleshooting page adds to a message that cannot say everything in one sentence. Gaps are written as "…"."""
 
 HEADINGS = {
-    "SelectionError": ("Which bones are meant", "What is selected does not tell a limb. Nothing was changed."),
-    "ChainError": ("The bones of the chain", "The named bones do not form a chain that can do what is asked."),
+    "SelectionError": ("Which bones are meant", "The selection does not identify a limb. Nothing was changed."),
+    "ChainError": ("The bones of the chain", "These bones do not form a usable chain."),
     "ObjectError": ("Armature, target, pole", "An object is missing or is not what it should be."),
-    "DependencyError": ("Chains that follow themselves", "A target that moves with the chain would chase it for ever."),
+    "DependencyError": ("Chains that follow themselves", "A target must not depend on the chain that follows it."),
     "SettingError": ("Settings", "A number or a choice has no meaning. Ranges are in [Options](options.md)."),
-    "RangeError": ("Frames", "The frames to bake cannot be told."),
+    "RangeError": ("Frames", "The frame range cannot be determined."),
     "WriteError": ("Where keys cannot be written", "Found before anything is written. Keys there would be lost or not be seen."),
     "Poll": ("Greyed-out buttons", "The tooltip of a button says why it cannot be pressed."),
     "UsageError": ("Command line: how it was called", "Exit code 2; nothing was opened or written."),
@@ -18,7 +18,7 @@ NOTES = {
     'Bone "…" has no bone above or below it. Select the upper and the lower bone of a limb.': (
         "Imported rigs sometimes have loose bones that are not parented. Parent them in Edit Mode first."
     ),
-    'Bone "…" does not hang from "…". Choose an upper bone and a lower bone of the same limb.': (
+    'Bone "…" is not a descendant of "…". Choose an upper bone and a lower bone of the same limb.': (
         "Any number of bones may lie between the two (twist bones); they ride along. But the lower one has to be a descendant."
     ),
     'Bone "…" between the joints does not inherit scale, so the chain cannot stretch evenly. '
@@ -28,7 +28,7 @@ NOTES = {
     'Armature "…" shows its rest position. Switch it to Pose Position in its data properties.': (
         "In rest position Blender evaluates no pose, so nothing that is baked could be seen or measured."
     ),
-    '… "…" hangs from bone "…" of the chain that is to follow it. Choose an object that does not move with the chain.': (
+    '… "…" depends on bone "…" of the chain that should follow it. Choose an object that does not move with the chain.': (
         "Parents, constraints and drivers count. An IK control of the same limb often hangs from it by way of another bone."
     ),
     "Channel …[…] is driven, so keys would have no effect. Remove the driver first.": (

@@ -16,5 +16,8 @@ Array: TypeAlias = ndarray[Any, dtype[Any]]
 Mask: TypeAlias = ndarray[Any, dtype[Any]]
 """Yes or no, usually per frame."""
 
+Indices: TypeAlias = ndarray[Any, dtype[Any]]
+"""Whole numbers: places in the frames or samples of a motion."""
+
 Codes: TypeAlias = ndarray[Any, dtype[Any]]
 """Small whole numbers, such as `solver.Reach` per frame."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import reprlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -27,6 +29,7 @@ class Group(Enum):
     PLANE = "Plane"
     REACH = "Reach"
     KEYS = "Keys"
+    ADVANCED = "Advanced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,15 @@ class Choice:
     value: str
     label: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What another setting has to be for one to make a difference."""
+
+    setting: str
+    values: tuple[Any, ...]
+    """Any of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +69,28 @@ class Option:
     """`minimum` itself is not allowed."""
     unit: str = "NONE"
     """`LENGTH` (scene units), `ANGLE` (radians), `FRAMES`, `FACTOR` (fraction of a whole) or `NONE`."""
+    needs: Need | None = None
+    """Without which the setting changes nothing; `None` where it always makes a difference."""
 
 
 def _declared(group: Group, kind: Kind, default: Any, label: str, text: str, **rest: Any) -> Any:
     return field(default=default, metadata={"option": (group, kind, default, label, text, rest)})
 
 
-def object_option(group: Group, label: str, text: str) -> Any:
+def when(**condition: Sequence[Any]) -> Need:
+    """Declare that a setting makes a difference only where another one, named by the keyword, has one of these values."""
+    ((setting, values),) = condition.items()
+    return Need(setting, tuple(values))
+
+
+def object_option(group: Group, label: str, text: str, **rest: Any) -> Any:
     """Declare the name of an object."""
-    return _declared(group, Kind.OBJECT, "", label, text)
+    return _declared(group, Kind.OBJECT, "", label, text, **rest)
 
 
-def bone_option(group: Group, label: str, text: str) -> Any:
+def bone_option(group: Group, label: str, text: str, **rest: Any) -> Any:
     """Declare the name of a bone."""
-    return _declared(group, Kind.BONE, "", label, text)
+    return _declared(group, Kind.BONE, "", label, text, **rest)
 
 
 def number_option(group: Group, default: float, label: str, text: str, **rest: Any) -> Any:
@@ -83,10 +103,12 @@ def switch_option(group: Group, label: str, text: str, *, default: bool) -> Any:
     return _declared(group, Kind.SWITCH, default, label, text)
 
 
-def choice_option(group: Group, default: str, label: str, text: str, *choices: tuple[str, str, str]) -> Any:
+def choice_option(
+    group: Group, default: str, label: str, text: str, *choices: tuple[str, str, str], needs: Need | None = None
+) -> Any:
     """Declare one of a list: value, label and text of each."""
     made = tuple(Choice(*choice) for choice in choices)
-    return _declared(group, Kind.CHOICE, default, label, text, choices=made)
+    return _declared(group, Kind.CHOICE, default, label, text, choices=made, needs=needs)
 
 
 def check(option: Option, value: object) -> None:
@@ -95,19 +117,35 @@ def check(option: Option, value: object) -> None:
         _check_number(option, value)
     elif option.kind is Kind.SWITCH:
         if not isinstance(value, bool):
-            raise SettingError(f"{option.label} is {value!r}. Use true or false.")
+            raise SettingError(f"{option.label} is {shown(value)}. Use true or false.")
     elif not isinstance(value, str):
-        raise SettingError(f"{option.label} is {value!r}. Use a text.")
+        raise SettingError(f"{option.label} is {shown(value)}. Use a string.")
     elif option.kind is Kind.CHOICE and value not in {choice.value for choice in option.choices}:
         known = ", ".join(choice.value for choice in option.choices)
-        raise SettingError(f'{option.label} "{value}" is unknown. Use one of {known}.')
+        raise SettingError(f"{option.label} {shown(value)} is unknown. Use one of {known}.")
+
+
+def shown(value: object) -> str:
+    """A value as a message quotes it: however long or deep it is, only its beginning."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # Python does not write out integers of thousands of digits.
+        return "a number of thousands of digits"
+
+
+def is_finite(number: float) -> bool:
+    """Whether a float can hold the number; Python's integers have no largest one."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def _check_number(option: Option, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SettingError(f"{option.label} is {value!r}. Use a number.")
-    if not math.isfinite(value):
-        raise SettingError(f"{option.label} is {value}. Use a finite number.")
+        raise SettingError(f"{option.label} is {shown(value)}. Use a number.")
+    if not is_finite(value):
+        raise SettingError(f"{option.label} is {shown(value)}. Use a finite number.")
     if option.above and value <= option.minimum:
         raise SettingError(f"{option.label} is {value:g}. Use a number above {option.minimum:g}.")
     if value < option.minimum:

@@ -1,43 +1,38 @@
 """What the add-on registers with Blender, in order; unregistering takes the same list back up."""
 
+import bpy
+
 from .command_line import command
-from .interface import (
-    convert_operators,
-    drag,
-    guide_operators,
-    key_operators,
-    limit_operators,
-    list_operators,
-    live,
-    live_operator,
-    menus,
-    operators,
-    overlay_drawing,
-    panels,
-    presets,
-    properties,
-    result_operators,
-    result_panel,
-    translating,
-)
+from .interface import translating
+from .interface.live import drag, following, gizmos, operator
+from .interface.operators import bake, chain_list, convert, fk_switch, guides, keys, limits, results, switches
+from .interface.overlay import drawing
+from .interface.sidebar import forecasting, menus, panels, presets, result_panel, setting_panels
+from .interface.stored import properties, selecting
 
 ROOMS = (
     properties,
-    operators,
-    limit_operators,
-    list_operators,
-    guide_operators,
-    key_operators,
-    result_operators,
-    convert_operators,
+    selecting,
+    bake,
+    limits,
+    chain_list,
+    guides,
+    keys,
+    results,
+    switches,
+    fk_switch,
+    convert,
     drag,
-    live,
-    live_operator,
+    following,
+    operator,
+    gizmos,
     presets,
+    forecasting,
     panels,
     result_panel,
+    setting_panels,
     menus,
-    overlay_drawing,
+    drawing,
     translating,
     command,
 )
@@ -45,7 +40,11 @@ ROOMS = (
 
 
 def register() -> None:
-    """Register everything."""
+    """Register everything; raises `ValueError` where another copy of the add-on is enabled: both would answer to one name."""
+    other = getattr(bpy.types, "TWOBONE_OT_bake", None)
+    if other is not None:
+        copy = other.__module__.partition(".twobone_addon.")[0]
+        raise ValueError(f'Two-Bone IK is enabled twice. Disable the copy "{copy}" first, then enable this one.')
     for room in ROOMS:
         room.register()
 

@@ -9,20 +9,20 @@ const JOB_TYPE = {
     settings: [
         {
             key: "shots", type: "string", required: true,
-            description: "Shots to bake, as paths that every worker understands, separated by semicolons",
-            eval: "bpy.data.filepath", evalInfo: { showLinkButton: true, description: "The file that is open" },
+            description: "Shots to bake, as paths valid on every worker, separated by semicolons",
+            eval: "bpy.data.filepath", evalInfo: { showLinkButton: true, description: "The open file" },
         },
         {
             key: "job_file", type: "string", subtype: "file_path", required: false,
-            description: "TOML or JSON file with the chains and their settings; empty for the chains stored in each shot",
+            description: "TOML or JSON file with the chains and their settings. Leave empty to use the chains stored in each shot",
         },
         {
             key: "output_folder", type: "string", subtype: "dir_path", required: true,
-            description: "Folder that exists, for the baked shots and their reports",
+            description: "Existing folder for the baked shots and their reports",
         },
         {
             key: "strict", type: "bool", required: false, default: false,
-            description: "A shot with frames out of reach fails and is not saved",
+            description: "Shots with frames out of reach fail and are not saved",
         },
     ],
 };
@@ -33,6 +33,7 @@ function compileJob(job) {
     if (shots.length === 0) {
         throw new Error("No shots are named. List at least one .blend file.");
     }
+    refuseFolderOfShots(shots, settings.output_folder);
     const taken = new Map();
     for (const shot of shots) {
         const name = path.stem(path.basename(shot));
@@ -42,6 +43,30 @@ function compileJob(job) {
         taken.set(name, shot);
         job.addTask(shotTask(shot, name, settings));
     }
+}
+
+// Shots are saved under their own names, so a folder that holds some would have them saved over.
+function refuseFolderOfShots(shots, folder) {
+    const output = plain(folder);
+    for (const shot of shots) {
+        if (plain(path.dirname(shot.replace(/\\/g, "/"))) === output) {
+            throw new Error(`The output folder holds "${shot}", which would be saved over. Choose another folder.`);
+        }
+    }
+}
+
+// One spelling of a folder: no "." and "..", one kind of slash, and small letters where Windows names the drive.
+function plain(folder) {
+    const kept = [];
+    for (const part of folder.trim().replace(/\\/g, "/").split("/")) {
+        if (part === ".." && kept.length > 1) {
+            kept.pop();
+        } else if (part !== "." && (part !== "" || kept.length === 0)) {
+            kept.push(part);
+        }
+    }
+    const spelled = kept.join("/");
+    return /^[a-z]:/i.test(spelled) || folder.trim().startsWith("\\\\") ? spelled.toLowerCase() : spelled;
 }
 
 function listed(text) {

@@ -2,7 +2,7 @@
 
 from tests.baking.checking import RIG
 from tests.baking.scenes import BoneShape
-from twobone_addon.baking.hinges import curve_forecast
+from twobone_addon.baking.hinges.hinges import curve_forecast
 from twobone_addon.settings import BakeSettings
 
 

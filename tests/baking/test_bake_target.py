@@ -236,7 +236,7 @@ def hang(target):
     [
         (constrain, {}, 'Object "Target" has constraint "Stuck", so keys would not place it.'),
         (drive, {}, "is driven"),
-        (hang, {}, 'hangs from bone "lower" of the chain'),
+        (hang, {}, 'depends on bone "lower" of the chain'),
         (None, {"target": "Nothing"}, 'Target "Nothing" is not in this file'),
         (None, {"plane": "POLE", "pole": "Target"}, '"Target" cannot be target and pole at once'),
         (None, {"target": "Other", "target_bone": "upper"}, 'Target "Other" is a bone, "upper"'),

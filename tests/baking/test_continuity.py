@@ -167,6 +167,30 @@ def test_quaternion_signs_meet_the_key_next_to_the_range(scene, where, sign, key
     assert near @ np.array(around) >= 0
 
 
+@pytest.mark.parametrize("held", [(-1.0, 0.0, 0.0, 0.0), (-0.8, -0.6, 0.0, 0.0)])
+def test_a_held_pose_without_keys_is_joined_the_short_way_by_quaternions(scene, held):
+    rig = build_armature()
+    rig.pose.bones["upper"].rotation_quaternion = held
+    bake(RIG, target=going_round(0.2, 1.0, LEG[1].head).name, plane="YZ", bend="POSITIVE", key_before=True, key_after=True)
+    path, around = path_of("upper", "rotation_quaternion"), (FRAMES[0] - 1, FRAMES[1] + 1)
+    values = np.array([values_of(rig, path, index, around) for index in range(4)])
+    assert np.allclose(values[:, 0], held, atol=1e-6)
+    assert np.allclose(values[:, -1], held, atol=1e-6)
+    assert np.all(np.sum(values[:, 1:] * values[:, :-1], axis=0) >= 0)
+
+
+@pytest.mark.parametrize("turns", [1, -2])
+def test_a_held_pose_without_keys_is_joined_by_the_turn_it_has(scene, turns):
+    rig = build_armature(HINGE_LEG)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "XYZ"
+    rig.pose.bones["upper"].rotation_euler.x = 2 * math.pi * turns
+    bake(RIG, target=going_round(0.3).name, plane="YZ", bend="POSITIVE", key_before=True, key_after=True)
+    values = values_of(rig, path_of("upper", "rotation_euler"), 0, (FRAMES[0] - 1, FRAMES[1] + 1))
+    assert values[0] == pytest.approx(2 * math.pi * turns)
+    assert np.abs(np.diff(values)).max() <= HALF_TURN
+
+
 def test_keys_inside_the_range_are_replaced_also_those_between_frames(scene):
     rig = build_armature(HINGE_LEG)
     rig.pose.bones["upper"].rotation_mode = "XYZ"

@@ -210,11 +210,40 @@ def test_stretch_of_the_ik_is_keyed_as_scale(ik_leg, inherit):
     assert_nothing_moved(before, poses(ik_leg), tolerance=STRETCHED * LENGTH)
 
 
+@pytest.mark.parametrize("stretches", [(0.0, 0.1), (0.1, 0.0), (0.1, 0.1)])
+@pytest.mark.parametrize("straight", [False, True])
+@pytest.mark.parametrize("pole", [False, True])
+def test_bones_that_stretch_unevenly_stay_where_they_are(empty_file, stretches, straight, pole):
+    """With an influence that is keyed, and targets far out of reach."""
+    set_range(1, LAST)
+    knee = (0.0, 0.0 if straight else -0.1, 0.5)
+    shapes = [BoneShape("upper", (0, 0, 1), knee), BoneShape("lower", knee, (0, 0, 0), "upper", connected=True)]
+    rig = build_armature((*shapes, BoneShape("foot", (0, 0, 0), (0, -0.2, 0), "lower")))
+    random = np.random.default_rng(4)
+    key_places(add_empty("Target"), random.uniform((-1.2, -2.4, -4.6), (1.2, 2.4, 1.0), (LAST, 3)))
+    add_empty("Pole").location = (0.4, -8.0, 0.3)
+    constraint = add_ik(rig, "lower", use_stretch=True)
+    for name, stretch in zip(("upper", "lower"), stretches, strict=True):
+        rig.pose.bones[name].ik_stretch = stretch
+    if pole:
+        with_pole(constraint, 0.7)
+    key_channel(constraint, "influence", {1: 0.0, 15: 1.0})
+    before = poses(rig)
+    convert(rig, bone="lower")
+    assert np.abs(before - poses(rig))[..., :3, 3].max() <= STRETCHED
+
+
+def test_more_frames_than_can_be_converted_are_refused_with_their_number(ik_leg):
+    said = refusal(ik_leg, bone="lower", frame_range="CUSTOM", frame_start=0.0, frame_end=990_000.0)
+    assert "990,001" in said
+    assert "250,000" in said
+
+
 @pytest.mark.parametrize(
     "change, sentence",
     [
-        (lambda ik: setattr(ik, "chain_count", 0), "turns 3 bones, and only two can be"),
-        (lambda ik: setattr(ik, "chain_count", 1), "turns 1 bone, and only two can be"),
+        (lambda ik: setattr(ik, "chain_count", 0), "turns 3 bones, but only two-bone IK"),
+        (lambda ik: setattr(ik, "chain_count", 1), "turns 1 bone, but only two-bone IK"),
         (lambda ik: setattr(ik, "target", None), "has no target. Give it one"),
         (lambda ik: setattr(ik, "mute", True), 'Bone "lower" has no IK constraint that acts'),
         (lambda ik: ik.keyframe_insert("mute"), "is muted by animation or a driver"),

@@ -7,7 +7,9 @@ import pytest
 from tests.baking.checking import RIG, check
 from tests.baking.file_dump import differences, dump_file
 from tests.baking.measuring import PROMISE, evaluate
+from tests.baking.orientations import UNSEEN, degrees_between, posed
 from tests.baking.scenes import BoneShape, Limb, add_empty, bake, build_armature, key_channel, key_places, refusal, set_range
+from tests.interface.acting import select_bones
 
 COUNT = 24
 FRAMES = range(1, COUNT + 1)
@@ -109,6 +111,24 @@ def test_with_offset_the_tip_stays_where_the_target_had_it(rig):
     assert report["max_error"] < 1e-5
 
 
+@pytest.mark.parametrize("keys", ["TARGET_KEYS", "CHAIN_KEYS"])
+@pytest.mark.parametrize("interpolation", ["LINEAR", "BEZIER"])
+def test_with_offset_nothing_moves_at_the_first_frame_that_is_keyed(rig, keys, interpolation):
+    target = add_empty()
+    key_channel(target, "location", {5: (0.1, 0.2, -0.3), 9: (0.1, 0.4, -0.2)})
+    key_channel(target, "rotation_euler", {5: (0.0, 0.1, 0.0), 9: (1.2, 0.4, -0.6)})
+    bones = rig.pose.bones
+    for name in ("upper", "lower", "foot"):
+        bones[name].rotation_mode = "XYZ"
+    key_channel(bones["upper"], "rotation_euler", {1: (-0.4, 0.0, 0.0), 5: (0.2, 0.0, 0.0), 9: (0.5, 0.0, 0.0)})
+    key_channel(bones["foot"], "rotation_euler", {1: (-0.9, 0.0, 0.0), 9: (0.5, 0.0, 0.0)})
+    before = evaluate(rig, RIG, [5], target=target).joints[0, 2], orientations(rig, "foot", [5])
+    more = {"target_offset": "KEEP", "end_rotation": "TARGET", "keys": keys, "interpolation": interpolation}
+    bake(RIG, target="Target", plane="YZ", depth="KEEP", bend="KEEP", frame_range="CUSTOM", frame_start=4, frame_end=9, **more)
+    assert np.abs(evaluate(rig, RIG, [5], target=target).joints[0, 2] - before[0]).max() < 1e-5
+    assert np.abs(orientations(rig, "foot", [5]) - before[1]).max() < 1e-5
+
+
 def test_a_leg_without_a_foot_has_no_end_to_turn(empty_file):
     build_armature()
     add_empty()
@@ -157,3 +177,20 @@ def test_constraints_on_the_chain_itself_are_told(rig):
     rig.pose.bones["lower"].constraints.new("LIMIT_ROTATION").name = "Knee Limit"
     report = bake(RIG, target=walking_target().name, plane="YZ")
     assert any("Knee Limit" in note for note in report["notes"])
+
+
+@pytest.mark.parametrize("scale", [(1, 1, 1), (-1, 1, 1), (1.5, 0.7, 1)])
+def test_a_new_target_that_is_copied_turns_no_foot(empty_file, scale):
+    """Add Target turns the empty as the bone at the tip, so that nothing turns until somebody turns the empty."""
+    set_range(1, 4)
+    rig = build_armature(LEG_WITH_FOOT)
+    rig.scale, rig.rotation_euler = scale, (0.4, 0.2, 1.1)
+    for name, turn in (("upper", (0.3, 0.2, 0.1)), ("foot", (0.5, -0.8, 0.4))):
+        rig.pose.bones[name].rotation_mode = "XYZ"
+        rig.pose.bones[name].rotation_euler = turn
+    select_bones(rig, "lower")
+    bpy.ops.twobone.add_target()
+    rig.twobone.chains[0].end_rotation = "TARGET"
+    before = posed(rig, ["foot"], [1])
+    bpy.ops.twobone.bake()
+    assert degrees_between(before, posed(rig, ["foot"], range(1, 5))).max() < UNSEEN

@@ -99,7 +99,7 @@ def test_a_turning_end_bone_is_forecast_with_all_its_curves(scene, end_rotation)
     target = circling_target(rig, RIG)
     settings = {"plane": "YZ", "tip": "foot", "end_rotation": end_rotation}
     count, reasons = forecast(**settings)
-    assert 'Bone "foot" takes up to 3 curves: it turns freely.' in reasons
+    assert 'Bone "foot" takes up to 3 curves: it can rotate freely.' in reasons
     assert bake(RIG, target=target.name, **settings)["channels"] <= count
 
 
@@ -124,3 +124,22 @@ def test_a_coarser_second_bake_leaves_no_key_of_the_first_between_its_own(scene)
     assert sum("an earlier bake has keyed its other rotation channels" in reason for reason in reasons) == 2
     turning = [curve for curve in curves_of(rig) if "rotation" in curve.data_path]
     assert sum(len(curve.keyframe_points) for curve in turning) == report["keys"]
+
+
+@pytest.mark.parametrize("knee", [None, (0.7, 0, 0), (0.7, 0.3, 0.2)], ids=["at rest", "on its hinge", "beside it"])
+@pytest.mark.parametrize("plane, reference", [("POSE", "POSE"), ("POLE", "POSE"), ("REST", "REST")])
+def test_the_forecast_knows_the_plane_of_the_pose(scene, plane, reference, knee):
+    """Also after a bake, which is a pose as well."""
+    rig = build_armature(leg())
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "YZX"
+    if knee is not None:
+        rig.pose.bones["lower"].rotation_euler = knee
+        rig.pose.bones["upper"].rotation_euler = (0.2, 0.1, -0.3)
+    add_empty("Pole").location = (0.1, -4, 0.5)
+    bpy.context.view_layer.update()
+    target = circling_target(rig, RIG)
+    settings = {"plane": plane, "reference": reference, "pole": "Pole"}
+    for _ in range(2):
+        count, reasons = forecast(**settings)
+        assert bake(RIG, target=target.name, **settings)["channels"] == count, reasons

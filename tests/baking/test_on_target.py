@@ -38,6 +38,15 @@ def test_every_rotation_mode_follows_and_stays_the_mode_it_was(scene, mode, bend
     assert {bone.rotation_mode for bone in rig.pose.bones} == {mode}
 
 
+def test_an_axis_of_no_length_is_no_turn_to_start_from(scene):
+    """Blender shows a bone unturned where its curves give it such an axis, whatever they say of the angle."""
+    rig = build_armature()
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "AXIS_ANGLE"
+        key_channel(bone, "rotation_axis_angle", {1: (1.2, 0.0, 0.0, 0.0), 24: (0.3, 0.0, 0.0, 0.0)})
+    check(rig, circling_target(rig, RIG), bend="POSITIVE", reference="POSE")
+
+
 @pytest.mark.parametrize("bend", BENDS)
 @pytest.mark.parametrize("roll", [0.0, math.radians(37)])
 def test_an_exactly_straight_rest_chain_bends_to_the_chosen_side_wherever_the_target_is(scene, bend, roll):

@@ -106,6 +106,29 @@ def test_stretching_is_taken_back_by_the_next_bake(rig):
     assert np.abs(evaluate(rig, RIG, range(1, COUNT + 1)).joints - plain).max() < 1e-6
 
 
+def test_a_bone_keeps_its_own_scale_through_stretching(rig):
+    target = outward(np.linspace(0.6, 1.8, COUNT) * LENGTH)
+    rig.pose.bones["upper"].scale = (0.8, 0.9, 0.8)
+    frames = range(1, COUNT + 1)
+    bake_and_evaluate(rig, target)
+    plain = evaluate(rig, RIG, frames).joints
+    bake_and_evaluate(rig, target, reach="STRETCH")
+    stretched = evaluate(rig, RIG, frames).joints
+    bake_and_evaluate(rig, target, reach="STRETCH")
+    assert np.abs(evaluate(rig, RIG, frames).joints - stretched).max() < 1e-6
+    bake_and_evaluate(rig, target)
+    assert np.abs(evaluate(rig, RIG, frames).joints - plain).max() < 1e-6
+    assert np.allclose(rig.pose.bones["upper"].scale, (0.8, 0.9, 0.8))
+
+
+def test_clearing_gives_a_bone_its_own_scale_back(rig):
+    outward(np.linspace(0.6, 1.8, COUNT) * LENGTH)
+    rig.pose.bones["upper"].scale = (0.8, 0.8, 0.8)
+    bake(RIG, target="Target", plane="YZ", reach="STRETCH")
+    bpy.ops.twobone.clear_baked(**RIG.names(), target="Target")
+    assert np.allclose(rig.pose.bones["upper"].scale, (0.8, 0.8, 0.8))
+
+
 def test_a_bone_in_between_that_passes_no_scale_on_is_refused(empty_file):
     set_range(1, 5)
     from tests.baking.scenes import BoneShape, Limb, refusal
@@ -122,6 +145,17 @@ def test_a_bone_in_between_that_passes_no_scale_on_is_refused(empty_file):
     said = refusal(Limb("Rig"), target="Target", reach="STRETCH")
     assert '"twist"' in said
     assert "Inherit Scale" in said
+
+
+def test_a_bone_that_carries_the_tip_at_its_tail_and_takes_no_scale_is_refused(empty_file):
+    set_range(1, 5)
+    from tests.baking.scenes import BoneShape, Limb, refusal
+
+    rig = build_armature((*LEG, BoneShape("foot", (0.1, 0.3, -0.7), (0.1, 0.0, -0.8), "lower")))
+    rig.data.bones["foot"].inherit_scale = "NONE"
+    add_empty()
+    assert '"foot"' in refusal(Limb("Rig"), tip="foot", tip_end="TAIL", target="Target", reach="STRETCH")
+    bake(Limb("Rig"), tip="foot", tip_end="HEAD", target="Target", reach="STRETCH")
 
 
 @pytest.mark.parametrize("size", [1.0, 0.01])

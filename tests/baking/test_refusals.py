@@ -45,17 +45,17 @@ def assert_refused(*words, limb=RIG, **settings):
         ({"tip": "foot"}, ('"foot"', '"Rig"', "Choose")),
         ({"upper": ""}, ("upper bone", "Name")),
         ({"lower": ""}, ("lower bone", "Name")),
-        ({"upper": "lower", "lower": "upper"}, ("does not hang from", "Choose")),
-        ({"upper": "upper", "lower": "upper"}, ("does not hang from", "Choose")),
-        ({"lower": "lonely"}, ("does not hang from", "Choose")),
-        ({"tip": "lonely"}, ("does not hang from", "Choose")),
+        ({"upper": "lower", "lower": "upper"}, ("is not a descendant of", "Choose")),
+        ({"upper": "upper", "lower": "upper"}, ("is not a descendant of", "Choose")),
+        ({"lower": "lonely"}, ("is not a descendant of", "Choose")),
+        ({"tip": "lonely"}, ("is not a descendant of", "Choose")),
         ({"tip": "lower", "tip_end": "HEAD"}, ("head", "Choose")),
         ({"target": ""}, ("No target", "Choose")),
         ({"target": "Nothing"}, ('"Nothing"', "Choose")),
         ({"target": "Rig"}, ("own target", "Choose")),
         ({"target": "Rig", "target_bone": "nose"}, ('"nose"', "Choose")),
-        ({"target": "Rig", "target_bone": "lower"}, ("hangs from", "Choose")),
-        ({"target": "Rig", "target_bone": "toe"}, ("hangs from", "Choose")),
+        ({"target": "Rig", "target_bone": "lower"}, ("depends on", "Choose")),
+        ({"target": "Rig", "target_bone": "toe"}, ("depends on", "Choose")),
         ({"target_bone": "hand"}, ("not an armature", '"hand"')),
         ({"plane": "OBJECT"}, ("lane", "Choose")),
         ({"plane": "POLE"}, ("ole", "Choose")),
@@ -97,7 +97,19 @@ def test_a_target_that_hangs_from_the_chain(rig, way):
         variable = target.driver_add("rotation_euler", 0).driver.variables.new()
         variable.type = "TRANSFORMS"
         variable.targets[0].id, variable.targets[0].bone_target = rig, "upper"
-    assert_refused("hangs from", "Choose")
+    assert_refused("depends on", "Choose")
+
+
+def test_a_target_that_hangs_from_the_chain_by_the_pole_of_an_ik_limb(rig):
+    other = build_armature(name="Other")
+    constraint = other.pose.bones["lower"].constraints.new("IK")
+    constraint.target, constraint.chain_count = add_empty("Hand"), 2
+    constraint.pole_target, constraint.pole_subtarget = rig, "lower"
+    target = bpy.data.objects["Target"]
+    target.parent, target.parent_type, target.parent_bone = other, "BONE", "lower"
+    assert_refused("depends on", '"lower"', "Choose")
+    constraint.pole_subtarget = "parent"
+    bake(RIG, target="Target")
 
 
 def test_a_driven_rotation(rig):
@@ -123,6 +135,22 @@ def test_a_locked_curve_and_a_locked_group(rig):
 def test_a_sampled_curve(rig):
     keyed_upper(rig)[0].convert_to_samples(1, 4)
     assert_refused(UPPER_ROTATION, "samples", "Convert")
+
+
+@pytest.mark.parametrize("what", ["curve", "group"])
+def test_a_muted_curve_and_a_muted_group(rig, what):
+    fcurve = keyed_upper(rig)[1]
+    (fcurve if what == "curve" else fcurve.group).mute = True
+    assert_refused(UPPER_ROTATION, "muted", "Unmute")
+
+
+def test_stretched_time(rig):
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 50
+    assert_refused("Time Stretching", "100", "50", "Set")
+    with pytest.raises(RuntimeError, match="Time Stretching"):
+        bpy.ops.twobone.bake_target(**RIG.names(), target="Target")
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 50, 50
+    bake(RIG, target="Target")
 
 
 def test_tweak_mode(rig):
@@ -168,7 +196,7 @@ def test_no_armature_at_all(empty_file):
 def test_edit_mode_says_to_leave_it(rig):
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    with pytest.raises(RuntimeError, match="Leave the present mode"):
+    with pytest.raises(RuntimeError, match="Switch to Object Mode or Pose Mode first"):
         bpy.ops.twobone.bake(target="Target")
     bpy.ops.object.mode_set(mode="OBJECT")
 

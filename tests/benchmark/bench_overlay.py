@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.leg_scene import leg_with_target
 from twobone_addon import registration
-from twobone_addon.interface import overlay_data, overlay_drawing
+from twobone_addon.interface.overlay import data as overlay_data
+from twobone_addon.interface.overlay import drawing as overlay_drawing
 
 FRAMES = 1000
 TURNS = 200

@@ -25,8 +25,8 @@ from tests.baking.scenes import BoneShape, Limb, add_empty, build_armature, key_
 from tests.real.rigs import KAYKIT, WALKING_LIMBS, RealLimb, open_rig, plane_that_shows
 from twobone_addon import registration
 from twobone_addon.baking.bake import bake
-from twobone_addon.baking.sampling import sample
-from twobone_addon.scene.quantities import Quantity
+from twobone_addon.baking.motion.sampling import sample
+from twobone_addon.scene.walk.quantities import Quantity
 from twobone_addon.settings import BakeSettings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.command_line.shots import LEG, keys_in, keys_of, make_shot, save, store_chain
 
-VOLATILE = {"seconds"}
+VOLATILE = {"seconds", "incomplete", "version", "provenance"}
 
 
 def without_times(report):
@@ -54,7 +54,19 @@ def test_shared_flags_hold_for_every_chain_and_a_chains_own_flags_win(twobone, s
     report = tmp_path / "report.json"
     shared = [*LEG, "--frame-range", "CUSTOM", "--frame-start", "-3.5", "--frame-end", "4"]
     ended = twobone(
-        "bake", "--file", shot, *shared, "--chain", "first", "--frame-start", "2", "--chain", "second", "--report", report
+        "bake",
+        "--file",
+        shot,
+        *shared,
+        "--chain",
+        "first",
+        "--frame-start",
+        "2",
+        "--chain",
+        "second",
+        "--last-wins",
+        "--report",
+        report,
     )
     assert ended.code == 0, ended.complained
     chains = json.loads(report.read_text())["chains"]

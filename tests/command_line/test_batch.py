@@ -222,7 +222,7 @@ def test_ctrl_c_ends_every_process_and_leaves_no_half_written_file(folder):
         batch.send_signal(signal.SIGINT)
         said = batch.communicate()[0]
         guard.cancel()
-    assert batch.returncode == 1
+    assert batch.returncode == 5
     assert "--resume" in said
     assert not [path.name for path in pids.iterdir() if is_alive(int(path.name))]
     assert states(folder) == {"s0": "waiting", "s1": "waiting", "s2": "waiting"}

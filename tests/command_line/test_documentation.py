@@ -22,7 +22,7 @@ OTHERS = {
 
 
 def known_flags():
-    flags = set()
+    flags = {"--version"}
     for command in commands().choices:
         flags |= set(re.findall(r"--[a-z][a-z-]*", help_of(command)))
     return flags
@@ -41,7 +41,7 @@ def help_of(command):
 
 def test_every_command_is_on_the_page():
     page = PAGES[0].read_text(encoding="utf-8")
-    assert all(re.search(rf"^\| `{command}( JOB)?` \|", page, re.MULTILINE) for command in commands().choices)
+    assert all(re.search(rf"^\| `{command}( JOB| NAME)?` \|", page, re.MULTILINE) for command in commands().choices)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -59,11 +59,13 @@ def test_every_flag_beside_the_settings_is_on_the_page():
     assert not missing
 
 
-def test_the_job_on_the_page_is_a_job(tmp_path):
-    (text,) = re.findall(r"```toml\n(.*?)```", PAGES[0].read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "job.toml").write_text(text)
-    job = load_job(tmp_path / "job.toml")
-    assert [chain.label for chain in job.chains] == ["left leg", "right leg"]
+def test_the_jobs_on_the_page_are_jobs(tmp_path):
+    jobs = []
+    for text in re.findall(r"```toml\n(.*?)```", PAGES[0].read_text(encoding="utf-8"), re.DOTALL):
+        (tmp_path / "job.toml").write_text(text)
+        jobs.append(load_job(tmp_path / "job.toml"))
+    assert [chain.label for chain in jobs[0].chains] == ["left leg", "right leg"]
+    assert jobs[1].tables[0].shared == {"frame_start": 1001, "frame_end": 1090, "armature": "Rig.002"}
 
 
 def test_the_commands_on_the_page_are_understood():

@@ -60,6 +60,21 @@ def test_the_command_line_understands_every_task(compile_job, registered_addon):
         assert (found.command, found.strict, found.stored) == ("bake", strict, not job_file)
 
 
+@pytest.mark.parametrize(
+    "shot, folder",
+    [
+        ("/p/a.blend", "/p"),
+        ("/p/a.blend", "/p/"),
+        ("/p/b/../a.blend", "/p/./"),
+        ("C:\\p\\A.blend", "c:/P"),
+        ("/p/b.blend;/q/a.blend", "/q"),
+    ],
+)
+def test_a_folder_that_holds_a_shot_is_no_output_folder(compile_job, shot, folder):
+    with pytest.raises(AssertionError, match="saved over"):
+        compile_job(shots=shot, job_file="", output_folder=folder, strict=False)
+
+
 @pytest.mark.parametrize("shots, hint", [("", "No shots"), (" ; ", "No shots"), ("/p/a.blend;/q/a.blend", "one file")])
 def test_jobs_that_cannot_be_are_refused_at_submission(compile_job, shots, hint):
     with pytest.raises(AssertionError, match=hint):

@@ -32,7 +32,7 @@ def by_operator(shot, **settings):
     return keys_of(bpy.data.objects["Rig"]), without_times(json.loads(bpy.context.window_manager.twobone_report))
 
 
-@pytest.mark.parametrize("method", ["AUTO", "CCD"])
+@pytest.mark.parametrize("method", ["AUTO", "SPRING", "CCD"])
 def test_flags_bake_every_joint_as_the_operator_does(twobone, shot, tmp_path, method):
     keys, report = by_operator(shot, method=method)
     ended = twobone("bake", "--file", shot, *FLAGS, "--method", method, "--save", tmp_path / "baked.blend", "--report", "-")

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from twobone_addon.command_line.progress import Progress
-from twobone_addon.command_line.summary import DONE, FAILED, ShotRecord
+from twobone_addon.command_line.batch.progress import Progress
+from twobone_addon.command_line.batch.summary import DONE, FAILED, ShotRecord
 
 WIDTH = 60
 

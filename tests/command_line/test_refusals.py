@@ -29,7 +29,7 @@ MISSING = {
     "armature": (["--armature", "Nobody"], "Nobody"),
     "target": (["--target", "Nobody"], "Nobody"),
     "target of its own": (["--target", "Rig"], "Rig"),
-    "bones the wrong way round": (["--upper", "lower", "--lower", "upper"], "does not hang from"),
+    "bones the wrong way round": (["--upper", "lower", "--lower", "upper"], "is not a descendant of"),
     "a billion steps": (["--step", "1e-8"], "larger step"),
     "the end of time": (["--frame-range", "CUSTOM", "--frame-start", "2e6", "--frame-end", "2e6"], "1,048,574"),
     "the beginning of time": (["--frame-range", "CUSTOM", "--frame-start", "-2e6", "--frame-end", "-2e6"], "1,048,574"),

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from twobone_addon.command_line.batch.shots import find_shots
 from twobone_addon.command_line.jobs import Job
 from twobone_addon.command_line.outcomes import UsageError
-from twobone_addon.command_line.shots import find_shots
 
 
 @pytest.fixture
@@ -30,9 +30,9 @@ def test_patterns_find_files_once_and_in_order(folder):
 
 
 def test_two_stars_look_into_folders(folder):
-    shots = found(folder, ["shots/**/a.blend"], "{folder}/baked_{shot}.blend")
+    shots = found(folder, ["shots/**/a.blend"], "{folder}/baked/{shot}_baked.blend")
     assert [shot.name for shot in shots] == ["shots/a.blend", "shots/deep/a.blend"]
-    assert shots[1].goal == folder / "shots" / "deep" / "baked_a.blend"
+    assert shots[1].goal == folder / "shots" / "deep" / "baked" / "a_baked.blend"
 
 
 def test_a_file_that_is_named_but_missing_is_a_shot_that_will_fail(folder):
@@ -70,6 +70,9 @@ def test_in_place_the_goal_is_the_shot(folder):
         (["shots/a.blend"], "shots/{shot}.blend", "a shot itself"),
         (["shots/[ab]*.blend"], "shots/{shot}_baked.blend", "a shot itself"),
         (["shots/**/*.blend"], "{folder}/baked/{shot}.blend", "a shot itself"),
+        (["shots/**/deep/**/**/*.blend"], "{folder}/{shot}_baked.blend", "a shot itself"),
+        (["shots/a.blend"], "{folder}/baked_{shot}.blend", "holds shots"),
+        (["shots/a.blend", "shots/deep/a.blend"], "shots/{shot}_{job}.blend", "holds shots"),
     ],
 )
 def test_what_would_mix_files_up_is_refused(folder, shots, output, hint):

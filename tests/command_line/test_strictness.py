@@ -89,5 +89,5 @@ def test_clear_removes_what_bake_wrote_and_keeps_what_people_keyed(twobone, tmp_
     twobone("bake", "--file", tmp_path / "shot.blend", *LEG, "--save")
     assert len(keys_in(tmp_path / "shot.blend")) > len(before)
     ended = twobone("clear", "--file", tmp_path / "shot.blend", *LEG, "--save", "--report", "-")
-    assert json.loads(ended.said) == {"chains": 1, "keys_removed": 24 * 8}
+    assert json.loads(ended.said)["keys_removed"] == 24 * 8
     assert keys_in(tmp_path / "shot.blend") == before

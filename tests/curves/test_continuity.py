@@ -46,6 +46,12 @@ def test_the_key_before_wins_when_the_curve_cannot_meet_both():
     assert np.allclose(continuous_angles(turning + 3 * TURN, before=TURN, after=TURN), turning + TURN)
 
 
+def test_the_key_after_is_joined_where_that_leaves_less_of_a_jump_on_both_sides_together():
+    angles = np.array([0.0, 1.0])
+    assert np.allclose(continuous_angles(angles, before=0.4 * TURN, after=1.0 + TURN), angles + TURN)
+    assert np.allclose(continuous_angles(angles, before=-0.4 * TURN, after=1.0 - TURN), angles - TURN)
+
+
 def test_a_continuous_curve_comes_back_bit_for_bit():
     angles = np.cumsum(np.random.default_rng(1).uniform(-3, 3, 50))
     assert np.array_equal(continuous_angles(angles), angles)

@@ -49,7 +49,7 @@ def folder(shots, tmp_path):
     """A folder with the job of the page about the command line and a shot for it."""
     (tmp_path / "shots").mkdir()
     (tmp_path / "shots" / "first.blend").write_bytes((shots / PLAIN).read_bytes())
-    (tmp_path / "JOB.toml").write_text(*blocks(JOB_PAGE, "toml"), encoding="utf-8")
+    (tmp_path / "JOB.toml").write_text(blocks(JOB_PAGE, "toml")[0], encoding="utf-8")
     return tmp_path
 
 

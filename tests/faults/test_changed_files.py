@@ -63,7 +63,7 @@ def test_a_target_deleted_from_the_scene_is_followed_and_noted(leg):
     rig.select_set(state=False)
     bpy.ops.object.delete()
     notes = report_or_refusal(bake_all)["notes"]
-    assert any('Target "Target" is in no scene' in note for note in notes)
+    assert any('Target "Target" is not in any scene' in note for note in notes)
 
 
 def test_after_undo_chain_and_bake_are_as_before(leg):

@@ -7,7 +7,7 @@ from tests.baking.checking import RIG
 from tests.baking.measuring import evaluate
 from tests.baking.scenes import add_empty
 from tests.faults.attacking import bake_all, make_leg, store_leg
-from twobone_addon.scene.probes import PROBE_NAME
+from twobone_addon.scene.walk.probes import PROBE_NAME
 
 NOW = (4, 0.25)
 FRAME_HANDLERS = ("frame_change_pre", "frame_change_post")

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.gui.driver import install_zip, play
 from tests.leg_scene import leg_with_target
 
-REASON = "The last bake of this chain was in reach at all frames"
+REASON = "Every frame of the last bake was in reach"
 RESULT = "{upper} to {lower}: {keys} keys on {curves} curves"
 LANGUAGES = ("de_DE", "fr_FR", "es", "ja_JP", "zh_HANS")
 

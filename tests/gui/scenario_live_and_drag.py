@@ -62,6 +62,7 @@ def scenario(user):
     yield from scrub(user)
     bpy.ops.twobone.live(state="OFF")
     yield from drag(user)
+    yield from handles(user)
     yield from drag_to_the_mouse(user)
 
 
@@ -81,7 +82,7 @@ def move_target(user):
     yield from user.press("Z", ctrl=True)
     yield from user.wait(5)
     assert (tip() - before).length < CLOSE, "one Ctrl-Z does not bring target and leg back"
-    assert sys.modules["bl_ext.user_default.twobone.twobone_addon.interface.live"].following
+    assert sys.modules["bl_ext.user_default.twobone.twobone_addon.interface.live.following"].following
 
 
 def scrub(user):
@@ -114,6 +115,36 @@ def drag(user):
         assert ((tip() - before).length > CLOSE) == moved, f"{key} ends dragging in the wrong way"
 
 
+BESIDE = 26
+"""Pixels from a joint to its handle."""
+
+
+def handles(user):
+    """The handle beside the tip drags it while its button is held; the one beside the knee flips; each is one undo step."""
+    chain().target = None
+    before, side = tip().copy(), chain().bend
+    x, y = user.place_of(before)
+    yield from user.move(x + BESIDE, y)
+    yield from user.wait(10)
+    yield from user.picture("handle_of_the_tip")
+    yield from user.drag((x + BESIDE, y), (x + BESIDE + 40, y + 30))
+    yield from user.wait(10)
+    yield from user.picture("handle_dragged")
+    assert not is_dragging(user), "letting go does not end it"
+    seen = user.place_of(tip())
+    assert max(abs(seen[0] - x - 40), abs(seen[1] - y - 30)) <= 2, f"the tip went from {(x, y)} to {seen}"
+    x, y = user.place_of(bpy.data.objects["Rig"].pose.bones["lower"].head)
+    yield from user.click(x + BESIDE, y)
+    yield from user.wait(10)
+    assert chain().bend != side, "the handle beside the knee does not flip the bend"
+    yield from user.hover("WINDOW")
+    for _ in range(2):
+        yield from user.press("Z", ctrl=True)
+        yield from user.wait(10)
+    assert chain().bend == side
+    assert (tip() - before).length < CLOSE, "two Ctrl-Z do not undo a drag and a flip"
+
+
 def start_dragging(user):
     with bpy.context.temp_override(window=user.window, area=user.area(), region=user.region("WINDOW")):
         bpy.ops.twobone.drag("INVOKE_DEFAULT", True)  # noqa: FBT003 - asks for an undo step, as a click would
@@ -127,9 +158,9 @@ def place_in_world(user):
 
 
 def drag_to_the_mouse(user):
-    """Without a target the tip goes where the mouse is; the wheel bends the leg to the other side; a file may be loaded."""
+    """Without a target the tip goes with the mouse; the wheel bends the leg to the other side; a file may be loaded."""
     chain().target = None
-    x, y = user.place_of((0.5, 0, 1.0))
+    x, y = user.place_of(tip())
     yield from user.move(x, y)
     yield from start_dragging(user)
     yield from user.move(x + 20, y + 10)

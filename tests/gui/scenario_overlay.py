@@ -22,6 +22,9 @@ FRAMES = 60
 GONE = (-2.3, 0, 1.8)
 """A place for the target that the leg does not reach."""
 
+REACHED = 0
+"""Code of a frame in reach."""
+
 BESIDE = 130
 """Pixels at the viewport's edges that toolbar, texts and gizmos may cover."""
 
@@ -42,7 +45,7 @@ def prepare():
 
 
 def scenario(user):
-    data = sys.modules[f"{MODULE}.overlay_data"]
+    data = sys.modules[f"{MODULE}.overlay.data"]
     bpy.context.scene.frame_set(8)
     yield from user.look_from("FRONT")
     user.area().spaces.active.region_3d.view_distance *= 1.7  # all of the way is to be in sight
@@ -58,6 +61,10 @@ def scenario(user):
     yield from changes(user, data)
 
     user.area().spaces.active.show_region_ui = False
+    path = data.shown.path
+    last_reached = int(np.flatnonzero(path.reach == REACHED)[-1])
+    bpy.context.scene.frame_set(int(path.frames[last_reached]))  # the ring comes forward near a limit
+    yield from user.wait(20)
     yield from seen(user, data, "orthographic")
     view = user.area().spaces.active.region_3d
     view.view_perspective, view.view_rotation = "PERSP", Euler((math.radians(70), 0, math.radians(25))).to_quaternion()
@@ -118,7 +125,7 @@ def strong_places(user, shown):
     path, joints = shown.path, shown.picture.joints
     links = [first + part * (last - first) for first, last in pairwise(joints) for part in (0.3, 0.5, 0.8)]
     far = [place for place, reach in zip(path.targets, path.reach, strict=True) if reach == 1]
-    near = [place for place, reach in zip(path.targets[::3], path.reach[::3], strict=True) if reach == 0]
+    near = [place for place, reach in zip(path.targets[::3], path.reach[::3], strict=True) if reach == REACHED]
     return {
         "the chosen solution": (tuple(theme.view_3d.bone_pose), visible(user, links)),
         "the way in reach": (tuple(theme.user_interface.axis_y), beside_links(user, shown, visible(user, near))),

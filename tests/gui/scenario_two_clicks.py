@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.gui.driver import install_zip, play
 from tests.leg_scene import leg_with_target
 
-SUB_PANELS = ("TWOBONE_PT_chain", "TWOBONE_PT_plane", "TWOBONE_PT_reach", "TWOBONE_PT_keys", "TWOBONE_PT_display")
+SUB_PANELS = ("TWOBONE_PT_chain", "TWOBONE_PT_reach", "TWOBONE_PT_keys", "TWOBONE_PT_display", "TWOBONE_PT_advanced")
 
 
 def prepare():
@@ -88,7 +88,9 @@ def redo(user):
     assert curves() == 8, f"{curves()} curves"
     actions = [action.name for action in bpy.data.actions if action.users]
     assert len(actions) == 1, actions
-    assert bpy.data.objects["Rig"].twobone.chains[0].report, "the chain has lost its result"
+    chain = bpy.data.objects["Rig"].twobone.chains[0]
+    assert chain.report, "the chain has lost its result"
+    assert chain.bend == "POSITIVE", "what was changed did not go back to the chain"
 
 
 def joints():
@@ -122,9 +124,12 @@ def panels(user):
 def sub_panels(user, chain, scale):
     """Each in a tab of its own."""
     for name in SUB_PANELS:
-        chain.plane = "POLE" if name == "TWOBONE_PT_plane" else "XZ"
         original = getattr(bpy.types, name)
-        drawing = {key: value for key, value in vars(original).items() if key in {"group", "draw", "draw_more", "bl_label"}}
+        drawing = {
+            key: value
+            for key, value in vars(original).items()
+            if key in {"group", "without", "draw", "draw_more", "_draw_limits", "bl_label"}
+        }
         alone = {"bl_idname": f"{name}_alone", "bl_category": "Look", "bl_parent_id": "", "bl_options": set()}
         shown = type(f"{name}_alone", original.__bases__, drawing | alone)
         bpy.utils.register_class(shown)

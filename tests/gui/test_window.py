@@ -17,7 +17,7 @@ from tools.build_zip import ROOT
 
 SCENARIOS = sorted(Path(__file__).parent.glob("scenario_*.py"))
 # Where a target leaves the limb's reach the bake says so, and newer Blenders put what operators say into their log.
-RESULT = re.compile(r"operator +\| WARNING .* frames out of reach \(")
+RESULT = re.compile(r"operator +\| WARNING .* on target in ")
 WINDOW = ["--gpu-backend", "opengl", "--window-geometry", "0", "0", "1280", "800"]
 
 

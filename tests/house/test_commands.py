@@ -52,3 +52,14 @@ def test_the_public_checks_look_at_every_blender_that_the_noxfile_knows():
     (releases,) = re.findall(r"blender: (\[.*\])", CI.read_text(encoding="utf-8"))
     (known,) = re.findall(r"^PYTHON_OF_BLENDER = (\{.*\})", (ROOT / "noxfile.py").read_text(encoding="utf-8"), re.MULTILINE)
     assert ast.literal_eval(releases) == list(ast.literal_eval(known))
+
+
+def test_every_test_is_in_one_of_the_lists_of_the_noxfile_and_every_list_names_tests():
+    lists = {"PURE_TESTS", "BLENDER_TESTS", "PROGRAM_TESTS"}
+    tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
+    values = [node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in lists]
+    named = {leaf.value for value in values for leaf in ast.walk(value) if isinstance(leaf, ast.Constant)}
+    files = {path.relative_to(ROOT / "tests").as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
+    assert len(values) == len(lists)
+    assert not {name for name in named if not any(file == name or file.startswith(f"{name}/") for file in files)}
+    assert not {file for file in files if not any(file == name or file.startswith(f"{name}/") for name in named)}

@@ -21,6 +21,11 @@ def test_the_options_page_is_made_from_the_present_settings():
     assert make_docs.options_page() == make_docs.OPTIONS_PAGE.read_text(encoding="utf-8"), "run: python tools/make_docs.py"
 
 
+def test_the_schemas_are_made_from_the_present_records():
+    old = [path.name for path, text in make_docs.schema_files() if path.read_text(encoding="utf-8") != text]
+    assert not old, "run: python tools/make_docs.py"
+
+
 @each_page
 def test_every_link_to_a_file_leads_to_one(page):
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))

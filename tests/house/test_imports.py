@@ -5,32 +5,37 @@ import sys
 
 import pytest
 
-from tests.house.source import PACKAGE, addon_files, imports_of, name_of, package_of, room_of, tree_of
+from tests.house.source import PACKAGE, ROOT, addon_files, imports_of, name_of, package_of, room_of, tree_of
 
 BLENDER_INTERFACE = {"bpy", "mathutils", "bpy_extras", "bl_ui", "bl_operators", "rna_prop_ui"}
 DRAWING = {"gpu", "gpu_extras", "blf"}
 
-# Beside the standard library and its own files, a room may import these. `array_types` only names NumPy's arrays.
+# What every room with arithmetic stands on: names for NumPy's arrays, and what all do with their rows.
+ARRAYS = {"numpy", "array_types", "arrays"}
+
+# Beside the standard library and its own files, a room may import these.
 MAY_IMPORT = {
     "__init__": set(),
     "__main__": {"bpy", "registration", "command_line"},
     "array_types": {"numpy"},
+    "arrays": {"numpy", "array_types"},
     "errors": set(),
     "options": {"errors"},
     "settings": {"errors", "options"},
-    "solver": {"numpy", "array_types", "errors"},
-    "curves": {"numpy", "array_types", "errors"},
-    "rig": {"numpy", "array_types", "errors", "solver"},
-    "scene": {"bpy", "mathutils", "numpy", "array_types", "errors", "settings", "rig", "curves"},
-    "baking": {"numpy", "array_types", "options", "settings", "errors", "solver", "rig", "curves", "scene"},
-    "interface": BLENDER_INTERFACE | DRAWING | {"numpy", "array_types", "baking", "options", "settings", "errors", "scene"},
-    "command_line": {"bpy", "baking", "options", "settings", "errors"},
+    "unused": {"options", "settings"},
+    "solver": ARRAYS | {"errors"},
+    "curves": ARRAYS | {"errors"},
+    "rig": ARRAYS | {"errors", "solver"},
+    "scene": ARRAYS | {"bpy", "mathutils", "errors", "settings", "rig", "curves"},
+    "baking": ARRAYS | {"options", "settings", "unused", "errors", "solver", "rig", "curves", "scene"},
+    "interface": BLENDER_INTERFACE | DRAWING | ARRAYS | {"baking", "options", "settings", "errors", "scene"},
+    "command_line": {"bpy", "baking", "options", "settings", "unused", "errors"},
     "registration": {"bpy", "interface", "command_line"},
 }
-# An extension that asks for no permission opens no connection, and one that is self-contained fetches nothing.
+# An extension that does not ask for the network opens no connection, and one that is self-contained fetches nothing.
 CONNECTIONS = {"asyncio", "ensurepip", "ftplib", "http", "imaplib", "pip", "smtplib", "socket", "ssl", "urllib", "xmlrpc"}
 # The interface reads the scene; what writes to it goes through a use-case.
-WRITES_TO_THE_SCENE = f"{PACKAGE}.scene.writing"
+WRITES_TO_THE_SCENE = f"{PACKAGE}.scene.keys.writing"
 
 each_file = pytest.mark.parametrize("path", addon_files(), ids=name_of)
 
@@ -55,6 +60,70 @@ def test_a_room_imports_only_what_its_row_allows(path):
         if supplier(name) not in allowed and supplier(name) not in sys.stdlib_module_names
     ]
     assert not strangers, f"{name_of(path)} imports {strangers}; {room} may import {sorted(allowed)}"
+
+
+# Inside these rooms the folders are floors: each may import from those before it, and from the files beside the folders.
+FLOORS = {
+    "scene": ("keys", "moves", "walk", "rig"),
+    "interface": ("stored", "live", "overlay", "operators", "sidebar"),
+    "baking": ("plan", "motion", "pose", "keys", "hinges", "report", "ik_to_fk", "fk_to_target"),
+}
+
+
+@pytest.mark.parametrize("room", FLOORS)
+def test_no_arrow_between_the_folders_of_a_room_runs_up(room):
+    up = []
+    for path in addon_files():
+        own = path.relative_to(ROOT / PACKAGE).parts
+        if own[0] != room or len(own) < 3:  # room, folder, file
+            continue
+        for line, name in imports_in(path):
+            other = name.split(".")[2] if name.startswith(f"{PACKAGE}.{room}.") else ""
+            if other in FLOORS[room] and FLOORS[room].index(other) > FLOORS[room].index(own[1]):
+                up.append(f"{name_of(path)}, line {line}: {name}")
+    assert not up
+
+
+def test_every_folder_of_a_room_has_its_floor():
+    for room, floors in FLOORS.items():
+        folders = {path.parent.name for path in (ROOT / PACKAGE / room).glob("*/__init__.py")}
+        assert folders == set(floors)
+
+
+def test_no_two_parts_of_a_room_import_each_other_not_even_round_about():
+    """A part is a folder, or a file beside the folders."""
+    for room in ("baking", "scene", "interface", "command_line"):
+        arrows: dict[str, set[str]] = {}
+        for path in addon_files():
+            own = path.relative_to(ROOT / PACKAGE).with_suffix("").parts
+            if own[0] != room:
+                continue
+            others = {name.split(".")[2] for _, name in imports_in(path) if name.startswith(f"{PACKAGE}.{room}.")}
+            arrows.setdefault(own[1], set()).update(others - {own[1]})
+        while ends := [part for part, others in arrows.items() if not others & arrows.keys()]:
+            for part in ends:
+                del arrows[part]
+        assert not arrows, f"{room} goes round in circles among {sorted(arrows)}"
+
+
+# What solves and keys takes arrays and records: all that the scene tells is read while planning, or sampled.
+NUMBERS_ONLY = (
+    "pose/solving",
+    "pose/task",
+    "pose/curve_values",
+    "keys/keying",
+    "keys/reducing",
+    "keys/holding",
+    "ik_to_fk/solving",
+)
+NAMES_OF_CHANNELS = {"rotation_path", "scale_path"}
+
+
+@pytest.mark.parametrize("name", NUMBERS_ONLY)
+def test_solving_and_keying_read_nothing_from_the_scene(name):
+    taken = [found for _, found in imports_in(ROOT / PACKAGE / "baking" / f"{name}.py") if supplier(found) == "scene"]
+    reads = [found for found in taken if not found.startswith(f"{PACKAGE}.scene.keys.tables.")]
+    assert not [found for found in reads if (last := found.split(".")[-1])[0].islower() and last not in NAMES_OF_CHANNELS]
 
 
 @each_file

@@ -11,14 +11,14 @@ from tools.messages import HINDRANCE, returned_texts
 from twobone_addon.settings import OPTIONS
 
 INTERFACE = Path(__file__).resolve().parents[2] / "twobone_addon" / "interface"
-RESULTS = INTERFACE.parent / "baking" / "report.py"
+RESULTS = [INTERFACE.parent / "baking" / "report" / name for name in ("records.py", "statements.py")]
 SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "heading", "menu": "text", "prop_menu_enum": "text"}
 """Calls in drawing code that show the text given by this keyword."""
 
 SAID_BY = {"pgettext_rpt", "pgettext_iface", "translate"}
 """Calls that show their first argument."""
 
-LISTED_IN = {"SHORT_LABELS", "HELP", "FIGURES"}
+LISTED_IN = {"SHORT_LABELS", "HELP", "FIGURES", "STATEMENTS"}
 """Constants that hold shown texts."""
 
 
@@ -36,7 +36,7 @@ def _of_settings():
 
 def _of_classes():
     texts = set()
-    for cls in (*(getattr(bpy.types, name) for name in dir(bpy.types) if name.startswith("TWOBONE_")), *_groups()):
+    for cls in (*(getattr(bpy.types, name) for name in dir(bpy.types) if _is_of_ours(name)), *_groups()):
         texts |= {getattr(cls, "bl_label", ""), (cls.__doc__ or "").strip() if "_OT_" in cls.__name__ else ""}
         for prop in own_properties(cls):
             if not prop.is_hidden:
@@ -44,6 +44,11 @@ def _of_classes():
                 if prop.type == "ENUM":
                     texts |= {text for item in prop.enum_items for text in (item.name, item.description)}
     return texts - {""}
+
+
+def _is_of_ours(name):
+    """Also those that Live makes on the way are classes of ours, but they bear the names of Blender's own moves."""
+    return name.startswith("TWOBONE_") and not name.startswith("TWOBONE_OT_live_keys_")
 
 
 def own_properties(cls):
@@ -67,7 +72,7 @@ def _is_ours(cls):
 
 def _of_code():
     texts = set()
-    for path in (*INTERFACE.glob("*.py"), RESULTS):
+    for path in (*sorted(INTERFACE.rglob("*.py")), *RESULTS):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 texts |= _of_call(node)

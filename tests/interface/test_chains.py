@@ -20,15 +20,13 @@ def legs(*, straight=False):
     return build_armature(shapes)
 
 
-def test_a_chain_added_from_one_bone_is_the_limb_with_its_rest_bend(empty_file):
+def test_a_chain_added_from_one_bone_is_the_limb_as_it_is_posed(empty_file):
     rig = legs()
     select_bones(rig, "thigh.L")
     bpy.ops.twobone.chain_add()
     chain = rig.twobone.chains[0]
-    assert (chain.upper, chain.lower, chain.tip) == ("thigh.L", "shin.L", "")
-    assert (chain.plane, chain.plane_space, chain.name) == ("YZ", "ARMATURE", "shin.L")
-    # Seen from the right (Y to the right, Z up) the thigh goes down and left, the shin down and right: counter-clockwise.
-    assert chain.bend == "POSITIVE"
+    assert (chain.upper, chain.lower, chain.tip, chain.name) == ("thigh.L", "shin.L", "", "shin.L")
+    assert (chain.plane, chain.reference, chain.bend) == ("POSE", "POSE", "POSITIVE")
 
 
 def test_a_third_bone_is_the_tip(empty_file):
@@ -202,19 +200,3 @@ def test_a_keyed_bend_is_a_number_that_steps_at_zero(empty_file):
         bpy.context.scene.frame_set(frame)
         seen.append(chain.bend)
     assert seen == ["NEGATIVE", "NEGATIVE", "POSITIVE"]
-
-
-def test_a_preset_brings_back_settings_but_not_bones(empty_file):
-    rig = legs()
-    select_bones(rig, "thigh.L")
-    bpy.ops.twobone.chain_add()
-    chain = rig.twobone.chains[0]
-    chain.softness, chain.reach = 0.125, "SOFTEN"
-    bpy.ops.twobone.preset_add(name="Soft Legs")
-    chain.softness, chain.reach, chain.upper = 0.0, "CLAMP", "thigh.R"
-    path = bpy.utils.preset_paths("twobone")
-    assert path
-    bpy.ops.script.execute_preset(filepath=f"{path[-1]}/Soft_Legs.py", menu_idname="TWOBONE_PT_presets")
-    assert (chain.softness, chain.reach, chain.upper) == (0.125, "SOFTEN", "thigh.R")
-    bpy.ops.twobone.preset_add(name="Soft Legs", remove_name=True)
-    bpy.types.TWOBONE_PT_presets.bl_label = "Chain Presets"  # Blender puts the chosen preset's name there

@@ -209,7 +209,7 @@ def test_a_pole_goes_to_the_stored_chain_whose_bone_is_selected(empty_file):
         select_bones(rig, bone)
         rig.twobone.active_index = 1
         bpy.ops.twobone.add_pole()
-        assert [chain.plane for chain in rig.twobone.chains] == ["POLE", "YZ"]
+        assert [chain.plane for chain in rig.twobone.chains] == ["POLE", "POSE"]
         assert rig.twobone.active_index == 0
 
 
@@ -240,3 +240,21 @@ def test_a_redo_with_another_bend_leaves_its_result_on_the_chain(empty_file):
     names = {name: given[name] for name in ("armature", "upper", "lower", "target")}
     bpy.ops.twobone.bake(**names, stored="A 0", frame_range="CUSTOM", frame_start=2, frame_end=3, bend="NEGATIVE")
     assert json.loads(rig.twobone.chains[0].report)["frames"] == 2
+
+
+@pytest.mark.parametrize("keyed, range_baked", [((), (1, 30)), ((7,), (1, 30)), ((7, 19), (7, 19))], ids=str)
+def test_the_range_is_that_of_the_targets_keys_where_it_has_several(empty_file, keyed, range_baked):
+    rig = two_legs()
+    bpy.context.scene.frame_end = 30
+    select_bones(rig, "shin.L")
+    bpy.ops.twobone.add_target()
+    target = rig.twobone.chains[0].target
+    for frame in keyed:
+        target.location.z += 0.01
+        target.keyframe_insert("location", frame=frame)
+    bpy.ops.twobone.bake()
+    report = json.loads(rig.twobone.chains[0].report)
+    assert (report["frame_start"], report["frame_end"]) == range_baked
+    bpy.ops.twobone.bake_target()
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert (report["chains"][0]["frame_start"], report["chains"][0]["frame_end"]) == (1, 30)

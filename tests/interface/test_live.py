@@ -8,7 +8,7 @@ from mathutils import Vector
 from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.baking.test_longer_chains import TAIL
 from tests.interface.acting import joints_world
-from twobone_addon.interface import live
+from twobone_addon.interface.live import following as live
 
 HANDLERS = ("depsgraph_update_post", "frame_change_post", "load_pre")
 
@@ -208,6 +208,7 @@ def test_auto_keying_keys_the_rotations_when_the_move_is_over(leg, automatic):
     chain = leg.twobone.chains[0]
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = automatic
     go_live()
+    bpy.ops.ed.undo_push(message="live")
     chain.target.location = (0.1, 0.3, 0.3)
     bpy.context.view_layer.update()
     live._key_when_let_go()

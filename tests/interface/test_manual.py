@@ -5,7 +5,7 @@ from urllib.parse import urlparse
 import bpy
 import pytest
 
-from twobone_addon.interface.menus import DOCUMENTATION
+from twobone_addon.interface.sidebar.menus import DOCUMENTATION
 
 
 @pytest.mark.parametrize("asked", ["bpy.ops.twobone.bake", "bpy.ops.twobone.chain_add", "bpy.types.twobonechain.bend"])

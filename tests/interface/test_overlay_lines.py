@@ -8,14 +8,18 @@ import pytest
 from mathutils import Vector
 
 from tests.baking.scenes import LEG, add_empty, build_armature
-from twobone_addon.baking.completing import stored_settings
-from twobone_addon.baking.live import present_plan
-from twobone_addon.baking.preview import SOFT, PathPicture, chain_picture, limit_bounds, path_picture
-from twobone_addon.interface import overlay_data
-from twobone_addon.interface.overlay_lines import (
+from twobone_addon.baking.plan.completing import stored_settings
+from twobone_addon.baking.pose.pictures import ASIDE, SOFT, PathPicture, chain_picture, limit_bounds, path_picture
+from twobone_addon.baking.pose.present import present_plan
+from twobone_addon.interface.overlay import data as overlay_data
+from twobone_addon.interface.overlay.colors import CONTRAST, readable, theme_palette
+from twobone_addon.interface.overlay.lines import (
     FAINT,
+    QUIET,
     Palette,
+    guide_lines,
     joined,
+    miss_lines,
     path_lines,
     plane_lines,
     reach_lines,
@@ -166,3 +170,81 @@ def test_a_parents_pose_that_nobody_keyed_makes_the_paths_old(leg):
     leg.pose.bones["parent"].rotation_quaternion = (0.9, 0.3, 0, 0)
     bpy.context.view_layer.update()
     assert overlay_data.shown.path_is_old
+
+
+def test_the_ring_is_faint_unless_the_target_is_near_it_or_missed(leg):
+    def opacity():
+        picture = picture_of(leg)
+        return reach_lines(picture, PALETTE).colors[0, 3] / PALETTE.reach[3]
+
+    chain, root = leg.twobone.chains[0], picture_of(leg).root
+    length = picture_of(leg).length
+    seen = []
+    for amount in (0.5, 0.97, 1.5):
+        chain.target.location = root + np.array([0, amount * length, 0])
+        bpy.context.view_layer.update()
+        seen.append(opacity())
+    assert seen[0] == pytest.approx(QUIET)
+    assert QUIET < seen[1] < 1.0
+    assert seen[2] == 1.0
+
+
+def test_a_line_leads_to_the_pole_and_from_the_tip_to_a_target_that_is_missed(leg):
+    chain = leg.twobone.chains[0]
+    chain.target.location = picture_of(leg).joints[-1]
+    bpy.context.view_layer.update()
+    assert len(guide_lines(picture_of(leg), PALETTE).points) == 0
+    chain.pole = add_empty("Pole")
+    chain.pole.location = (1, 2, 3)
+    bpy.context.view_layer.update()
+    picture = picture_of(leg, plane="POLE", bend="POSITIVE")
+    lines = guide_lines(picture, PALETTE)
+    assert np.allclose(lines.points, [picture.joints[1], (1, 2, 3)], atol=1e-5)
+    chain.target.location = picture.root + np.array([0, 3 * picture.length, 0])
+    bpy.context.view_layer.update()
+    picture = picture_of(leg)
+    assert np.allclose(guide_lines(picture, PALETTE).points[2:], [picture.joints[-1], chain.target.location], atol=1e-5)
+
+
+def test_a_target_beside_the_plane_is_a_miss_where_it_is(leg):
+    """In a letter plane the foot cannot follow a target out of it, though it is in reach there."""
+    chain = leg.twobone.chains[0]
+    bpy.context.scene.frame_end = 3
+    picture = picture_of(leg)
+    normal = np.cross(*picture.axes.T)
+    inside = picture.root + 0.6 * picture.axes[:, 0]
+    for frame, aside in ((1, 0.0), (2, 0.2), (3, 0.0)):
+        chain.target.location = inside + aside * normal / np.linalg.norm(normal)
+        chain.target.keyframe_insert("location", frame=frame)
+    path = path_picture(bpy.context.scene, stored_settings(leg, chain, {}))
+    offset = [abs((tip - target) @ normal) for tip, target in zip(path.tips, path.targets, strict=True)]
+    assert path.reach.tolist() == [ASIDE if gap > 0.01 else 0 for gap in offset]
+    assert ASIDE in path.reach
+    lines = miss_lines(path, PALETTE)
+    missed = np.flatnonzero(path.reach)
+    assert np.allclose(lines.points, np.stack([path.tips[missed], path.targets[missed]], axis=1).reshape(-1, 3))
+
+
+@pytest.mark.parametrize("background", [0.0, 0.22, 0.45, 0.65, 1.0])
+@pytest.mark.parametrize("color", [(1.0, 0.2, 0.32), (0.54, 0.86, 0.0), (0.17, 0.56, 1.0), (0.5, 0.5, 0.5), (0, 0, 0), (1, 1, 1)])
+def test_every_colour_can_be_told_from_a_light_and_from_a_dark_background(color, background):
+    def light(values):
+        linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in values]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
+
+    made = readable(color, (background,) * 3, 0.5)
+    ratio = light(made[:3]) / light((background,) * 3)
+    assert max(ratio, 1 / ratio) >= CONTRAST
+    assert made[3] == 0.5
+    own = light(color) / light((background,) * 3)
+    if max(own, 1 / own) >= CONTRAST:
+        assert made[:3] == pytest.approx(color)
+
+
+def test_only_planes_with_known_axes_show_them_in_their_colours():
+    theme = bpy.context.preferences.themes[0]
+    red = theme_palette(theme, "XY").axis_u
+    assert theme_palette(theme, "OBJECT").axis_u == red
+    for plane in ("REST", "POLE", "POSE"):
+        palette = theme_palette(theme, plane)
+        assert palette.axis_u == palette.axis_v == palette.plane

@@ -5,7 +5,7 @@ import pytest
 
 from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.acting import chain_values, joints_world, select_bones
-from twobone_addon.interface.storing import set_limits
+from twobone_addon.interface.stored.storing import set_limits
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_the_list_can_only_grow_and_says_so(library, press):
     bpy.ops.twobone.chain_duplicate()
     for number in range(2):
         rig.twobone.active_index = number
-        with pytest.raises(RuntimeError, match="neither be removed nor moved: switch off"):
+        with pytest.raises(RuntimeError, match="cannot be removed or reordered"):
             getattr(bpy.ops.twobone, press)()
 
 

@@ -8,11 +8,11 @@ import pytest
 from tests.baking.file_dump import dump_file
 from tests.baking.scenes import LEG, add_empty, build_armature
 from twobone_addon.baking.bake import bake_steps
-from twobone_addon.baking.completing import stored_settings
-from twobone_addon.baking.conversion_plans import Conversion
-from twobone_addon.baking.converting import convert_steps
-from twobone_addon.baking.target_baking import bake_targets_steps
-from twobone_addon.interface.progress import Begun
+from twobone_addon.baking.fk_to_target.baking import bake_targets_steps
+from twobone_addon.baking.ik_to_fk.converting import convert_steps
+from twobone_addon.baking.ik_to_fk.plans import Conversion
+from twobone_addon.baking.plan.completing import stored_settings
+from twobone_addon.interface.operators.progress import Begun
 
 
 def bake(scene, settings, _rig):

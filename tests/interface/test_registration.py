@@ -5,7 +5,9 @@ import pytest
 
 from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.shown_texts import own_properties
-from twobone_addon.interface import live, overlay_data, overlay_drawing
+from twobone_addon.interface.live import following as live
+from twobone_addon.interface.overlay import data as overlay_data
+from twobone_addon.interface.overlay import drawing as overlay_drawing
 
 APP_HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
 TIMERS = (live._key_when_let_go, live._look_again, overlay_data.make_path)

@@ -17,7 +17,8 @@ ADDON_TAGS = {
     "Paint", "Physics", "Pipeline", "Render", "Rigging", "Scene", "Sculpt", "Sequencer", "System", "Text Editor",
     "Tracking", "User Interface", "UV",
 }  # fmt: skip
-OPTIONAL_LISTS_AND_TABLES = ("permissions", "platforms", "wheels", "copyright")
+OPTIONAL_LISTS_AND_TABLES = ("platforms", "wheels", "copyright")
+LONGEST_REASON = 64
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,23 @@ def test_the_manifest_says_what_it_is(manifest):
     assert set(manifest["tags"]) <= ADDON_TAGS
 
 
-def test_the_manifest_asks_for_no_permission_and_repeats_no_default(manifest):
+def test_the_manifest_asks_to_use_files_says_why_and_asks_for_nothing_else(manifest):
+    assert list(manifest["permissions"]) == ["files"]
+    reason = manifest["permissions"]["files"]
+    assert len(reason) <= LONGEST_REASON
+    assert reason[-1].isalnum()
+
+
+def test_the_manifest_names_somebody_to_write_to_and_a_site(manifest):
+    assert re.fullmatch(r"[^<>]+ <[^<>@\s]+@[^<>@\s]+>", manifest["maintainer"])
+    assert manifest["website"].startswith("https://")
+
+
+def test_what_only_the_bpy_module_needs_is_not_shipped(built_zip):
+    assert "twobone_addon/__main__.py" not in zipfile.ZipFile(built_zip).namelist()
+
+
+def test_the_manifest_repeats_no_default(manifest):
     assert not set(OPTIONAL_LISTS_AND_TABLES) & set(manifest)
 
 

@@ -41,6 +41,22 @@ def limb(rng, **flags):
     return RestChain(bones, (0, 1), np.array([0.0, 1.3, 0.0]))
 
 
+def single_precision(chain):
+    """The chain with rest matrices as Blender keeps them, which are not quite rotations."""
+    bones = tuple(
+        RestBone(
+            bone.name,
+            bone.rest.astype(np.float32).astype(float),
+            bone.parent_rest.astype(np.float32).astype(float),
+            bone.length,
+            bone.rotation_mode,
+            inherit_scale=bone.inherit_scale,
+        )
+        for bone in chain.bones
+    )
+    return RestChain(bones, chain.turning, chain.tip)
+
+
 def resting(count):
     """Channels of a bone that nobody has moved."""
     return BoneChannels(np.zeros((count, 3)), np.broadcast_to(np.eye(3), (count, 3, 3)), np.ones((count, 3)))

@@ -1,9 +1,12 @@
 """A chain as matrices: it turns without leaving its depth, and follows its target whatever scales and shears it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from tests.rig.matrices import affine, limb, motion_under, plane_frames
+from tests.rig.matrices import affine, limb, motion_under, plane_frames, resting, single_precision
+from twobone_addon.rig.bones import ChainMotion, RestBone, RestChain
 from twobone_addon.rig.inverse import Task, follow_targets
 from twobone_addon.rig.planes import in_plane, out_of_plane
 from twobone_addon.rig.posing import Laying, by_angles, link_vectors, rest_reference, towards, turn_bones
@@ -104,6 +107,86 @@ def test_the_tip_is_on_every_target_that_can_be_reached(rng, kind, flags, bend):
     assert np.all(pose.reach[possible] == Reach.REACHED)
     assert (missed / size)[possible].max() <= FOLLOWED
     assert np.all(across[possible] * bend > 0)
+
+
+def farther_targets(rng, chain, motion, frames):
+    """Around the root joint in the plane, farther than the links go whatever scales them."""
+    joints = rest_reference(chain, motion).joints
+    size = np.linalg.norm(np.diff(joints, axis=1), axis=-1).sum(axis=-1, keepdims=True)
+    turns = rng.uniform(-np.pi, np.pi, COUNT)
+    heading = np.stack([np.cos(turns), np.sin(turns)], axis=-1)
+    return joints[:, 0] + rng.uniform(4, 12, (COUNT, 1)) * size * (frames[..., :2] @ heading[..., None])[..., 0]
+
+
+@pytest.mark.parametrize("laying", [KEEP, FLATTEN], ids=["keep", "flatten"])
+@pytest.mark.parametrize("kind", ["uneven", "sheared"])
+def test_out_of_reach_no_pose_of_that_side_is_nearer_to_the_target(rng, kind, laying):
+    chain, frames = limb(rng), plane_frames(rng, COUNT)
+    motion = motion_under(affine(rng, COUNT, kind=kind))
+    reference, targets = rest_reference(chain, motion), farther_targets(rng, chain, motion, frames)
+    pose = follow_targets(chain, motion, reference, task_for(frames, targets, laying=laying))
+    goals = in_plane(frames, targets - reference.joints[:, 0])
+
+    def missed(links):
+        return np.linalg.norm(links.sum(axis=-2) - goals, axis=-1)
+
+    steps = np.radians(np.arange(0.0, 360.0, 3.0))
+    angles = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 1, 2)
+    nearest = np.full(COUNT, np.inf)
+    for part in np.array_split(angles, 60):
+        turn = towards(reference, frames, laying, part) if laying.flatten else by_angles(frames, part)
+        links = link_vectors(frames, turn_bones(chain, motion, reference, turn).joints)
+        across = links[..., 0, 0] * links[..., 1, 1] - links[..., 0, 1] * links[..., 1, 0]
+        nearest = np.minimum(nearest, np.where(across >= 0, missed(links), np.inf).min(axis=0))
+    size = np.linalg.norm(np.diff(reference.joints, axis=1), axis=-1).sum(axis=-1)
+    links = link_vectors(frames, pose.turned.joints)
+    across = links[:, 0, 0] * links[:, 1, 1] - links[:, 0, 1] * links[:, 1, 0]
+    assert np.all(pose.reach != Reach.REACHED)
+    assert ((missed(links) - nearest) / size).max() <= FOLLOWED
+    assert (across / size**2).min() >= -1e-6
+
+
+def test_a_target_that_moves_smoothly_out_of_reach_is_pointed_at_smoothly(rng):
+    chain, frame = limb(rng), plane_frames(rng, 1)
+    motion = motion_under(np.repeat(affine(rng, 1, kind="uneven"), COUNT, axis=0))
+    reference = rest_reference(chain, motion)
+    size = np.linalg.norm(np.diff(reference.joints[0], axis=0), axis=-1).sum()
+    turns = np.linspace(0.0, 1.0, COUNT)
+    heading = np.stack([np.cos(turns), np.sin(turns)], axis=-1) @ frame[0, :, :2].T
+    targets = reference.joints[:, 0] + 2.5 * size * heading
+    frames = np.repeat(frame, COUNT, axis=0)
+    # Laid into the plane such a chain reaches an ellipse, of which one place is nearest to a target.
+    pose = follow_targets(chain, motion, reference, task_for(frames, targets, laying=FLATTEN))
+    steps = np.linalg.norm(np.diff(pose.turned.joints, axis=0), axis=-1)
+    assert steps.max() <= 4 * size * (turns[1] - turns[0])
+
+
+@pytest.mark.parametrize("laying", [KEEP, FLATTEN], ids=["keep", "flatten"])
+@pytest.mark.parametrize("inherit_scale", ["ALIGNED", "NONE_LEGACY"])
+def test_nothing_is_searched_where_nothing_is_scaled(rng, monkeypatch, inherit_scale, laying):
+    monkeypatch.setattr("twobone_addon.rig.inverse.search", None)
+    frames = plane_frames(rng, COUNT)
+    for _ in range(20):
+        upper, lower = limb(rng).bones
+        flags = {"inherit_scale": inherit_scale}
+        twist = RestBone("twist", affine(rng), upper.rest, 0.5, "QUATERNION", **flags)
+        lower = replace(lower, parent_rest=twist.rest, inherit_scale=inherit_scale)
+        chain = single_precision(RestChain((upper, twist, lower), (0, 2), np.array([0.0, 1.3, 0.0])))
+        motion = ChainMotion(affine(rng, COUNT), (resting(COUNT),) * 3)
+        reference = rest_reference(chain, motion)
+        targets = reference.joints[:, 0] + 2 * rng.normal(size=(COUNT, 3))
+        pose = follow_targets(chain, motion, reference, task_for(frames, targets, laying=laying))
+        assert {Reach.REACHED} < set(map(Reach, pose.reach))
+
+
+@pytest.mark.parametrize("laying", [KEEP, FLATTEN], ids=["keep", "flatten"])
+def test_one_side_for_all_frames_does_where_the_chain_is_searched(rng, laying):
+    chain, frames = limb(rng), plane_frames(rng, COUNT)
+    motion = motion_under(affine(rng, COUNT, kind="sheared"))
+    reference, targets = rest_reference(chain, motion), farther_targets(rng, chain, motion, frames)
+    task = task_for(frames, targets, laying=laying)
+    each, one = (follow_targets(chain, motion, reference, replace(task, bend=np.ones(count))) for count in (COUNT, 1))
+    np.testing.assert_array_equal(one.turned.joints, each.turned.joints)
 
 
 @pytest.mark.parametrize("laying", [KEEP, FLATTEN], ids=["keep", "flatten"])

@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 from tests.rig.matrices import affine
-from twobone_addon.rig.planes import (
-    carried_frames,
-    from_plane,
-    has_plane,
-    in_plane,
-    letter_axes,
-    nearest_letters,
-    out_of_plane,
-)
+from twobone_addon.rig.planes import carried_frames, from_plane, has_plane, in_plane, letter_axes, nearest_letters, out_of_plane
 
 EXACT = 1e-12
 LETTERS = {"XY": (0, 0, 1), "XZ": (0, -1, 0), "YZ": (1, 0, 0)}
@@ -64,6 +56,10 @@ def test_a_map_that_flattens_the_plane_is_noticed():
         ([(0, 0, 1), (0.5, 0, 1.2), (1, 0, 1)], "XZ", -1),
         ([(0, 0, 1), (0.5, 0.2, 1), (1, 0, 1)], "XY", -1),
         ([(0, 0, 1), (0.5, -0.2, 1), (1, 0, 1)], "XY", 1),
+        # A hind leg, zigzag, whose bends make no area: the side of its knee.
+        ([(0, 0, 1), (0, -0.3, 0.7), (0, 0.1, 0.3), (0, -0.1, 0)], "YZ", 1),
+        ([(0, 0, 1), (0, 0.3, 0.7), (0, -0.1, 0.3), (0, 0.1, 0)], "YZ", -1),
+        ([(0, 0, 1), (0, -0.2, 0.75), (0, 0.2, 0.25), (0, 0, 0)], "YZ", 1),
         # Straight: the plane that holds its length, limbs mostly swing forwards and backwards.
         ([(0, 0, 1), (0, 0, 0.5), (0, 0, 0)], "YZ", 1),
         ([(0, 0, 1), (0.5, 0, 1), (1, 0, 1)], "XZ", 1),

@@ -7,15 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from twobone_addon.rig.eulers import ORDERS, from_eulers, to_eulers
-from twobone_addon.rig.rotations import (
-    about_axis,
-    from_quaternion,
-    nearest_rotation,
-    slerp,
-    to_axis_angle,
-    to_quaternion,
-    unit,
-)
+from twobone_addon.rig.rotations import about_axis, from_quaternion, nearest_rotation, slerp, to_axis_angle, to_quaternion, unit
 
 EXACT = 1e-12
 GIMBAL = 1e-7

@@ -5,12 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.rig.matrices import affine, limb, motion_under, plane_frames, rotations
+from tests.rig.matrices import affine, limb, motion_under, plane_frames, rotations, single_precision
 from tests.rig.test_following import task_for
-from twobone_addon.rig.bones import RestBone, RestChain
+from twobone_addon.rig.bones import RestBone
 from twobone_addon.rig.inverse import follow_targets
 from twobone_addon.rig.planes import in_plane, out_of_plane
-from twobone_addon.rig.posing import link_vectors, pose_with_rotations, present_reference, rest_reference, with_rotations
+from twobone_addon.rig.posing import (
+    by_angles,
+    link_vectors,
+    pose_with_rotations,
+    present_reference,
+    rest_reference,
+    turn_bones,
+    with_rotations,
+)
 from twobone_addon.rig.rotations import from_quaternion
 from twobone_addon.rig.still_hinges import still_hinges
 from twobone_addon.solver import Reach
@@ -20,22 +28,6 @@ SETTLED = 1e-7
 """Of the limb's length; Blender's single precision makes as much."""
 
 SCALES = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")
-
-
-def single_precision(chain):
-    """The chain with rest matrices as Blender keeps them, which are not quite rotations."""
-    bones = tuple(
-        RestBone(
-            bone.name,
-            bone.rest.astype(np.float32).astype(float),
-            bone.parent_rest.astype(np.float32).astype(float),
-            bone.length,
-            bone.rotation_mode,
-            inherit_scale=bone.inherit_scale,
-        )
-        for bone in chain.bones
-    )
-    return RestChain(bones, chain.turning, chain.tip)
 
 
 def still_limb(rng, kind="scaled", **flags):
@@ -72,6 +64,31 @@ def test_the_tip_is_on_its_targets_and_no_bone_leaves_its_depth(rng, scale, star
     assert missed[reached].max() <= SETTLED * size
     depths = [out_of_plane(frame, np.diff(joints, axis=1)) for joints in (posed.joints, reference.joints)]
     assert np.abs(depths[0] - depths[1]).max() <= 5 * SETTLED * size
+
+
+@pytest.mark.parametrize("stays", ["lower", "foot"])
+def test_a_bone_that_does_not_turn_with_its_parent_leaves_no_target_missed(rng, stays):
+    chain, motion = still_limb(rng, kind="rotated")
+    upper, lower = chain.bones
+    if stays == "lower":
+        chain = replace(chain, bones=(upper, replace(lower, inherit_rotation=False)))
+    else:
+        foot = RestBone("foot", lower.rest @ affine(rng), lower.rest, 0.4, "QUATERNION", inherit_rotation=False)
+        chain = replace(chain, bones=(upper, lower, foot), tip=np.array([0.0, 0.4, 0.0]))
+        motion = replace(motion, channels=(*motion.channels, motion.channels[0]))
+    reference, frame = rest_reference(chain, motion), plane_frames(rng, 1)
+    # Places where the tip gets by turning about the plane's normal are in reach.
+    turned = turn_bones(chain, motion, reference, by_angles(frame, rng.uniform(-np.pi, np.pi, (COUNT, 2))))
+    links = link_vectors(frame, turned.joints)
+    across = links[:, 0, 0] * links[:, 1, 1] - links[:, 0, 1] * links[:, 1, 0]
+    possible = across > 0
+    pose = follow_targets(chain, motion, reference, still_task(frame, turned.joints[:, -1]))
+    tips = link_vectors(frame, pose.turned.joints).sum(axis=-2)
+    missed = np.linalg.norm(tips - in_plane(frame, turned.joints[:, -1] - reference.joints[:, 0]), axis=-1)
+    size = np.linalg.norm(np.diff(reference.joints[0], axis=0), axis=-1).sum()
+    assert possible.any()
+    assert np.all(pose.reach[possible] == Reach.REACHED)
+    assert missed[possible].max() <= SETTLED * size
 
 
 @pytest.mark.parametrize("scale", SCALES)

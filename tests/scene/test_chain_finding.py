@@ -8,8 +8,8 @@ import pytest
 
 from tests.baking.scenes import BoneShape, build_armature
 from twobone_addon.errors import ChainError, SelectionError
-from twobone_addon.scene.chain_finding import ChainNames, chain_from_names, chain_from_selection
-from twobone_addon.scene.limb_pieces import is_twist
+from twobone_addon.scene.rig.chain_finding import ChainNames, chain_from_names, chain_from_selection
+from twobone_addon.scene.rig.limb_pieces import is_twist
 
 HUMAN = (
     BoneShape("hips", (0, 0, 1), (0, 0, 1.15)),

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from tests.scene.movers import add_armature, add_driver, add_empty, animate, animate_bone, animated_empty
-from twobone_addon.baking.sampling import sample
-from twobone_addon.scene import doubles
-from twobone_addon.scene.doubles import make_doubles
-from twobone_addon.scene.sampling import Quantity
+from twobone_addon.baking.motion.sampling import sample
+from twobone_addon.scene.walk import doubles
+from twobone_addon.scene.walk.doubles import make_doubles
+from twobone_addon.scene.walk.evaluate import Quantity
 
 FRAMES = np.concatenate([np.arange(1.0, 81.0), [90.5]])
 LIMB = ("root", "upper", "lower")

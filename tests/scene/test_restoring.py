@@ -5,7 +5,7 @@ import pytest
 
 from tests.baking.busy_file import NOW, edit_without_keys, make_busy_file
 from tests.baking.file_dump import differences, dump_file
-from twobone_addon.scene.restoring import frame_and_edits_kept
+from twobone_addon.scene.walk.restoring import frame_and_edits_kept
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from tests.scene.movers import add_empty, curves_of
-from twobone_addon.scene.key_tables import WIDTHS, read_keys
+from twobone_addon.scene.keys.tables import WIDTHS, read_keys
+from twobone_addon.scene.keys.writing import ChannelKeys, write_keys
 from twobone_addon.scene.versions import ensure_curve_bag
-from twobone_addon.scene.writing import ChannelKeys, write_keys
 
 FRAMES = np.arange(1.0, 40.0)
 VALUES = np.sin(FRAMES / 5)

@@ -1,11 +1,11 @@
-"""Angles over time: whole turns, the shortest way, holding, and the side of a bend."""
+"""Angles over time: whole turns, holding, and the side of a bend."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twobone_addon.solver import blend_angles, hold, shortest_turn, sides_with_hysteresis, wrap
+from twobone_addon.solver import hold, sides_with_hysteresis, wrap
 
 angle = st.floats(-1000, 1000)
 
@@ -28,35 +28,6 @@ def test_wrapped_angles_are_in_range_and_point_the_same_way(value):
 @given(st.floats(-3.14159, 3.14159))
 def test_angles_in_range_come_back_to_the_bit(value):
     assert wrap(value) == value
-
-
-@given(angle, angle)
-def test_the_shortest_turn_leads_there_and_is_at_most_half_a_turn(start, end):
-    turn = shortest_turn(start, end)
-    assert abs(turn) <= np.pi
-    assert np.exp(1j * (start + turn)) == pytest.approx(np.exp(1j * end), abs=1e-12)
-
-
-def test_influence_goes_the_shortest_way_for_each_angle():
-    current, solved = np.radians([[170.0, 10.0]]), np.radians([[-170.0, -10.0]])
-    assert np.degrees(blend_angles(current, solved, 0.5)) == pytest.approx(np.array([[180.0, 0.0]]))
-
-
-@given(angle, angle, st.floats(0, 1))
-def test_influence_never_turns_more_than_its_share(current, solved, influence):
-    blended = blend_angles(np.array([[current]]), np.array([[solved]]), influence)[0, 0]
-    assert abs(blended - current) <= influence * np.pi + 1e-9
-
-
-def test_no_influence_leaves_the_pose_alone_and_full_influence_is_the_solution(rng):
-    current, solved = rng.uniform(-9, 9, (2, 4, 2))
-    assert np.array_equal(blend_angles(current, solved, 0), current)
-    assert np.allclose(np.exp(1j * blend_angles(current, solved, 1)), np.exp(1j * solved))
-
-
-def test_influence_can_be_animated():
-    blended = blend_angles(np.zeros((3, 2)), np.ones((3, 2)), np.array([0.0, 0.25, 1.0]))
-    assert np.allclose(blended, [[0, 0], [0.25, 0.25], [1, 1]])
 
 
 def test_holding_repeats_the_last_valid_value():

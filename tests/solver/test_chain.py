@@ -32,7 +32,7 @@ def limited_chains(draw, count=4):
 @given(limited_chains())
 def test_every_answer_is_inside_the_limits_and_says_what_it_achieves(problem):
     lengths, limits, targets, start, bend = problem
-    for method in ("AUTO", "CCD"):
+    for method in ("AUTO", "SPRING", "CCD"):
         solution = solve_chain(targets, lengths, limits=limits, start=start, bend=bend, method=method)
         assert (solution.angles >= limits[:, 0]).all()
         assert (solution.angles <= limits[:, 1]).all()
@@ -91,7 +91,7 @@ def test_coordinate_descent_reaches_where_nothing_is_in_the_way():
     assert (solution.reach == Reach.REACHED).all()
 
 
-@pytest.mark.parametrize("method", ["AUTO", "CCD"])
+@pytest.mark.parametrize("method", ["AUTO", "SPRING", "CCD"])
 @pytest.mark.parametrize("bend", [-1.0, 1.0])
 def test_two_links_are_left_to_the_closed_form(method, bend):
     targets = np.random.default_rng(2).uniform(-1, 1, (50, 2))
@@ -223,7 +223,7 @@ def test_no_frames_give_no_answers():
     "arguments, said",
     [
         ({"lengths": np.ones(1)}, "1 links"),
-        ({"method": "FABRIK"}, '"FABRIK" is unknown. Choose one of AUTO, CCD'),
+        ({"method": "FABRIK"}, '"FABRIK" is unknown. Choose one of AUTO, SPRING, CCD'),
         ({"limits": np.radians([[-10, 10], [0, 20], [30, 20]])}, "joint 3 from 30 to 20 degrees"),
         ({"limits": np.array([[-1, 1], [np.nan, 1], [-1, 1]])}, "joint 2"),
     ],

@@ -12,10 +12,9 @@ from twobone_addon.solver import (
     ReachMode,
     ReachOptions,
     far_zone,
+    forward,
     soften,
     solve_planar,
-    solve_two_bone,
-    solve_two_bone_limited,
 )
 
 LENGTHS = np.array([1.0, 0.6])
@@ -79,12 +78,14 @@ def test_chains_are_solved_as_if_each_were_alone(options, rng):
             assert np.array_equal(getattr(together, name)[chain], getattr(alone, name))
 
 
-def test_clamp_is_the_closed_form():
+def test_clamp_brings_the_tip_to_the_target_or_to_the_nearest_point_of_the_ring():
     solution = solve_planar(OUTWARD, LENGTHS, POSITIVE)
-    plain = solve_two_bone(OUTWARD, LENGTHS, POSITIVE)
-    assert np.array_equal(solution.angles, plain.angles)
-    assert np.array_equal(solution.reach, plain.reach)
+    distances = np.hypot(*OUTWARD.T)
+    nearest = np.clip(distances, abs(LENGTHS[0] - LENGTHS[1]), sum(LENGTHS))
+    found = forward(solution.angles, LENGTHS)[..., -1, :]
+    assert np.allclose(found, OUTWARD * (nearest / distances)[:, np.newaxis], rtol=0, atol=1e-7)
     assert np.all(solution.ratio == 1)
+    assert np.array_equal(solution.reach == Reach.REACHED, np.abs(nearest - distances) < 1e-9)
 
 
 def test_a_target_in_reach_is_its_own_goal():
@@ -149,12 +150,19 @@ def test_a_target_on_the_root_joint_is_kept_at_the_least_distance_in_the_last_di
     assert list(solution.reach) == [Reach.REACHED, Reach.TOO_NEAR]
 
 
-def test_limits_are_those_of_the_limited_solver():
-    limits = np.radians([-90, 90, 5, 150])
-    solution = solve_planar(OUTWARD, LENGTHS, POSITIVE, ReachOptions(limits=limits), rest_direction=0.2)
-    limited = solve_two_bone_limited(OUTWARD, LENGTHS, POSITIVE, limits, 0.2)
-    assert np.array_equal(solution.angles, limited.angles)
-    assert np.array_equal(solution.reach, limited.reach)
+def test_no_pose_within_the_limits_is_nearer_to_the_target():
+    targets = OUTWARD[::8]
+    low, high = np.radians([-90, 5]), np.radians([90, 150])
+    options = ReachOptions(limits=np.stack([low, high], axis=-1).ravel())
+    solution = solve_planar(targets, LENGTHS, POSITIVE, options, rest_direction=0.2)
+    turns = solution.angles - [0.2, 0.0]
+    assert np.all((turns >= low - 1e-9) & (turns <= high + 1e-9))
+    steps = np.linspace(0.0, 1.0, 181)[:, np.newaxis]
+    first, second = np.meshgrid(*(low + steps * (high - low)).T)
+    tried = forward(np.stack([first.ravel() + 0.2, second.ravel()], axis=-1), LENGTHS)[..., -1, :]
+    nearest = np.linalg.norm(targets[:, np.newaxis] - tried, axis=-1).min(axis=-1)
+    missed = np.linalg.norm(targets - forward(solution.angles, LENGTHS)[..., -1, :], axis=-1)
+    assert np.all(missed <= nearest + 1e-9)
 
 
 def test_limits_that_forbid_nothing_change_nothing_about_what_is_reached(rng):

@@ -88,7 +88,7 @@ def test_a_joint_that_may_turn_all_the_way_round_turns_on():
     assert solution.angles[-1, 0] - solution.angles[0, 0] == pytest.approx(4.0 * np.pi, abs=1e-6)
 
 
-@pytest.mark.parametrize("method", ["AUTO", "CCD"])
+@pytest.mark.parametrize("method", ["AUTO", "SPRING", "CCD"])
 def test_targets_that_are_no_points_hold_the_pose(method):
     lengths = np.ones(3)
     targets = np.array([[1.0, 1.0], [np.nan, 0.0], [1.0, 1.2], [np.inf, 1.0]])

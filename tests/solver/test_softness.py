@@ -162,6 +162,18 @@ def test_between_the_zones_nothing_changes(rng):
     assert np.array_equal(soften(distances, lengths, softness, softness_near)[between], distances[between])
 
 
+@pytest.mark.parametrize("lengths", [(1.0, 0.4), (0.3, 1.0)])
+@pytest.mark.parametrize("amount", [0.02, 0.1])
+def test_softening_begins_that_part_of_the_whole_length_away_from_either_limit(lengths, amount):
+    near, far = limits_of(lengths)
+    beside = 1e-6 * far
+    for limit, inwards in ((far, -1.0), (near, 1.0)):
+        begin = limit + inwards * amount * far
+        before, after = begin + inwards * beside, begin - inwards * 100 * beside
+        assert soften(before, np.array(lengths), amount, amount) == before
+        assert soften(after, np.array(lengths), amount, amount) != after
+
+
 @given(
     lengths=st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)),
     softness=st.floats(0, 1),

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..scene.blender_types import Object, Scene
-from ..scene.clearing import remove_stretch
-from ..scene.destinations import open_destination
-from ..scene.lookup import object_named
-from ..scene.restoring import edits_kept
-from ..scene.stepping import Steps, at_once
-from ..scene.writing import write_keys
+from ..scene.walk.stepping import Steps, at_once
 from ..settings import BakeSettings
-from .keying import KeyedChain, keyed_chain
-from .report import BakeReport
-from .reporting import chain_report
-from .stages import Stopwatch, prove, solve
+from .keys.keying import keyed_chain
+from .keys.writing import write_chains
+from .report.freshness import fingerprint_of
+from .report.records import BakeReport
+from .report.reporting import chain_report
+from .report.units import units_of
+from .stages import SkipCheckError, Stopwatch, prove, solve
 
 
-class CheckSkippedError(Exception):
-    """Thrown into `bake_steps` by somebody who does not want to wait for the proof; before it, it stops the bake."""
-
-
-def bake(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> BakeReport:
+def bake(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None, *, last_wins: bool = False) -> BakeReport:
     """Bake one or more chains in one walk over time; raises a `TwoBoneError` before anything is changed.
 
-    `active` is the armature meant by settings that name none.
+    `active` is the armature meant by settings that name none. Chains that key the same bones at the same frames are
+    refused, unless the `last_wins`.
     """
-    return at_once(bake_steps(scene, wanted, active))
+    return at_once(bake_steps(scene, wanted, active, last_wins=last_wins))
 
 
-def bake_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Steps[BakeReport]:
-    """The same bit by bit. Closed before anything is written, nothing has changed; see also `CheckSkippedError`."""
+def bake_steps(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None, *, last_wins: bool = False
+) -> Steps[BakeReport]:
+    """The same bit by bit. Closed before anything is written, nothing has changed; see also `SkipCheckError`."""
     watch = Stopwatch()
-    walk = yield from solve(scene, wanted, active, watch)
+    walk = yield from solve(scene, wanted, active, watch, may_overlap=last_wins)
     with watch.stage("keys"):
         keyed = [keyed_chain(chain) for chain in walk.solved]
     with watch.stage("write"):
@@ -41,24 +39,14 @@ def bake_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | No
     with watch.stage("verify"):
         try:
             measured = yield from prove(scene, walk.solved)
-        except CheckSkippedError:
+        except SkipCheckError:
             measured = [None] * len(walk.solved)
+    units = units_of(scene)
     chains = [
-        chain_report(chain.solved, chain.keys, found, drift=chain.drift) for chain, found in zip(keyed, measured, strict=True)
+        replace(
+            chain_report(chain.solved, chain.keys, found, drift=chain.drift, units=units),
+            fingerprint=fingerprint_of(scene, chain.solved.plan),
+        )
+        for chain, found in zip(keyed, measured, strict=True)
     ]
     return BakeReport(chains, watch.seconds, walk.evaluation)
-
-
-def write_chains(scene: Scene, keyed: Sequence[KeyedChain]) -> None:
-    """Put the keys of all chains where their settings say; edits that are not keyed stay."""
-    names = dict.fromkeys(chain.solved.plan.names.armature for chain in keyed)
-    armatures = {name: object_named(name) for name in names}
-    written = {(armatures[chain.solved.plan.names.armature], key.path) for chain in keyed for key in chain.keys}
-    with edits_kept(scene, list(armatures.values()), written):
-        for chain in keyed:
-            plan, settings = chain.solved.plan, chain.solved.plan.settings
-            start, end = float(plan.frames[0]), float(plan.frames[-1])
-            name, armature = settings.stored or plan.names.upper, armatures[plan.names.armature]
-            with open_destination(armature, settings.destination, name, start, end) as bag:
-                remove_stretch(armature, bag, plan.scale_paths(), start, end)
-                write_keys(bag, chain.keys, start, end)

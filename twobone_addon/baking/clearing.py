@@ -1,22 +1,23 @@
-"""Take a bake back: only what a bake wrote, only on the chain, only in the range."""
+"""Take a bake back: only what a bake wrote, only on the chain, in the range or at all frames."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..rig.scaling import scale_carriers
 from ..scene.blender_types import Object, Scene
-from ..scene.clearing import remove_baked_keys, remove_stretch
-from ..scene.destinations import remove_baked_strip
-from ..scene.guarding import refuse_uneditable
+from ..scene.keys.clearing import count_baked_keys, remove_baked_keys, remove_stretch
+from ..scene.keys.destinations import remove_baked_strip
+from ..scene.keys.guarding import refuse_uneditable
 from ..scene.lookup import find_armature, object_named, rotation_path, scale_path
-from ..scene.rest_reading import read_rest_chain
-from ..scene.restoring import edits_kept
+from ..scene.rig.rest_reading import read_rest_chain
 from ..scene.versions import curve_bag
+from ..scene.walk.restoring import edits_kept
 from ..settings import BakeSettings
-from .frame_choice import frame_range
-from .planning import chain_names, end_bone_of
+from .plan.finding import chain_names, end_bone_of
+from .plan.frame_choice import frame_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +33,26 @@ class _Clearing:
     end: float
 
 
-def clear_baked(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> int:
+def clear_baked(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None, *, all_frames: bool = False) -> int:
     """Remove the baked keys of one or more chains, and curves that are left empty; returns how many keys went.
 
-    Keys held beside the range by a bake go as well, and of chains that are baked into the NLA their own strip. The
-    target may be gone already. Raises a `TwoBoneError` before anything is changed.
+    Those in the chain's range, or at all frames: a range may have been shortened since the bake. Keys held beside the range
+    by a bake go as well, and of chains that are baked into the NLA their own strip. The target may be gone already. Raises
+    a `TwoBoneError` before anything is changed.
     """
-    return sum(_clear(scene, clearing) for clearing in [_planned(scene, settings, active) for settings in wanted])
+    planned = [_planned(scene, settings, active) for settings in wanted]
+    if all_frames:
+        planned = [replace(clearing, start=-math.inf, end=math.inf) for clearing in planned]
+    return sum(_clear(scene, clearing) for clearing in planned)
+
+
+def count_baked(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> int:
+    """How many baked keys one or more chains have, at whatever frame; raises a `TwoBoneError` where clearing would."""
+    paths: dict[str, set[str]] = {}
+    for clearing in (_planned(scene, settings, active) for settings in wanted):
+        paths.setdefault(clearing.armature, set()).update((*clearing.rotations, *clearing.scales))
+    bags = ((curve_bag(object_named(name)), found) for name, found in paths.items())
+    return sum(count_baked_keys(bag, found) for bag, found in bags if bag is not None)
 
 
 def _planned(scene: Scene, settings: BakeSettings, active: Object | None) -> _Clearing:

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..scene.blender_types import Object, Scene
-from ..scene.key_tables import NEAR_FRAME, read_keys
+from ..scene.keys.tables import NEAR_FRAME, read_keys
 from ..scene.lookup import object_named
-from ..scene.stepping import at_once
 from ..scene.versions import curve_bag
+from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
-from .report import BakeReport, ChainReport
-from .reporting import chain_report
-from .solving import Solved
+from .pose.solving import Solved
+from .report.records import BakeReport, ChainReport
+from .report.reporting import chain_report
+from .report.units import units_of
 from .stages import Stopwatch, prove, solve
 
 
@@ -25,11 +26,15 @@ def inspect(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None 
     Which frames are in reach is what a bake would find. Raises a `TwoBoneError` where a bake would.
     """
     watch = Stopwatch()
-    walk = at_once(solve(scene, [dataclasses.replace(settings, verify=True) for settings in wanted], active, watch))
+    walk = at_once(
+        solve(scene, [dataclasses.replace(settings, verify=True) for settings in wanted], active, watch, may_overlap=True)
+    )
     with watch.stage("verify"):
         measured = at_once(prove(scene, walk.solved))
+    units = units_of(scene)
     chains = [
-        _with_present_keys(chain, chain_report(chain, (), found)) for chain, found in zip(walk.solved, measured, strict=True)
+        _with_present_keys(chain, chain_report(chain, (), found, units=units))
+        for chain, found in zip(walk.solved, measured, strict=True)
     ]
     return BakeReport(chains, watch.seconds, walk.evaluation)
 

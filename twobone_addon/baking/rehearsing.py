@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import magnitude
 from ..scene.blender_types import Object, Scene
-from ..scene.stepping import at_once
+from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
-from .keying import KeyedChain, keyed_chain
-from .report import ChainReport
-from .reporting import chain_report
+from .keys.keying import KeyedChain, keyed_chain
+from .report.records import ChainReport
+from .report.reporting import chain_report
 from .stages import Stopwatch, solve
 
 
@@ -48,9 +49,9 @@ class Rehearsal:
     """How motion was sampled, as in `BakeReport`."""
 
 
-def rehearse(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Rehearsal:
+def rehearse(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None, *, last_wins: bool = False) -> Rehearsal:
     """What `bake` with the same arguments would do; raises what it would raise."""
-    walk = at_once(solve(scene, wanted, active, Stopwatch()))
+    walk = at_once(solve(scene, wanted, active, Stopwatch(), may_overlap=last_wins))
     return Rehearsal([_rehearsal(keyed_chain(chain)) for chain in walk.solved], walk.evaluation)
 
 
@@ -60,7 +61,7 @@ def _rehearsal(keyed: KeyedChain) -> ChainRehearsal:
     return ChainRehearsal(
         settings=plan.settings,
         tip_at_tail=plan.names.tip_at_tail,
-        rest_lengths=tuple(float(length) for length in np.sqrt(np.sum(links * links, axis=-1))),
+        rest_lengths=tuple(float(length) for length in magnitude(links)),
         curves=tuple(CurvePreview(key.path, key.index, len(key.frames)) for key in keyed.keys),
         report=chain_report(keyed.solved, keyed.keys, None, drift=keyed.drift),
     )

@@ -5,19 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
-from ..scene.stepping import Steps
+from ..scene.moves.lineage_reading import LineageReader
+from ..scene.walk.evaluate import animation_times
+from ..scene.walk.stepping import Steps
 from ..settings import BakeSettings
-from .motion import motion_quantities, plan_motion
-from .planning import ChainPlan, plan_chain
-from .proof import Measured, measure, proof_quantities
-from .sampling import sample_steps
-from .solving import Solved, solve_curves
+from .motion.curve_motion import CurveMotion
+from .motion.plan_motion import motion_quantities, plan_motion
+from .motion.sampling import sample_steps
+from .plan.overlap import refuse_overlap
+from .plan.planning import ChainPlan, plan_chain
+from .pose.solving import Solved, solve_curves
+from .report.between import Track, joined_tracks, quarters
+from .report.proof import Measured, measure, moments_between, proof_frames, proof_quantities, track
+from .report.sight import Sight, look_for, look_frames, needs_a_look, sight, sight_quantities, unmeasured
+
+
+class SkipCheckError(Exception):
+    """Thrown into `bake_steps` by somebody who does not want to wait for the proof; before it, it stops the bake."""
 
 
 @dataclass(slots=True)
@@ -42,16 +52,23 @@ class Walk:
     evaluation: str | dict[str, str]
 
 
-def solve(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, watch: Stopwatch) -> Steps[Walk]:
-    """Find, sample and solve all chains in one walk over time; changes nothing. Raises a `TwoBoneError`."""
+def solve(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, watch: Stopwatch, *, may_overlap: bool = False
+) -> Steps[Walk]:
+    """Find, sample and solve all chains in one walk over time; changes nothing. Raises a `TwoBoneError`.
+
+    Chains that key the same channels at the same frames are refused, unless they `may_overlap`.
+    """
     with watch.stage("read"):
         plans = [plan_chain(scene, settings, active) for settings in wanted]
+        if not may_overlap:
+            refuse_overlap(plans)
     with watch.stage("sample"):
         frames = all_frames(plan.frames for plan in plans)
         quantities = [quantity for plan in plans for quantity in motion_quantities(plan)]
         samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans))
     with watch.stage("solve"):
-        motions = (plan_motion(plan, samples, np.searchsorted(frames, plan.frames)) for plan in plans)
+        motions = (plan_motion(plan, samples) for plan in plans)
         solved = [solve_curves(plan, motion) for plan, motion in zip(plans, motions, strict=True)]
     return Walk(solved, samples.evaluation)
 
@@ -61,14 +78,66 @@ def prove(scene: Scene, solved: Sequence[Solved]) -> Steps[list[Measured | None]
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
         return [None] * len(solved)
-    frames = all_frames(chain.plan.report_frames for chain in checked)
+    frames = all_frames(proof_frames(chain) for chain in checked)
     quantities = [quantity for chain in checked for quantity in proof_quantities(chain)]
     evaluation = evaluation_of([chain.plan for chain in checked], proving=True)
     samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation)
-    return [
-        measure(chain, samples, np.searchsorted(frames, chain.plan.report_frames)) if chain.plan.settings.verify else None
-        for chain in solved
-    ]
+    tracks = [track(chain, samples.on(proof_frames(chain))) for chain in checked]
+    insides = yield from _look_between(scene, checked, tracks, evaluation)
+    found = [measure(chain, samples, inside) for chain, inside in zip(checked, insides, strict=True)]
+    sights = yield from _look_at(scene, checked, [each.limb_length for each in found], evaluation)
+    measured = iter([replace(each, sight=seen) for each, seen in zip(found, sights, strict=True)])
+    return [next(measured) if chain.plan.settings.verify else None for chain in solved]
+
+
+def _look_between(scene: Scene, chains: list[Solved], tracks: list[Track], evaluation: str) -> Steps[list[Track | None]]:
+    """What each chain does between its reported frames, at the moments that are worth it; `None` without any.
+
+    In a scene of our own each armature is evaluated by itself, for what is worth a look at one is of no interest at others.
+    """
+    together: dict[str, list[int]] = {}
+    for number, chain in enumerate(chains):
+        together.setdefault("" if evaluation == "SCENE" else chain.plan.names.armature, []).append(number)
+    motions: dict[bytes, CurveMotion] = {}
+    found: list[Track | None] = [None] * len(chains)
+    for numbers in together.values():
+        moments = {number: _moments(scene, chains[number], tracks[number], motions) for number in numbers}
+        frames = all_frames(iter(moments.values()))
+        if not len(frames):
+            continue
+        quantities = [quantity for number in numbers for quantity in proof_quantities(chains[number])]
+        samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation)
+        for number in numbers:
+            reported = chains[number].plan.report_frames
+            inside = frames[(frames > reported[0]) & (frames < reported[-1])]
+            seen = track(chains[number], samples.on(inside))
+            found[number] = joined_tracks(tracks[number], seen, without=reported)
+    return found
+
+
+def _look_at(scene: Scene, chains: list[Solved], lengths: list[float], evaluation: str) -> Steps[list[Sight | None]]:
+    """What people see of each chain; `None` where nothing deforms. Evaluated only where that is in doubt."""
+    shown = [look_for(chain) for chain in chains]
+    sights = [unmeasured(chain, each) if each else None for chain, each in zip(chains, shown, strict=True)]
+    each = enumerate(zip(chains, shown, strict=True))
+    doubtful = {number: seen for number, (chain, seen) in each if seen and needs_a_look(chain, seen)}
+    if not doubtful:
+        return sights
+    frames = all_frames(look_frames(chains[number]) for number in doubtful)
+    quantities = [quantity for number, seen in doubtful.items() for quantity in sight_quantities(chains[number], seen)]
+    samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation)
+    for number, seen in doubtful.items():
+        sights[number] = sight(chains[number], seen, samples, lengths[number])
+    return sights
+
+
+def _moments(scene: Scene, chain: Solved, at_frames: Track, motions: dict[bytes, CurveMotion]) -> Array:
+    """Moments between frames to look at; `motions` are kept for other chains with the same frames."""
+    key = at_frames.frames.tobytes()
+    if key not in motions:
+        between = quarters(at_frames.frames, np.arange(len(at_frames.frames) - 1))
+        motions[key] = CurveMotion(LineageReader(animation_times(scene, between)))
+    return moments_between(chain, at_frames, motions[key])
 
 
 def all_frames(lists: Iterator[Array]) -> Array:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from pathlib import Path
 from typing import Any, NoReturn
 
-from ..baking.conversion_plans import SETTINGS, SWITCHES
+import bpy
+
+from ..baking.ik_to_fk.plans import SETTINGS
+from ..baking.ik_to_fk.switches import SWITCHES
 from .chain_flags import ChainGroup, add_chain_flags, add_setting_flags
+from .files.outputs import file_name, file_path
 from .outcomes import ExitCode, UsageError
+from .schemas import NAMES
+from .version import addon_version
 
 PROGRAM = "blender [SHOT.blend] --command twobone"
 
@@ -19,13 +24,15 @@ CODES = "exit codes: " + ", ".join(
     for code, text in {
         ExitCode.DONE: "done",
         ExitCode.COULD_NOT: "could not",
-        ExitCode.USAGE: "flags or job make no sense",
+        ExitCode.USAGE: "invalid flags or job file",
         ExitCode.STRICT: "--strict not met",
+        ExitCode.INCOMPLETE: "something that moves the chain is missing",
+        ExitCode.STOPPED: "stopped by Ctrl-C or a signal",
     }.items()
 )
 
-IN_PLACE = Path()
-"""What `--save` without a file means: the file that was opened."""
+IN_PLACE = True
+"""What `--save` without a file means: the file that was opened. An empty name that is given is refused."""
 
 NEGATIVE_NUMBER = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -57,14 +64,16 @@ def _with_values_joined(argv: list[str]) -> list[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog=PROGRAM, description="Bake two-bone IK without a window.", epilog=CODES, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"twobone {addon_version()}, Blender {bpy.app.version_string}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     _bake(_sub(commands, "bake", "bake chains and say what became of them"))
     _report(_sub(commands, "report", "measure the animation that is there, change nothing"))
-    _chains(_sub(commands, "chains", "list the chains that are stored in the file"))
+    _chains(_sub(commands, "chains", "list the chains stored in the file"))
     _clear(_sub(commands, "clear", "remove the keys that a bake made"))
     _convert(_sub(commands, "convert", "key bones as their IK poses them, and switch the IK off"))
     _target(_sub(commands, "target", "key targets, and poles, as the chains move now: the reverse of bake"))
     _batch(_sub(commands, "batch", "bake many shots, each in a Blender of its own"))
+    _schema(_sub(commands, "schema", "print the JSON Schema of a file that the command reads or writes"))
     return parser
 
 
@@ -77,19 +86,41 @@ def _sub(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
 
 
 def _file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--file", type=Path, metavar="SHOT.blend", help="open this file; default: what Blender was started with")
     parser.add_argument(
-        "--scripts", action="store_true", help="with --file: run the scripts in it; default: as in Blender's preferences"
+        "--file", type=file_path, metavar="SHOT.blend", help="open this file; default: what Blender was started with"
     )
-    parser.add_argument("--report", metavar="FILE|-", help="write the result as JSON to a file, or to standard output")
+    _scripts(parser, "with --file: run the scripts in it")
+    parser.add_argument("--scene", metavar="NAME", help="work in this scene of the file; default: the one that is open")
+    parser.add_argument(
+        "--report", type=file_name, metavar="FILE|-", help="write the result as JSON to a file, or to standard output"
+    )
+
+
+def _scripts(parser: argparse.ArgumentParser, text: str) -> None:
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--scripts", action="store_const", const=True, help=f"{text}; default: off, or as Blender was told with -y or -Y"
+    )
+    choice.add_argument(
+        "--no-scripts", dest="scripts", action="store_const", const=False, help="run none, whatever Blender was told"
+    )
+
+
+def _job(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--job", type=file_path, metavar="FILE", help="take settings and chains from a TOML or JSON file; flags win over it"
+    )
 
 
 def _chosen_chains(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--job", type=Path, metavar="FILE", help="take settings and chains from a TOML or JSON file; flags win over it"
-    )
+    _job(parser)
     parser.add_argument(
         "--stored", action="store_true", help="all enabled chains that are stored in the scene; flags win over them"
+    )
+    parser.add_argument(
+        "--strict-settings",
+        action="store_true",
+        help="refuse settings that make no difference, as jobs do",
     )
     add_chain_flags(parser)
 
@@ -99,29 +130,56 @@ def _strictness(parser: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help=f"exit with {int(ExitCode.STRICT)}, unsaved, when a frame is out of reach"
     )
     parser.add_argument(
-        "--max-error", type=_distance, metavar="DISTANCE", help="and when the measured error is larger than this; means --strict"
+        "--max-error", type=_distance, metavar="DISTANCE", help="also fail if the measured error exceeds this (implies --strict)"
+    )
+
+
+def _completeness(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-incomplete",
+        action="store_true",
+        help=f"go on without a library, a linked object or a driver that moves the chain, instead of {int(ExitCode.INCOMPLETE)}",
     )
 
 
 def _saving(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--save", nargs="?", type=Path, const=IN_PLACE, metavar="FILE", help="save afterwards; without FILE over the file itself"
+        "--save",
+        nargs="?",
+        type=file_name,
+        const=IN_PLACE,
+        metavar="FILE",
+        help="save afterwards; without FILE over the shot",
+    )
+    parser.add_argument(
+        "--linked", type=file_name, metavar="FILE|-", help="write the files that the shot links, and their SHA-256, as JSON"
+    )
+    parser.add_argument("--sha256", metavar="HASH", help="refuse a shot with other contents than of this SHA-256")
+    parser.add_argument("--lifeline", type=int, help=argparse.SUPPRESS)
+    _upgrade(parser)
+
+
+def _upgrade(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--upgrade", action="store_true", help="save over a file of another version of Blender, which may not read it then"
     )
 
 
 def _bake(parser: argparse.ArgumentParser) -> None:
     _file(parser)
+    _completeness(parser)
     _saving(parser)
-    parser.add_argument(
-        "--linked", type=Path, metavar="FILE", help="write the files that the shot links, and their SHA-256, as JSON"
-    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be baked and written; change nothing")
+    parser.add_argument(
+        "--last-wins", action="store_true", help="let a later chain overwrite the keys of an earlier one on the same bones"
+    )
     _strictness(parser)
     _chosen_chains(parser)
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
     _file(parser)
+    _completeness(parser)
     _strictness(parser)
     _chosen_chains(parser)
 
@@ -138,7 +196,9 @@ def _clear(parser: argparse.ArgumentParser) -> None:
 
 def _convert(parser: argparse.ArgumentParser) -> None:
     _file(parser)
+    _completeness(parser)
     _saving(parser)
+    _job(parser)
     parser.add_argument(
         "--bone", default="", metavar="BONE", help="bone that carries the IK constraint; default: every one of the armature"
     )
@@ -146,7 +206,7 @@ def _convert(parser: argparse.ArgumentParser) -> None:
         "--switch-off",
         type=str.upper,
         choices=SWITCHES,
-        default=SWITCHES[0],
+        default="",
         metavar="|".join(SWITCHES),
         help=f"mute the constraint, or key its influence to 0 over the range; default {SWITCHES[0]}",
     )
@@ -156,47 +216,69 @@ def _convert(parser: argparse.ArgumentParser) -> None:
 
 def _target(parser: argparse.ArgumentParser) -> None:
     _file(parser)
+    _completeness(parser)
     _saving(parser)
     _chosen_chains(parser)
 
 
 def _batch(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("job", type=Path, metavar="JOB", help="TOML or JSON file that names the shots, the output and the chains")
+    _completeness(parser)
+    parser.add_argument("--dry-run", action="store_true", help="open every shot and say what would become of it; save nothing")
+    parser.add_argument("job", type=file_path, metavar="JOB", help="TOML or JSON file with the shots, the output and the chains")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--list", action="store_true", help="print the shots with their numbers, and do nothing")
-    only.add_argument("--shot", type=_count, metavar="NUMBER", help="only this shot, for farms that count; numbers as in --list")
+    only.add_argument("--freeze", type=file_name, metavar="FILE", help="write the list of shots to count by, and do nothing")
+    only.add_argument("--shot", metavar="NAME|NUMBER", help="only this shot, by its name, or its number in the list of --frozen")
+    parser.add_argument("--frozen", type=file_path, metavar="FILE", help="take the shots from the list that --freeze has written")
     parser.add_argument("--jobs", type=_count, metavar="N", help="shots at a time; default: as many as the machine has cores")
-    parser.add_argument("--timeout", type=_duration, metavar="SECONDS", help="give a shot up after this time; default: never")
+    _upgrade(parser)
+    parser.add_argument(
+        "--memory", type=_duration, metavar="GB", help="stop a shot whose Blender uses more memory; default: no limit"
+    )
+    parser.add_argument(
+        "--retries", type=_some, default=0, metavar="N", help="try again what crashed or took too long, up to N times; default 0"
+    )
+    parser.add_argument("--timeout", type=_duration, metavar="SECONDS", help="stop a shot after this time; default: no limit")
     parser.add_argument(
         "--resume", action="store_true", help="leave out shots that are done, with the same job and the same file"
     )
-    parser.add_argument(
-        "--scripts", action="store_true", help="run the scripts in the shots; default: as in Blender's preferences"
-    )
+    _scripts(parser, "run the scripts in the shots")
     parser.add_argument(
         "--summary",
-        type=Path,
-        metavar="FILE.json",
+        type=file_name,
+        metavar="FILE.json|-",
         help="where the summary goes, with a .csv beside it; default: JOB.summary.json, JOB.NUMBER.summary.json",
     )
+
+
+def _schema(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", choices=NAMES, metavar="|".join(NAMES), help="which file")
 
 
 def _distance(text: str) -> float:
     value = float(text)
     if not 0.0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no distance, use a number of at least 0")
+        raise argparse.ArgumentTypeError(f"{text} must be 0 or greater")
     return value
 
 
 def _duration(text: str) -> float:
     value = float(text)
     if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no time to wait, use seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text} is too small or no number, use one above 0")
     return value
 
 
 def _count(text: str) -> int:
+    return _at_least(1, text)
+
+
+def _some(text: str) -> int:
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
     value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is too small, use 1 or more")
+    if value < least:
+        raise argparse.ArgumentTypeError(f"{text} is too small, use {least} or more")
     return value

@@ -4,104 +4,198 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ..baking.bake import bake
+from ..baking.completeness import lost_libraries, what_is_missing
+from ..baking.file_versions import change_by_saving
 from ..baking.inspecting import inspect
 from ..baking.rehearsing import rehearse
-from ..baking.report import BakeReport
-from .fingerprints import linked_contents
+from ..baking.report.records import BakeReport
+from ..settings import BakeSettings
+from .batch.fingerprints import linked_contents
+from .batch.lifeline import end_with_parent
+from .files.outputs import refuse_used_outputs
 from .jobs import Job, load_job
-from .outcomes import ExitCode
-from .output import Voice, complain
+from .outcomes import ExitCode, FileError, Outcome
+from .output import Voice, complain, hand_over
 from .preview import preview_document, preview_lines
-from .shot_files import open_shot, save_goal, save_shot, unrun_scripts, window_in_context
+from .provenance import source_file
+from .shot_files import (
+    open_shot,
+    refuse_unknown_scene,
+    save_claimed_shot,
+    save_goal,
+    source_of,
+    unrun_scripts,
+    used_files,
+    window_in_context,
+)
 from .strictness import shortcomings
-from .text_files import write_text
-from .wanted import active_object, settings_of, wanted_chains
+from .wanted import active_object, of_last_chain, settings_of, wanted_chains
 
 Document = dict[str, Any]
 
 
-def bake_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, Document]:
-    """Bake the chains, or with `--dry-run` say what that would do. Returns exit code and report."""
-    job = opened(arguments, voice)
-    if arguments.linked is not None:
-        write_text(arguments.linked, json.dumps(linked_contents(), indent=2) + "\n")
-    with window_in_context():
-        return _bake(arguments, job, voice)
+@dataclass(frozen=True, slots=True)
+class OpenedShot:
+    """The shot that a command works on."""
+
+    job: Job | None
+    scene: str
+    """Name of the scene to work in; empty for the one that is open."""
+    source: dict[str, str] | None
+    """As `source_file` has it, where a report is wanted."""
 
 
-def _bake(arguments: argparse.Namespace, job: Job | None, voice: Voice) -> tuple[ExitCode, Document]:
+def bake_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
+    """Bake the chains, or with `--dry-run` say what that would do."""
+    shot = opened(arguments, voice)
+    with window_in_context(shot.scene):
+        return _bake(arguments, shot, voice)
+
+
+def _bake(arguments: argparse.Namespace, shot: OpenedShot, voice: Voice) -> Outcome:
+    job = shot.job
     chains = settings_of(wanted_chains(arguments, job))
-    goal = asked_goal(arguments)
-    if arguments.dry_run:
-        return _dry_run(chains, voice, goal)
     settings = [chain.settings for chain in chains]
-    report = bake(bpy.context.scene, settings, active_object())
+    goal = asked_goal(arguments)
+    last_wins = arguments.last_wins or bool(job and job.last_wins)
+    if arguments.dry_run:
+        document = _with_missing(_dry_run(chains, voice, goal, last_wins=last_wins), settings)
+        return Outcome(judged(document, arguments, job, voice), document, settings, shot.source)
+    report = bake(bpy.context.scene, settings, active_object(), last_wins=last_wins)
     tell(report, voice)
-    document = json.loads(report.to_json())
-    code = judged(document, arguments, job)
-    if code is ExitCode.DONE:
-        save(goal, voice)
-    return code, document
+    document = _with_missing(json.loads(report.to_json()), settings)
+    code = judged(document, arguments, job, voice)
+    saved = save(goal, voice) if code is ExitCode.DONE else None
+    return Outcome(code, document, settings, shot.source, saved)
 
 
-def report_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, Document]:
+def _with_missing(document: Document, settings: list[BakeSettings]) -> Document:
+    return {**document, "incomplete": what_is_missing(settings, document["chains"])}
+
+
+def report_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Measure the present animation against the chains' targets."""
-    job = opened(arguments, voice)
-    with window_in_context():
-        settings = [chain.settings for chain in settings_of(wanted_chains(arguments, job))]
+    shot = opened(arguments, voice)
+    with window_in_context(shot.scene):
+        settings = [chain.settings for chain in settings_of(wanted_chains(arguments, shot.job))]
         report = inspect(bpy.context.scene, settings, active_object())
     for chain in report.chains:
         voice.say(f"{chain.armature}: {chain.sentence()}")
-    document = json.loads(report.to_json())
-    return judged(document, arguments, job), document
+    document = _with_missing(json.loads(report.to_json()), settings)
+    return Outcome(judged(document, arguments, shot.job, voice), document, settings, shot.source)
 
 
-def opened(arguments: argparse.Namespace, voice: Voice) -> Job | None:
+def opened(arguments: argparse.Namespace, voice: Voice) -> OpenedShot:
     """Read the job before the shot, since it is the quicker one to refuse; then have the shot open."""
     job = load_job(arguments.job) if getattr(arguments, "job", None) else None
+    alone = of_last_chain(arguments)
+    if alone:
+        voice.say(alone)
+    lifeline = getattr(arguments, "lifeline", None)
+    if lifeline is not None:
+        end_with_parent(lifeline)
+    source = _known_source(arguments)
     open_shot(arguments.file, scripts=arguments.scripts)
+    scene = arguments.scene or (job.scene if job else "")
+    refuse_unknown_scene(scene)
+    voice.stop.obey()
+    goal = asked_goal(arguments)
+    written = [arguments.report, getattr(arguments, "linked", None), str(goal) if goal else None]
+    refuse_used_outputs([name for name in written if name is not None], used_files())
+    if goal is not None:
+        _heed_change_of_version(goal, arguments, voice)
     kept_from_running = unrun_scripts()
     if kept_from_running:
         voice.warn(f"Scripts in this file did not run ({kept_from_running}). Drivers may be wrong: see --scripts.")
-    return job
+    for sentence in lost_libraries():
+        voice.warn(sentence)
+    linked = getattr(arguments, "linked", None)
+    if linked is not None:
+        hand_over(linked, linked_contents())
+    return OpenedShot(job, scene, source)
+
+
+def _heed_change_of_version(goal: Path, arguments: argparse.Namespace, voice: Voice) -> None:
+    """Warn where saving makes the shot a file of another version; over the shot itself that must be allowed."""
+    source = source_of(arguments.file)
+    change = change_by_saving() if source is not None else ""
+    if change and source is not None and goal == source.resolve() and not arguments.upgrade:
+        raise FileError(f'Shot "{source}": {change} Use that Blender, save to another file, or allow it with --upgrade.')
+    if change:
+        voice.warn(change)
+
+
+def _known_source(arguments: argparse.Namespace) -> dict[str, str] | None:
+    """The shot's path and contents before it is opened, where somebody wants to know; raises `FileError` if they are others."""
+    wanted = getattr(arguments, "sha256", None)
+    if arguments.report is None and wanted is None:
+        return None
+    source = source_file(source_of(arguments.file))
+    if wanted is not None and (source is None or source["sha256"] != wanted.lower()):
+        path = source["path"] if source else arguments.file
+        raise FileError(f'Shot "{path}" is not the one that was meant: its SHA-256 is another. Freeze the list of shots again.')
+    return source
 
 
 def asked_goal(arguments: argparse.Namespace) -> Path | None:
-    """The file that `--save` means; `None` without it. Raises where it cannot be written."""
-    return save_goal(arguments.save) if arguments.save is not None else None
+    """The file that `--save` means; `None` without it."""
+    asked = getattr(arguments, "save", None)
+    return save_goal(asked, source_of(arguments.file)) if asked is not None else None
 
 
-def save(goal: Path | None, voice: Voice) -> None:
-    """Save the shot as `goal`, if there is one, and say so."""
-    if goal is not None:
-        save_shot(goal)
-        voice.say(f'Saved "{goal}"')
+def save(goal: Path | None, voice: Voice) -> Path | None:
+    """Save the shot as `goal`, say so, and return it; without one, say that the result is gone."""
+    voice.stop.obey()
+    if goal is None:
+        voice.say("Not saved: --save keeps the result.")
+        return None
+    for sentence in save_claimed_shot(goal):
+        voice.warn(sentence)
+    voice.say(f'Saved "{goal}"')
+    return goal
 
 
-def judged(document: Document, arguments: argparse.Namespace, job: Job | None) -> ExitCode:
-    """`STRICT` where strictness was asked for and not met, each reason said."""
+def judged(document: Document, arguments: argparse.Namespace, job: Job | None, voice: Voice) -> ExitCode:
+    """`INCOMPLETE` or `STRICT` where the result is not to be trusted, or not good enough, each reason said."""
+    if completeness(document["incomplete"], arguments, job, voice) is ExitCode.INCOMPLETE:
+        return ExitCode.INCOMPLETE
+    return _strictness(document, arguments, job)
+
+
+def completeness(missing: list[str], arguments: argparse.Namespace, job: Job | None, voice: Voice) -> ExitCode:
+    """`INCOMPLETE` where something is missing, unless that is allowed: then it is a warning."""
+    allowed = arguments.allow_incomplete or bool(job and job.allow_incomplete)
+    for sentence in missing:
+        (voice.warn if allowed else complain)(sentence)
+    return ExitCode.INCOMPLETE if missing and not allowed else ExitCode.DONE
+
+
+def _strictness(document: Document, arguments: argparse.Namespace, job: Job | None) -> ExitCode:
+    """`STRICT` where strictness was asked for and not met. A dry run measures nothing."""
     max_error = arguments.max_error if arguments.max_error is not None else (job.max_error if job else None)
     if not (arguments.strict or max_error is not None or (job and job.strict)):
         return ExitCode.DONE
-    found = shortcomings(document, max_error)
+    found = shortcomings(document, None if document.get("dry_run") else max_error)
     for sentence in found:
         complain(sentence)
     return ExitCode.STRICT if found else ExitCode.DONE
 
 
-def _dry_run(chains: list[Any], voice: Voice, goal: Path | None) -> tuple[ExitCode, Document]:
-    rehearsal = rehearse(bpy.context.scene, [chain.settings for chain in chains], active_object())
+def _dry_run(chains: list[Any], voice: Voice, goal: Path | None, *, last_wins: bool) -> Document:
+    settings = [chain.settings for chain in chains]
+    rehearsal = rehearse(bpy.context.scene, settings, active_object(), last_wins=last_wins)
     document = preview_document([chain.label for chain in chains], rehearsal)
     document["save"] = str(goal) if goal is not None else None
     for line in preview_lines(document):
         voice.say(line)
-    return ExitCode.DONE, document
+    return document
 
 
 def tell(report: BakeReport, voice: Voice) -> None:

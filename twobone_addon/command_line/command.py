@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
+from pathlib import Path
 
 import bpy
 
 from ..errors import SettingError, TwoBoneError
 from .arguments import parse
 from .baking_command import bake_command, report_command
-from .batch_command import batch_command
+from .batch.batch_command import batch_command
 from .clearing_command import clear_command
 from .converting_command import convert_command, target_command
+from .files.claims import claimed
+from .files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
 from .listing import chains_command
-from .outcomes import ExitCode, UsageError
+from .outcomes import ExitCode, FileError, Outcome, StoppedError, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over
+from .provenance import with_provenance
+from .schemas import schema_command
+from .shot_files import save_goal, source_of
+from .stopping import stopped_by_signals
 
 NAME = "twobone"
 COMMANDS = {
@@ -25,7 +33,14 @@ COMMANDS = {
     "convert": convert_command,
     "target": target_command,
     "batch": batch_command,
+    "schema": schema_command,
 }
+
+OF_SHOTS = set(COMMANDS) - {"batch", "schema"}
+"""Those that open a shot."""
+
+OUTPUTS = ("report", "save", "linked")
+"""Flags that name files to write."""
 
 _registered: list[object] = []
 """Blender's handle on the command, while it is registered."""
@@ -38,6 +53,9 @@ def main(argv: list[str]) -> int:
     except (UsageError, SettingError) as error:
         complain(str(error))
         return int(ExitCode.USAGE)
+    except StoppedError as error:
+        complain(str(error))
+        return int(ExitCode.STOPPED)
     except TwoBoneError as error:
         complain(str(error))
         return int(ExitCode.COULD_NOT)
@@ -45,11 +63,38 @@ def main(argv: list[str]) -> int:
 
 def _run(arguments: argparse.Namespace) -> ExitCode:
     voice = Voice(quiet=arguments.quiet, verbose=arguments.verbose)
-    report = getattr(arguments, "report", None)
-    with clean_standard_output(report):
-        code, document = COMMANDS[arguments.command](arguments, voice)
-    hand_over(report, document)
-    return code
+    if arguments.command not in OF_SHOTS:
+        return COMMANDS[arguments.command](arguments, voice).code
+    with ExitStack() as stack:
+        stack.enter_context(stopped_by_signals(voice.stop))
+        outputs = _claimed_outputs(arguments, stack)
+        with clean_standard_output(wanted=STANDARD_OUTPUT in outputs.values()):
+            outcome = COMMANDS[arguments.command](arguments, voice)
+        if arguments.report is not None:
+            _hand_over(arguments.report, outcome, voice)
+    return outcome.code
+
+
+def _claimed_outputs(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, str]:
+    """The files to write, by their flags; refused where they would destroy something, and the shot's is ours until the end."""
+    source = source_of(arguments.file)
+    named = {f"--{name}": getattr(arguments, name, None) for name in OUTPUTS}
+    outputs = {flag: name for flag, name in named.items() if isinstance(name, str)}
+    read: dict[str, Path | None] = {"--file": source, "--job": getattr(arguments, "job", None)}
+    refuse_wrong_outputs(outputs, {flag: path for flag, path in read.items() if path is not None})
+    if getattr(arguments, "save", None) is not None:
+        goal = save_goal(arguments.save, source)
+        refuse_wrong_outputs({"--save": str(goal)}, {})
+        stack.enter_context(claimed(goal))
+    return outputs
+
+
+def _hand_over(report: str, outcome: Outcome, voice: Voice) -> None:
+    """Write the report; where that fails, what was saved before is said."""
+    try:
+        hand_over(report, with_provenance(outcome, voice.warnings))
+    except FileError as error:
+        raise FileError(f'{error} The shot was saved as "{outcome.saved}".' if outcome.saved else str(error)) from error
 
 
 def register() -> None:

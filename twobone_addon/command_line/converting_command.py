@@ -4,43 +4,61 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import bpy
 
-from ..baking.conversion_plans import Conversion
-from ..baking.converting import convert
-from ..baking.report import BakeReport
-from ..baking.target_baking import bake_targets
+from ..baking.completeness import missing_in_rig, what_is_missing
+from ..baking.fk_to_target.baking import bake_targets
+from ..baking.ik_to_fk.converting import convert
+from ..baking.ik_to_fk.plans import Conversion
+from ..baking.ik_to_fk.switches import SWITCHES
+from ..baking.plan.frame_choice import with_custom_range
+from ..baking.report.records import BakeReport
 from ..settings import BakeSettings
-from .baking_command import asked_goal, opened, save, tell
-from .outcomes import ExitCode
+from .baking_command import OpenedShot, asked_goal, completeness, opened, save, tell
+from .jobs import Job
+from .outcomes import ExitCode, Outcome
 from .output import Voice
 from .shot_files import window_in_context
 from .wanted import active_object, settings_of, wanted_chains
 
 
-def convert_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, dict[str, Any]]:
+def convert_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Key the bones of one armature as their IK constraints pose them, and switch the constraints off."""
-    keys = BakeSettings(**arguments.groups[0].values)
-    wanted = Conversion(keys, arguments.bone, arguments.switch_off, arguments.rigify)
-    opened(arguments, voice)
-    with window_in_context():
-        goal = asked_goal(arguments)
-        return _finished(convert(bpy.context.scene, wanted, active_object()), goal, voice)
+    shot = opened(arguments, voice)
+    job = shot.job or Job(Path())
+    with window_in_context(shot.scene):
+        keys = BakeSettings(**with_custom_range(bpy.context.scene, {**job.shared, **arguments.groups[0].values}))
+        switch_off = arguments.switch_off or job.switch_off or SWITCHES[0]
+        wanted = Conversion(keys, arguments.bone or job.bone, switch_off, arguments.rigify or job.rigify)
+        report = convert(bpy.context.scene, wanted, active_object())
+        missing = missing_in_rig(report.chains[0].armature) if report.chains else []
+        return _finished(arguments, shot, report, [keys], voice, missing=missing)
 
 
-def target_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, dict[str, Any]]:
+def target_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Key the chains' targets, and poles, so that a bake would give the motion that the chains have now."""
-    job = opened(arguments, voice)
-    with window_in_context():
-        settings = [chain.settings for chain in settings_of(wanted_chains(arguments, job))]
-        goal = asked_goal(arguments)
-        return _finished(bake_targets(bpy.context.scene, settings, active_object()), goal, voice)
+    shot = opened(arguments, voice)
+    with window_in_context(shot.scene):
+        settings = [chain.settings for chain in settings_of(wanted_chains(arguments, shot.job))]
+        report = bake_targets(bpy.context.scene, settings, active_object())
+        missing = what_is_missing(settings, [asdict(chain) for chain in report.chains])
+        return _finished(arguments, shot, report, settings, voice, missing=missing)
 
 
-def _finished(report: BakeReport, goal: Path | None, voice: Voice) -> tuple[ExitCode, dict[str, Any]]:
+def _finished(
+    arguments: argparse.Namespace,
+    shot: OpenedShot,
+    report: BakeReport,
+    settings: list[BakeSettings],
+    voice: Voice,
+    *,
+    missing: list[str],
+) -> Outcome:
     tell(report, voice)
-    save(goal, voice)
-    return ExitCode.DONE, json.loads(report.to_json())
+    code = completeness(missing, arguments, shot.job, voice)
+    saved = save(asked_goal(arguments), voice) if code is ExitCode.DONE else None
+    document = json.loads(report.to_json()) | {"incomplete": missing}
+    return Outcome(code, document, settings, shot.source, saved)

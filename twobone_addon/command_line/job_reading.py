@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..options import shown
 from .outcomes import UsageError
 
 
@@ -23,10 +25,32 @@ def read_job_data(path: Path) -> dict[str, Any]:
     elif suffix == ".json":
         data = _json(path, text)
     else:
-        raise UsageError(f'Job "{path}" is neither .toml nor .json. Write it in one of the two and name it so.')
+        raise UsageError(f'Job "{path}" is neither .toml nor .json. Use TOML or JSON and the matching file extension.')
     if not isinstance(data, dict):
         raise UsageError(f'Job "{path}" is not a table of keys and values. Put its contents between "{{" and "}}".')
+    _refuse_unusable_texts(path, data)
     return data
+
+
+def _refuse_unusable_texts(path: Path, data: dict[str, Any]) -> None:
+    """Refuse texts that no file and no datablock can be called."""
+    for text in _texts(data):
+        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+            what = "a NUL character" if "\0" in text else "half a character (a lone surrogate)"
+            raise UsageError(f'Job "{path}": the text {shown(text)} holds {what}. Write it without.')
+
+
+def _texts(data: object) -> Iterator[str]:
+    """Every text in the data, keys included; the data is not deep, or it would not have been read."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield key
+            yield from _texts(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _texts(value)
 
 
 def _decoded(path: Path, raw: bytes) -> str:
@@ -42,14 +66,19 @@ def _toml(path: Path, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f'Job "{path}" is not TOML: {error}. Correct that place.') from error
+    except RecursionError as error:
+        raise _too_deep(path) from error
+    except ValueError as error:
+        raise _too_long(path) from error
 
 
 def _json(path: Path, text: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        for name, _ in pairs:
-            if sum(name == other for other, _ in pairs) > 1:
-                raise UsageError(f'Job "{path}" has the key "{name}" twice in one place. Remove one of them.')
+        made: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in made:
+                raise UsageError(f'Job "{path}" has the key {shown(name)} twice in one place. Remove one of them.')
+            made[name] = value
         return made
 
     def no_constant(name: str) -> None:
@@ -62,4 +91,15 @@ def _json(path: Path, text: str) -> Any:
             f'Job "{path}", line {error.lineno}, column {error.colno}: not JSON ({error.msg}). Correct that place.'
         ) from error
     except RecursionError as error:
-        raise UsageError(f'Job "{path}" is nested too deeply. A job has at most a list of tables.') from error
+        raise _too_deep(path) from error
+    except ValueError as error:
+        raise _too_long(path) from error
+
+
+def _too_deep(path: Path) -> UsageError:
+    return UsageError(f'Job "{path}" is nested too deeply. A job has at most a list of tables.')
+
+
+def _too_long(path: Path) -> UsageError:
+    """Python refuses to read integers of more than some thousand digits."""
+    return UsageError(f'Job "{path}" holds a number of thousands of digits. Use a number that fits.')

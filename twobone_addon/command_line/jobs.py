@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
-import difflib
-import math
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..baking.ik_to_fk.switches import SWITCHES
 from ..errors import SettingError
-from ..options import Kind, check
-from ..settings import OPTION, BakeSettings
+from ..options import shown
+from ..settings import BakeSettings
 from .chain_flags import ChainGroup
 from .job_reading import read_job_data
+from .job_values import JobValues
 from .outcomes import UsageError
+from .version import FORMAT
 
 LABEL = "name"
 """Key of a chain's table that is no setting: what reports of the dry run call it."""
 
-LIMITS = "limits"
-"""Key of the limits of each joint, where all joints bend: a list, so it is no option, and no flag has it."""
+USES = ("bake", "convert", "target", "clear")
+"""What a batch does with each shot: the sub-command of that name."""
+
+SHOT_KEYS = {"file", "output", "scene", "chains"}
+"""Keys of a shot's table that are no settings."""
+
+OWN_KEYS = {
+    "$schema", "version", "use", "shots", "output", "in_place", "scene", "stored", "chains",
+    "strict", "strict_settings", "last_wins", "allow_incomplete", "max_error", "bone", "switch_off", "rigify",
+}  # fmt: skip
+"""Keys of a job that are no settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShotTable:
+    """What is different for some shots."""
+
+    file: str
+    """File or glob pattern, relative to the job file's folder."""
+    output: str = ""
+    scene: str = ""
+    shared: dict[str, Any] = field(default_factory=dict)
+    """Settings that win over those of the job and of its chains."""
+    chains: tuple[ChainGroup, ...] = ()
+    """Instead of the job's chains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +53,32 @@ class Job:
     """A checked job file."""
 
     path: Path
+    use: str = "bake"
+    """One of `USES`. `batch` only."""
     shots: tuple[str, ...] = ()
     """Files or glob patterns, relative to the job file's folder. `batch` only."""
+    tables: tuple[ShotTable, ...] = ()
+    """Shots, among those above, that differ from the others. `batch` only."""
     output: str = ""
-    """Pattern of the file that each baked shot is saved as. `batch` only."""
+    """Pattern of the file that each shot is saved as. `batch` only."""
     in_place: bool = False
     """Save over the shots themselves. `batch` only."""
+    scene: str = ""
+    """Name of the scene to work in; empty for the one that is open."""
     stored: bool = False
     """Bake the chains that are stored in each shot."""
     strict: bool = False
+    strict_settings: bool = True
+    """Refuse settings that make no difference."""
+    last_wins: bool = False
+    """Let a later chain overwrite the keys of an earlier one on the same bones."""
+    allow_incomplete: bool = False
+    """Save also where something that moves the chains is missing."""
     max_error: float | None = None
+    bone: str = ""
+    """Bone that carries the IK constraint. `convert` only, as the next two."""
+    switch_off: str = ""
+    rigify: bool = False
     shared: dict[str, Any] = field(default_factory=dict)
     """Settings for all chains, by the names of `BakeSettings`."""
     chains: tuple[ChainGroup, ...] = ()
@@ -46,116 +87,123 @@ class Job:
 def load_job(path: Path) -> Job:
     """Read and check a job file; raises `UsageError` naming the file, the key or line, and what to do."""
     data = read_job_data(path)
-    return _Reader(path).job(data)
+    return _Reader(path, JobValues(path)).job(data)
+
+
+def job_for(job: Job, tables: list[ShotTable]) -> Job:
+    """The job as it is for a shot that these tables are about; later ones win."""
+    for table in tables:
+        chains = table.chains or tuple(replace(chain, values={**chain.values, **table.shared}) for chain in job.chains)
+        output, scene = table.output or job.output, table.scene or job.scene
+        job = replace(job, shared={**job.shared, **table.shared}, chains=chains, output=output, scene=scene)
+    return replace(job, tables=())
+
+
+def job_text(job: Job) -> str:
+    """A job for one shot, as JSON that `load_job` reads back as the same; where it goes is not in it."""
+    left_out = {"path", "shots", "tables", "output", "in_place", "shared", "chains"}
+    own = {key: value for key, value in asdict(job).items() if key not in left_out and value not in ("", None)}
+    chains = {"chains": [{LABEL: chain.label, **chain.values} for chain in job.chains]} if job.chains else {}
+    return json.dumps({"version": FORMAT, **own, **job.shared, **chains}, indent=2)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
     path: Path
+    values: JobValues
 
     def job(self, data: Mapping[str, Any]) -> Job:
-        own = {"shots", "output", "in_place", "stored", "strict", "max_error", "chains"}
-        shared = self._settings({key: value for key, value in data.items() if key not in own}, "", own)
-        chains = tuple(self._chain(entry, f"chains[{number}]") for number, entry in enumerate(self._tables(data, "chains")))
+        self._refuse_other_version(data)
+        values = self.values
+        shots, tables = self._shots(data)
         job = Job(
             path=self.path,
-            shots=self._texts(data, "shots"),
-            output=self._text(data, "output"),
-            in_place=self._switch(data, "in_place"),
-            stored=self._switch(data, "stored"),
-            strict=self._switch(data, "strict"),
-            max_error=self._max_error(data),
-            shared=shared,
-            chains=chains,
+            use=values.choice(data, "use", USES),
+            shots=shots,
+            tables=tables,
+            output=values.place(values.text(data, "output"), "output"),
+            in_place=values.switch(data, "in_place"),
+            scene=values.text(data, "scene"),
+            stored=values.switch(data, "stored"),
+            strict=values.switch(data, "strict"),
+            strict_settings=values.switch(data, "strict_settings", default=True),
+            last_wins=values.switch(data, "last_wins"),
+            allow_incomplete=values.switch(data, "allow_incomplete"),
+            max_error=values.distance(data, "max_error"),
+            bone=values.text(data, "bone"),
+            switch_off=self._switch_off(data),
+            rigify=values.switch(data, "rigify"),
+            shared=values.settings({key: value for key, value in data.items() if key not in OWN_KEYS}, "", OWN_KEYS),
+            chains=self._chains(data, ""),
         )
-        if job.stored and job.chains:
-            raise self._wrong("stored", 'stands beside "chains". Keep one of them')
-        for number, group in enumerate(job.chains or (ChainGroup(""),)):
-            self._refuse_contradictions({**shared, **group.values}, f"chains[{number}]" if job.chains else "")
-        if job.output and job.in_place:
-            raise self._wrong("in_place", 'stands beside "output". Keep one of them')
+        self._refuse_contradictions(job)
         return job
+
+    def _switch_off(self, data: Mapping[str, Any]) -> str:
+        text = self.values.text(data, "switch_off")
+        return self.values.choice({"switch_off": text.upper()}, "switch_off", SWITCHES) if text else ""
+
+    def _shots(self, data: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[ShotTable, ...]]:
+        """Files or patterns of all shots, and the tables among them."""
+        entries = data.get("shots", [])
+        if not isinstance(entries, list) or not all(
+            (isinstance(entry, str) and entry) or isinstance(entry, dict) for entry in entries
+        ):
+            what = f'is {shown(entries)}. Use a list of texts, such as ["shots/*.blend"], or of tables with "file"'
+            raise self.values.wrong("shots", what)
+        files, tables = [], []
+        for number, entry in enumerate(entries):
+            if isinstance(entry, dict):
+                tables.append(self._shot(entry, f"shots[{number}]"))
+            files.append(tables[-1].file if isinstance(entry, dict) else self.values.place(entry, "shots"))
+        return tuple(files), tuple(tables)
+
+    def _shot(self, entry: Mapping[str, Any], where: str) -> ShotTable:
+        values = self.values
+        file = values.text(entry, "file")
+        if not file:
+            raise values.wrong(f"{where}.file", 'is missing. Name a file or a pattern, such as "shots/*.blend"')
+        settings = {key: value for key, value in entry.items() if key not in SHOT_KEYS}
+        return ShotTable(
+            file=values.place(file, f"{where}.file"),
+            output=values.place(values.text(entry, "output"), f"{where}.output"),
+            scene=values.text(entry, "scene"),
+            shared=values.settings(settings, f"{where}.", SHOT_KEYS),
+            chains=self._chains(entry, f"{where}."),
+        )
+
+    def _chains(self, data: Mapping[str, Any], prefix: str) -> tuple[ChainGroup, ...]:
+        tables = self.values.tables(data, "chains")
+        return tuple(self._chain(entry, f"{prefix}chains[{number}]") for number, entry in enumerate(tables))
 
     def _chain(self, entry: Mapping[str, Any], where: str) -> ChainGroup:
         label = entry.get(LABEL, "")
         if not isinstance(label, str):
-            raise self._wrong(f"{where}.{LABEL}", f"is {label!r}. Use a text")
+            raise self.values.wrong(f"{where}.{LABEL}", f"is {shown(label)}. Use a string")
         settings = {key: value for key, value in entry.items() if key != LABEL}
-        return ChainGroup(label, self._settings(settings, f"{where}.", {LABEL}))
+        return ChainGroup(label, self.values.settings(settings, f"{where}.", {LABEL}))
 
-    def _refuse_contradictions(self, values: Mapping[str, Any], where: str) -> None:
+    def _refuse_other_version(self, data: Mapping[str, Any]) -> None:
+        version = data.get("version", FORMAT)
+        if version != FORMAT or isinstance(version, bool):
+            raise self.values.wrong("version", f"is {shown(version)}. This add-on reads jobs of version {FORMAT}")
+
+    def _refuse_contradictions(self, job: Job) -> None:
+        """Refuse keys that exclude each other, and settings that no bake can have together."""
+        if job.stored and (job.chains or any(table.chains for table in job.tables)):
+            raise self.values.wrong("stored", 'cannot be combined with "chains". Keep one of them')
+        if job.output and job.in_place:
+            raise self.values.wrong("in_place", 'cannot be combined with "output". Keep one of them')
+        for key in ("bone", "switch_off", "rigify"):
+            if getattr(job, key) and job.use != "convert":
+                raise self.values.wrong(key, 'needs "use" to be "convert". Remove it, or convert')
+        for where, one in (("", job), *((f' for "{table.file}"', job_for(job, [table])) for table in job.tables)):
+            for number, group in enumerate(one.chains or (ChainGroup(""),)):
+                place = f', key "chains[{number}]"{where}' if one.chains else where
+                self._refuse_settings({**one.shared, **group.values}, place)
+
+    def _refuse_settings(self, values: Mapping[str, Any], place: str) -> None:
         try:
             BakeSettings(**values)
         except SettingError as error:
-            place = f', key "{where}"' if where else ""
             raise UsageError(f'Job "{self.path}"{place}: {error}') from error
-
-    def _settings(self, data: Mapping[str, Any], prefix: str, also: set[str]) -> dict[str, Any]:
-        made = {}
-        for key, value in data.items():
-            if key == LIMITS:
-                made[key] = self._pairs(value, f"{prefix}{key}")
-                continue
-            option = OPTION.get(key)
-            if option is None:
-                near = difflib.get_close_matches(key, [*OPTION, LIMITS, *also], n=1)
-                hint = f'Did you mean "{near[0]}"?' if near else "Remove it, or see the list of settings"
-                raise self._wrong(f"{prefix}{key}", f"is unknown. {hint}")
-            if option.kind is Kind.CHOICE and isinstance(value, str):
-                made[key] = value.upper()
-            else:
-                made[key] = value
-            try:
-                check(option, made[key])
-            except SettingError as error:
-                raise UsageError(f'Job "{self.path}", key "{prefix}{key}": {error}') from error
-        return made
-
-    def _pairs(self, value: Any, key: str) -> tuple[tuple[float, float], ...]:
-        if not isinstance(value, list) or not all(_is_pair(pair) for pair in value):
-            raise self._wrong(key, f"is {value!r}. Use one pair of angles in radians for each joint, such as [[-1.0, 1.0]]")
-        return tuple((float(least), float(greatest)) for least, greatest in value)
-
-    def _texts(self, data: Mapping[str, Any], key: str) -> tuple[str, ...]:
-        value = data.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-            raise self._wrong(key, f'is {value!r}. Use a list of texts, such as ["shots/*.blend"]')
-        return tuple(value)
-
-    def _text(self, data: Mapping[str, Any], key: str) -> str:
-        value = data.get(key, "")
-        if not isinstance(value, str):
-            raise self._wrong(key, f"is {value!r}. Use a text")
-        return value
-
-    def _switch(self, data: Mapping[str, Any], key: str) -> bool:
-        value = data.get(key, False)
-        if not isinstance(value, bool):
-            raise self._wrong(key, f"is {value!r}. Use true or false")
-        return value
-
-    def _max_error(self, data: Mapping[str, Any]) -> float | None:
-        value = data.get("max_error")
-        if value is None:
-            return None
-        if not _is_finite(value) or value < 0.0:
-            raise self._wrong("max_error", f"is {value!r}. Use a distance of at least 0, in scene units")
-        return float(value)
-
-    def _tables(self, data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-        value = data.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            raise self._wrong(key, "is not a list of tables. Write one table per chain")
-        return value
-
-    def _wrong(self, key: str, what: str) -> UsageError:
-        ending = "" if what.endswith("?") else "."
-        return UsageError(f'Job "{self.path}": the key "{key}" {what}{ending}')
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(_is_finite(number) for number in value)  # noqa: PLR2004

@@ -7,24 +7,28 @@ from typing import Any
 
 import bpy
 
-from ..baking.completing import stored_chains, stored_values
-from .outcomes import ExitCode
+from ..baking.plan.completing import stored_chains, stored_values
+from .outcomes import ExitCode, Outcome
 from .output import Voice
-from .shot_files import open_shot
+from .provenance import source_file
+from .shot_files import open_shot, refuse_unknown_scene, source_of
 
 COLUMNS = ("name", "enabled", "armature", "upper", "lower", "target", "plane", "bend")
 
 
-def chains_command(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, dict[str, Any]]:
+def chains_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """List the stored chains of the scene: a table for people, every setting in the JSON."""
+    source = source_file(source_of(arguments.file)) if arguments.report is not None else None
     open_shot(arguments.file, scripts=arguments.scripts)
+    refuse_unknown_scene(arguments.scene)
+    scene = bpy.data.scenes[arguments.scene] if arguments.scene else bpy.context.scene
     chains = [
         {"name": chain.name, "enabled": chain.enabled, **stored_values(armature, chain)}
-        for armature, chain in stored_chains(bpy.context.scene)
+        for armature, chain in stored_chains(scene)
     ]
     for line in _table(chains):
         voice.say(line)
-    return ExitCode.DONE, {"scene": bpy.context.scene.name, "chains": chains}
+    return Outcome(ExitCode.DONE, {"scene": scene.name, "chains": chains}, source=source)
 
 
 def _table(chains: list[dict[str, Any]]) -> list[str]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
+from typing import Any
 
 from ..errors import TwoBoneError
+from ..settings import BakeSettings
 
 
 class ExitCode(IntEnum):
@@ -17,6 +22,25 @@ class ExitCode(IntEnum):
     """Flags or job file make no sense. Nothing was opened."""
     STRICT = 3
     """With `--strict`: the result is not good enough. The report was written, the shot was not saved."""
+    INCOMPLETE = 4
+    """Something that moves the chain is missing, such as a library. The report was written, the shot was not saved."""
+    STOPPED = 5
+    """Somebody asked for an end (Ctrl-C, SIGTERM). Nothing is left half done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a sub-command ended, where it did not raise."""
+
+    code: ExitCode
+    document: dict[str, Any] = field(default_factory=dict)
+    """What `--report` gets; nothing a person reads is only there."""
+    settings: Sequence[BakeSettings] = ()
+    """The effective settings of each chain."""
+    source: dict[str, str] | None = None
+    """Path and SHA-256 of the file that was opened, as it was before anything was saved."""
+    saved: Path | None = None
+    """The file that was written."""
 
 
 class UsageError(TwoBoneError):

@@ -8,12 +8,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from .text_files import write_text
-
-TO_STANDARD_OUTPUT = "-"
+from .files.outputs import STANDARD_OUTPUT
+from .files.text_files import one_line, showable, write_text
+from .stopping import StopRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,15 @@ class Voice:
 
     quiet: bool = False
     verbose: bool = False
+    warnings: list[str] = field(default_factory=list)
+    """What was said by `warn`, quiet or not."""
+    stop: StopRequest = field(default_factory=StopRequest)
+    """Whether somebody wants an end meanwhile."""
 
     def say(self, text: str) -> None:
         """A line that a person wants to see."""
         if not self.quiet:
-            print(text, flush=True)  # noqa: T201 - this is a command
+            print(showable(text, sys.stdout), flush=True)  # noqa: T201 - this is a command
 
     def detail(self, text: str) -> None:
         """A line for those who asked for more."""
@@ -35,22 +39,24 @@ class Voice:
 
     def warn(self, text: str) -> None:
         """A line for those who would trust the result too much."""
+        self.warnings.append(text)
         if not self.quiet:
-            print(f"twobone: {text}", file=sys.stderr, flush=True)  # noqa: T201 - this is a command
+            complain(text)
 
 
 def complain(text: str) -> None:
     """Say what went wrong."""
-    print(f"twobone: {text}", file=sys.stderr, flush=True)  # noqa: T201 - this is a command
+    line = one_line(f"twobone: {text}")
+    print(showable(line, sys.stderr), file=sys.stderr, flush=True)  # noqa: T201 - this is a command
 
 
 @contextmanager
-def clean_standard_output(report: str | None) -> Iterator[None]:
-    """While a JSON document is to be the only thing on standard output, send all else to standard error.
+def clean_standard_output(*, wanted: bool) -> Iterator[None]:
+    """While, if `wanted`, a JSON document is to be the only thing on standard output, send all else to standard error.
 
     Blender itself prints there ("Info: Saved ..."), partly from outside Python, so the stream itself is moved as well.
     """
-    if report != TO_STANDARD_OUTPUT:
+    if not wanted:
         yield
         return
     _flush()
@@ -72,13 +78,11 @@ def _flush() -> None:
     library.fflush(None)
 
 
-def hand_over(report: str | None, document: object) -> None:
-    """Write the JSON document where `--report` says."""
-    if report is None:
-        return
+def hand_over(goal: str, document: object) -> None:
+    """Write a JSON document to a file, or to standard output."""
     text = json.dumps(document, indent=2, allow_nan=False) + "\n"
-    if report == TO_STANDARD_OUTPUT:
+    if goal == STANDARD_OUTPUT:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        write_text(Path(report), text)
+        write_text(Path(goal), text)

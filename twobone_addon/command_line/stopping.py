@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from .outcomes import StoppedError
+
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
+
+
+PATIENCE = 2.0
+"""Seconds between two signals after which the second means that the first was of no use."""
+
+
+class _Stop(BaseException):
+    """Thrown where the program happens to be; no `except` but our own takes it for something else."""
 
 
 @dataclass(slots=True)
@@ -15,6 +27,30 @@ class StopRequest:
     """Whether somebody wants an end."""
 
     wanted: bool = False
+    last: float = 0.0
+    """When it was said last, by `time.monotonic`."""
+
+    def obey(self) -> None:
+        """End here, if somebody wants it: what a signal threw may have been caught, by Blender around a script in the file."""
+        if self.wanted:
+            raise _Stop
+
+
+@contextmanager
+def stopped_by_signals(request: StopRequest) -> Iterator[None]:
+    """A signal to stop ends the block, with everything put back, and is noted in `request`; raises `StoppedError`."""
+
+    def stop(*_: object) -> None:
+        first, since = not request.wanted, time.monotonic() - request.last
+        request.wanted, request.last = True, time.monotonic()
+        if first or since > PATIENCE:  # One right after another would end what puts things back.
+            raise _Stop
+
+    try:
+        with _handled(stop):
+            yield
+    except _Stop as stopped:
+        raise StoppedError("Stopped. What was being written has been removed.") from stopped
 
 
 @contextmanager
@@ -28,9 +64,19 @@ def stop_requests() -> Iterator[StopRequest]:
     def note(*_: object) -> None:
         request.wanted = True
 
-    earlier = {number: signal.signal(number, note) for number in SIGNALS}
-    try:
+    with _handled(note):
         yield request
+
+
+@contextmanager
+def _handled(handler: Callable[..., None]) -> Iterator[None]:
+    """While the block runs, `handler` is called by the signals to stop. Only a process's main thread gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = {number: signal.signal(number, handler) for number in SIGNALS}
+    try:
+        yield
     finally:
-        for number, handler in earlier.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for number, before in earlier.items():
+            signal.signal(number, signal.SIG_DFL if before is None else before)

@@ -18,7 +18,7 @@ def shortcomings(report: Mapping[str, Any], max_error: float | None) -> list[str
         if missed:
             ranges = ", ".join(_range_text(first, last) for first, last in chain["out_of_reach"])
             found.append(f"{name}: {missed} of {chain['frames']} frames are out of reach ({ranges}).")
-        error = chain["max_error"]
+        error = chain.get("max_error")
         if max_error is not None and error is None and chain["reached"]:
             found.append(f"{name}: the error was not measured. Leave --verify on.")
         if max_error is not None and error is not None and error > max_error:

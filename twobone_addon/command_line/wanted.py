@@ -9,12 +9,19 @@ from typing import Any
 
 import bpy
 
-from ..baking.completing import completed, stored_chains, stored_settings
-from ..errors import ObjectError
+from ..baking.plan.completing import completed, over_stored, stored_chains, stored_settings
+from ..errors import ObjectError, SettingError
 from ..settings import BakeSettings
-from .chain_flags import ChainGroup
+from ..unused import unused
+from .chain_flags import ChainGroup, flag
 from .jobs import Job
 from .outcomes import UsageError
+
+BONES = ("upper", "lower", "tip", "tip_end")
+"""Settings that a stored chain cannot share with others."""
+
+TWO_CHAINS = 2
+"""The shared group and one chain: its flags can be nobody else's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,8 @@ class Wanted:
     """Settings of each chain; one empty group where none were named: the active stored chain, or the selection."""
     stored: bool
     """Instead, the enabled chains that are stored in the scene, with the settings of the one group in `chains` on top."""
+    strict_settings: bool
+    """Refuse settings that make no difference to any chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,10 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> Wanted:
     if flag_chains and job and job.chains:
         raise UsageError(f'Chains are given both by --chain and by job "{job.path}". Give them in one place.')
     if stored and (flag_chains or (job and job.chains)):
-        raise UsageError("Chains are given beside --stored. Give one of them.")
+        raise UsageError("--stored cannot be combined with --chain or a job's chains.")
+    named = [flag(name) for name in BONES if name in shared_flags.values]
+    if stored and named:
+        raise UsageError(f"--stored bakes the bones of the stored chains and cannot be combined with {', '.join(named)}.")
     if flag_chains:
         chains = [ChainGroup(group.label, {**shared_job, **shared_flags.values, **group.values}) for group in flag_chains]
     else:
@@ -51,15 +63,40 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> Wanted:
         chains = [ChainGroup(group.label, {**shared_job, **group.values, **shared_flags.values}) for group in groups]
     for group in chains:
         BakeSettings(**group.values)  # Refuses what contradicts itself before any shot is opened.
-    return Wanted(tuple(chains), stored)
+    strict = arguments.strict_settings or bool(job and job.strict_settings)
+    return Wanted(tuple(chains), stored, strict)
+
+
+def of_last_chain(arguments: argparse.Namespace) -> str:
+    """Which flags only the last of several chains was given, in a sentence; empty where every chain has the same ones."""
+    groups = getattr(arguments, "groups", [])
+    if len(groups) <= TWO_CHAINS:
+        return ""
+    *others, last = groups
+    alone = [flag(name) for name in last.values if not any(name in group.values for group in others)]
+    if not alone:
+        return ""
+    return f'Only chain "{last.label}" has {", ".join(alone)}. What all chains share stands before the first --chain.'
 
 
 def settings_of(wanted: Wanted) -> list[NamedSettings]:
     """The complete settings of every chain; raises a `TwoBoneError` where the shot does not have what they name."""
-    active = active_object()
+    active, scene = active_object(), bpy.context.scene
     if wanted.stored:
-        return _stored(wanted.chains[0].values)
-    return [NamedSettings(group.label, completed(group.values, active)) for group in wanted.chains]
+        chains = _stored(wanted.chains[0].values)
+    else:
+        chains = [NamedSettings(group.label, completed(scene, group.values, active)) for group in wanted.chains]
+    if wanted.strict_settings:
+        _refuse_unused(chains)
+    return chains
+
+
+def _refuse_unused(chains: list[NamedSettings]) -> None:
+    """Raise `SettingError` for a setting that was given and makes no difference to any of the chains that it was given to."""
+    for name in sorted({name for chain in chains for name in chain.settings.asked}):
+        reasons = [unused(chain.settings, [name]).get(name) for chain in chains if name in chain.settings.asked]
+        if all(reasons):
+            raise SettingError(f"{reasons[0]} Leave it out, or change what it depends on.")
 
 
 def active_object() -> Any:
@@ -71,7 +108,7 @@ def active_object() -> Any:
 def _stored(over: Mapping[str, Any]) -> list[NamedSettings]:
     only = over.get("armature", "")
     found = [
-        NamedSettings(chain.name, stored_settings(armature, chain, over))
+        NamedSettings(chain.name, stored_settings(armature, chain, over_stored(bpy.context.scene, chain, over)))
         for armature, chain in stored_chains(bpy.context.scene)
         if chain.enabled and only in {"", armature.name}
     ]

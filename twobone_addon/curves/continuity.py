@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..array_types import Array
+from ..arrays import held_rows
 from .euler_continuity import continuous_eulers, other_branch
-from .turns import continuous_angles, held_frames, nearest_turn
+from .turns import continuous_angles, nearest_turn
 
 __all__ = [
     "continuous_angles",
@@ -64,7 +65,7 @@ def continuous_axis_angles(
     angle, axis = np.asarray(angle, dtype=float), np.asarray(axis, dtype=float)
     if angle.shape[-1] == 0:
         return angle.copy(), axis.copy()
-    held = held_frames(np.abs(np.sin(0.5 * angle)) >= AXIS_UNDEFINED)
+    held = held_rows(np.abs(np.sin(0.5 * angle)) >= AXIS_UNDEFINED)
     axis = np.take_along_axis(axis, held[..., None], axis=-2)
     signs = _continuing_signs(axis)
     if before is not None:

@@ -1,202 +1,171 @@
-"""From a rough guess of handles down to those with which the tip drifts least.
+"""From a rough guess of handles down to those with which the joints drift least, for many segments at once.
 
 Levenberg-Marquardt least squares on the linearised drift, and then, if the worst drift is a little above what is
 allowed, least squares that weigh the worst samples more and more.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from ..array_types import Array, Mask
-from .bezier import bernstein, parameters_at
-from .drift import Motion
-from .indices import Indices
-from .shapes import REACHES, SLOPES, STEP_PRECISION, THIRD, shape_values
-
-# Handles reach over 5 to 90 per cent of their segment: shorter ones cannot be grabbed, longer ones make steep steps.
-SHORTEST_REACH, LONGEST_REACH = 0.05, 0.9
-# A handle that reaches less than so many samples, or leaves less than so many to the other end, bends the curve between
-# samples, where nothing would see it. Segments of few samples have handles at thirds.
-SEEN_REACH, SEEN_REST = 2.0, 4.0
-
-# A fit looks at up to about twice so many samples of a segment; how well it did is always judged at all of them.
-MOST_FITTED = 32
+from .fits import RIDGE, Fits, Trace
+from .shapes import REACHES
 
 LEVELLING_STEPS = 4
 # A least-squares step that takes less than this share off the cost ends the descent.
 SMALLEST_GAIN = 0.01
 # A worst drift above this after 0, 1, 2 ... least-squares steps ends the descent: of segments that turned out good, 1 in 100
 # had been there, of the others most.
-HOPES = (60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6)
+HOPES = np.array([60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6])
 # Levelling can halve the worst drift; from further above it cannot succeed.
 LEVELLING_HOPE = 1.7
 # Aimed at, as a share of the tolerance: what the linearised drift leaves out must fit into the rest.
 AIM = 0.98
+# A linearised drift above this is bad enough without measuring.
+SURELY_BAD = 3.0
 
 # The error to this power weighs it: levelling minimises the norm of twice the power plus 2, near enough to the worst drift.
 LEVELLING_POWER, LEAST_WEIGHT, LEVELLING_DAMPING = 1.0, 0.03, 1e-2
 
-FIRST_DAMPING, LESS_DAMPING, MORE_DAMPING, MOST_DAMPING = 1e-3, 0.2, 8.0, 1e6
-# Keeps equations solvable in which a parameter moves nothing, as the reach of a handle of slope 0 along a flat curve.
-RIDGE = 1e-12
+FIRST_DAMPING, LESS_DAMPING, MORE_DAMPING, MOST_DAMPING = 1e-3, 0.2, 8.0, 1e4
+TINY = np.finfo(float).tiny
 
 
-@dataclass(frozen=True, slots=True)
-class _Trace:
-    """Neighbouring segments of given shapes, followed sample by sample."""
+def descended(fits: Fits, shapes: Array) -> tuple[Array, Array]:
+    """From the start `shapes : (B, S, 4, K)` the first found that keep the tolerance, or the best found.
 
-    parameter: Array
-    """(n, K) curve parameter."""
-    basis: Array
-    """(n, K, 4) Bernstein polynomials there."""
-    control: Array
-    """(n, 4, K) values of the segment's two keys and, between them, its two handles."""
-    values: Array
-    """(n, K) the curve."""
-    error: Array
-    """(n, K) the tip's first-order move as a share of the tolerance."""
-    squares: Array
-    """(n,) the square of its length."""
+    Beside them how much of the tolerance each segment needs, (B, S): measured where that is at most about 1, at first
+    order where it is far above.
+    """
+    descent = _Descent(fits, shapes)
+    while True:
+        descent.judge()
+        if not len(descent.rows):
+            return descent.best, descent.worst
+        descent.step()
 
 
-class Run:
-    """One segment or a few neighbouring ones that are fitted together."""
+@dataclass(slots=True)
+class _Found:
+    """What is remembered of each of b fits that go on."""
 
-    def __init__(self, motion: Motion, bounds: Sequence[int], free: Mask) -> None:
-        """`bounds` are the S + 1 samples of the keys; `free : (S, 4)` says which numbers of a shape may change."""
-        self.motion, self.bounds = motion, list(bounds)
-        counts = np.diff(bounds)
-        self.reaches = (
-            np.clip(SEEN_REACH / counts, SHORTEST_REACH, THIRD)[:, None, None],
-            np.clip(1.0 - SEEN_REST / counts, THIRD, LONGEST_REACH)[:, None, None],
-        )
-        self.spread = _spread(free)
-        picked = [_picked(first, last) for first, last in pairwise(bounds)]
-        samples = np.concatenate(picked)
-        self.segment = np.repeat(np.arange(len(picked)), [len(each) for each in picked])
-        starts, ends = np.array(bounds[:-1])[self.segment], np.array(bounds[1:])[self.segment]
-        self.duration = (motion.times[ends] - motion.times[starts])[:, None]
-        self.share = (motion.times[samples] - motion.times[starts])[:, None] / self.duration
-        self.start, self.end = motion.values[starts], motion.values[ends]
-        self.wanted, self.feeling = motion.values[samples], motion.feeling[samples]
+    shapes: Array
+    """(b, S, 4, K)"""
+    trace: Trace
+    lowest: Array
+    """(b,) lowest peak so far."""
+    aim: Array
+    """(b,) peak at which it is worth measuring."""
+    damping: Array
+    """(b,)"""
+    steps: Array
+    """(b,) taken in this phase."""
+    levelling: Mask
+    """(b,) whether the second phase has begun."""
 
-    def fitted(self, shapes: Array) -> tuple[Array, list[float]]:
-        """From the start `shapes : (S, 4, K)` the first found that keep the tolerance, or the best; and their worst drifts."""
-        best, lowest, aim = shapes, np.inf, AIM
-        for tried, peak in self._descent(shapes):
-            if peak < lowest:
-                best, lowest = tried, peak
-            if peak <= aim:
-                worst = self._worst(tried)
-                if max(worst) <= 1.0:
-                    return tried, worst
-                # The linearised drift, or that at the samples looked at, was too low by this factor.
-                aim = AIM * peak / max(worst)
-        return best, self._worst(best)
-
-    def _descent(self, shapes: Array) -> Iterator[tuple[Array, float]]:
-        """Shapes and their worst linearised drift: down in the sum of squares first, then in the worst."""
-        weights, damping = np.ones(len(self.wanted)), FIRST_DAMPING
-        trace = self._trace(shapes, None)
-        peak = self._peak(trace)
-        yield shapes, peak
-        for hope in HOPES:
-            if peak > hope:
-                return
-            before = trace.squares.sum()
-            shapes, trace, damping = self._step(shapes, trace, weights, damping)
-            peak = self._peak(trace)
-            yield shapes, peak
-            if before - trace.squares.sum() < SMALLEST_GAIN * before:
-                break
-        for _ in range(LEVELLING_STEPS):
-            if not 0.0 < peak <= LEVELLING_HOPE:
-                return
-            weights = (np.sqrt(trace.squares) / peak) ** LEVELLING_POWER + LEAST_WEIGHT
-            shapes, trace, damping = self._step(shapes, trace, weights, max(damping, LEVELLING_DAMPING))
-            peak = self._peak(trace)
-            yield shapes, peak
-
-    def _step(self, shapes: Array, trace: _Trace, weights: Array, damping: float) -> tuple[Array, _Trace, float]:
-        """One Levenberg-Marquardt step down the weighted sum of squares; the same shapes where none goes down."""
-        columns = self.spread.T @ self._slopes_of(shapes, trace)
-        rows = (self.feeling * weights[:, None, None])[:, :, None, :] * columns[:, None, :, :]
-        rows = rows.reshape(-1, columns.shape[1] * columns.shape[2])
-        squares, down = rows.T @ rows, -((trace.error * weights[:, None]).ravel() @ rows)
-        diagonal = np.diagonal(squares)
-        ridge = RIDGE * diagonal.sum() + np.finfo(float).tiny
-        before = weights**2 @ trace.squares
-        while damping <= MOST_DAMPING:
-            move = np.linalg.solve(squares + np.diag(damping * diagonal + ridge), down).reshape(columns.shape[1:])
-            tried = shapes + (self.spread @ move).reshape(shapes.shape)
-            tried[:, REACHES] = np.clip(tried[:, REACHES], *self.reaches)
-            tried_trace = self._trace(tried, trace.parameter)
-            if weights**2 @ tried_trace.squares < before:
-                return tried, tried_trace, damping * LESS_DAMPING
-            damping *= MORE_DAMPING
-        return shapes, trace, FIRST_DAMPING
-
-    def _trace(self, shapes: Array, guess: Array | None) -> _Trace:
-        shape = shapes[self.segment]
-        parameter = parameters_at(self.share, shape[:, 1], 1.0 - shape[:, 3], guess=guess, precision=STEP_PRECISION)
-        basis = bernstein(parameter)
-        control = np.empty_like(shape)
-        control[:, 0], control[:, 3] = self.start, self.end
-        control[:, 1] = self.start + shape[:, 0] * shape[:, 1] * self.duration
-        control[:, 2] = self.end - shape[:, 2] * shape[:, 3] * self.duration
-        values = np.einsum("nkb,nbk->nk", basis, control)
-        error = np.einsum("nij,nj->ni", self.feeling, values - self.wanted)
-        return _Trace(parameter, basis, control, values, error, np.einsum("ni,ni->n", error, error))
-
-    def _slopes_of(self, shapes: Array, trace: _Trace) -> Array:
-        """How the curve's values move with the numbers of the shapes: (n, S * 4, K).
-
-        Moving a handle in time moves the parameter at which a frame is met; the value follows along the curve.
-        """
-        shape, parameter = shapes[self.segment], trace.parameter
-        right, left, rest = trace.basis[..., 1], trace.basis[..., 2], 1.0 - parameter
-        before, between, after = 3.0 * rest * rest, 6.0 * rest * parameter, 3.0 * parameter * parameter
-        control = trace.control[:, 1:] - trace.control[:, :-1]
-        speed = before * shape[:, 1] + between * (1.0 - shape[:, 1] - shape[:, 3]) + after * shape[:, 3]
-        climb = (before * control[:, 0] + between * control[:, 1] + after * control[:, 2]) / speed
-        own = np.empty_like(shape)
-        own[:, 0] = right * shape[:, 1] * self.duration
-        own[:, 1] = right * (shape[:, 0] * self.duration - climb)
-        own[:, 2] = -left * shape[:, 3] * self.duration
-        own[:, 3] = left * (climb - shape[:, 2] * self.duration)
-        if len(shapes) == 1:
-            return own
-        columns = np.zeros((len(own), *shapes.shape))
-        columns[np.arange(len(own)), self.segment] = own
-        return columns.reshape(len(own), -1, own.shape[-1])
-
-    def _peak(self, trace: _Trace) -> float:
-        """The worst linearised drift."""
-        return float(np.sqrt(trace.squares.max()))
-
-    def _worst(self, shapes: Array) -> list[float]:
-        """The true worst drift of each segment, over all its samples."""
-        return [
-            self.motion.worst(shape_values(self.motion, first, last, shape), first)
-            for (first, last), shape in zip(pairwise(self.bounds), shapes, strict=True)
-        ]
+    def some(self, rows: Array) -> "_Found":
+        """Those of some fits."""
+        rest = (self.lowest, self.aim, self.damping, self.steps, self.levelling)
+        return _Found(self.shapes[rows], self.trace.some(rows), *(each[rows] for each in rest))
 
 
-def _picked(first: int, last: int) -> Indices:
-    """The samples between two keys that a fit looks at: all, or evenly spread ones."""
-    step = max(1, (last - first) // MOST_FITTED)
-    return np.arange(first + 1, last, step) if last - first > 1 else np.array([first])
+class _Descent:
+    """Fits on their way down; those that have arrived, or cannot, are left behind."""
+
+    def __init__(self, fits: Fits, shapes: Array) -> None:
+        count = len(shapes)
+        self.best, self.worst = shapes.copy(), np.full(shapes.shape[:2], np.inf)
+        self.fits, self.rows = fits, np.arange(count)
+        whole = np.zeros(count, dtype=int)
+        levels = (np.full(count, np.inf), np.full(count, AIM), np.full(count, FIRST_DAMPING))
+        self.now = _Found(shapes, fits.trace(shapes, None), *levels, whole, whole.astype(bool))
+
+    def judge(self) -> None:
+        """Measure those that look good, and leave behind those that are, and those without hope."""
+        now, rows = self.now, self.rows
+        peak = now.trace.peaks
+        better = peak < now.lowest
+        self.best[rows[better]] = now.shapes[better]
+        now.lowest = np.minimum(now.lowest, peak)
+        near = peak <= now.aim
+        measured = self.fits.measured(near, now.shapes[near])
+        most = measured.max(axis=1)
+        self.best[rows[near]], self.worst[rows[near]] = now.shapes[near], measured
+        # The linearised drift, or that at the samples looked at, was too low by this factor.
+        now.aim[near] = AIM * peak[near] / np.maximum(most, TINY)
+        done = np.zeros(len(rows), dtype=bool)
+        done[near] = most <= 1.0
+        going = ~(done | self._hopeless(peak) | (peak == 0.0))
+        if not going.all():
+            self._settle(~going & ~done)
+            self.fits, self.rows, self.now = self.fits.some(going), rows[going], now.some(going)
+
+    def _hopeless(self, peak: Array) -> Mask:
+        """Which fits (b,) will not become good any more; those that have had all their steps are levelled from now on."""
+        now = self.now
+        over = ~now.levelling & (now.steps >= len(HOPES))
+        now.levelling |= over
+        now.steps[over] = 0
+        levelled = (peak > LEVELLING_HOPE) | (now.steps >= LEVELLING_STEPS)
+        return np.where(now.levelling, levelled, peak > HOPES[np.minimum(now.steps, len(HOPES) - 1)])
+
+    def _settle(self, which: Mask) -> None:
+        """Say of fits that did not succeed how bad their best shapes are: measured where it may be little."""
+        surely = which & (self.now.lowest > SURELY_BAD)
+        self.worst[self.rows[surely]] = self.now.lowest[surely, None]
+        unsure = which & ~surely & np.isinf(self.worst[self.rows].max(axis=1))
+        self.worst[self.rows[unsure]] = self.fits.measured(unsure, self.best[self.rows[unsure]])
+
+    def step(self) -> None:
+        """Let each take one step down; one that gained little has its worst samples levelled from now on."""
+        now = self.now
+        peak = np.maximum(now.trace.peaks, TINY)[:, None, None]
+        heavy = (np.sqrt(now.trace.squares) / peak) ** LEVELLING_POWER + LEAST_WEIGHT
+        weights = np.where(now.levelling[:, None, None], heavy, 1.0)
+        now.damping = np.where(now.levelling, np.maximum(now.damping, LEVELLING_DAMPING), now.damping)
+        before = now.trace.squares.sum(axis=(1, 2))
+        now.shapes, now.trace, now.damping = lowered(self.fits, now.shapes, now.trace, weights**2, now.damping)
+        now.steps += 1
+        slow = ~now.levelling & (before - now.trace.squares.sum(axis=(1, 2)) < SMALLEST_GAIN * before)
+        now.levelling |= slow
+        now.steps[slow] = 0
 
 
-def _spread(free: Mask) -> Array:
-    """The matrix (S * 4, U) from the unknowns to the numbers of the shapes; neighbours have one slope at their key."""
-    spread = np.eye(free.size)
-    for segment in range(len(free) - 1):
-        end, start = segment * 4 + SLOPES[1], segment * 4 + 4 + SLOPES[0]
-        spread[start, end] = 1.0
-        free = free.copy()
-        free[segment + 1, SLOPES[0]] = False
-    return spread[:, free.ravel()]
+def lowered(fits: Fits, shapes: Array, trace: Trace, weights: Array, damping: Array) -> tuple[Array, Trace, Array]:
+    """One Levenberg-Marquardt step down the sum of squares weighed by `weights : (B, n, P)`; the same where none goes down."""
+    squares, down = _equations(fits, shapes, trace, weights)
+    diagonal = np.diagonal(squares, axis1=1, axis2=2)
+    ridge = RIDGE * diagonal.sum(axis=1, keepdims=True) + TINY
+    before = np.sum(weights * trace.squares, axis=(1, 2))
+    shapes, damping, left = shapes.copy(), damping.copy(), np.arange(len(shapes))
+    while len(left):
+        added = (damping[left, None] * diagonal[left] + ridge[left])[:, :, None] * np.eye(squares.shape[1])
+        move = np.linalg.solve(squares[left] + added, down[left]).reshape(len(left), *shapes.shape[1:])
+        if shapes.shape[1] > 1:
+            move[:, 1, 0] = move[:, 0, 2]
+        tried = shapes[left] + move
+        tried[:, :, REACHES] = np.clip(tried[:, :, REACHES], *fits.reaches)
+        trace_tried = fits.trace(tried, trace.parameter[left])
+        lower = np.sum(weights[left] * trace_tried.squares, axis=(1, 2)) < before[left]
+        shapes[left[lower]] = tried[lower]
+        trace.put(left[lower], trace_tried.some(lower))
+        damping[left] *= np.where(lower, LESS_DAMPING, MORE_DAMPING)
+        stuck = damping[left] > MOST_DAMPING
+        damping[left[stuck]] = FIRST_DAMPING
+        again = ~lower & ~stuck
+        left, fits = left[again], fits.some(again)
+    return shapes, trace, damping
+
+
+def _equations(fits: Fits, shapes: Array, trace: Trace, weights: Array) -> tuple[Array, Array]:
+    """The normal equations of the step: (B, S * 4 * K, S * 4 * K), and (B, S * 4 * K, 1)."""
+    columns = fits.slopes_of(shapes, trace)
+    count, samples, unknowns, channels = columns.shape
+    pull = np.einsum("bnp,bnpkl->bnkl", weights, fits.feeling)
+    pulled = (columns[..., None] * pull[:, :, None]).transpose(0, 4, 2, 3, 1)
+    squares = pulled.reshape(count, channels, unknowns * channels, samples) @ columns.transpose(0, 3, 1, 2)
+    size = unknowns * channels
+    force = (pull @ trace.away[..., None])[..., 0]
+    down = -np.einsum("bnuk,bnk->buk", columns, force).reshape(count, size, 1)
+    return squares.transpose(0, 2, 3, 1).reshape(count, size, size), down

@@ -1,20 +1,23 @@
-"""How far the tip strays when the channels do: measured at samples and between them, and linearised."""
+"""How far the joints stray when the channels do: measured at samples and between them, and linearised."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
-from ..array_types import Array
-from .indices import Indices
+from ..array_types import Array, Indices
 
 Drift: TypeAlias = Callable[[Array, Indices], Array]
-"""drift(values (M, K), indices (M,)) -> (M,): distance of the tip, in world units, between the pose of these channel
-values and the motion's own pose at the samples of these indices. Must be 0 for the motion's own values."""
+"""drift(values (M, K), indices (M,)) -> (M,) or (M, P): distances of the tip, or of P points such as tip and middle joint,
+in world units, between the pose of these channel values and the motion's own pose at the samples of these indices. Must
+be 0 for the motion's own values."""
 
 # Samples of `with_halves` for each one of the motion.
 FINER = 2
+
+# So many samples are worked on at once: what is in between stays in the processor's cache, however long the motion.
+MOST_AT_ONCE = 1 << 11
 
 # Weights of four samples for the value halfway between the middle two, and between the last two.
 CENTRAL = np.array([-1.0, 9.0, 9.0, -1.0]) / 16.0
@@ -27,6 +30,9 @@ DIFFERENCE = 1e-4
 # A straight limb's tip does not feel some channel changes at first order. They count at least this share of the others.
 LEAST_FEELING = 0.03
 
+# The linearised drift changes with the pose, so slowly that one of so many samples tells it for all around.
+FEELING_STRIDE = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Motion:
@@ -37,20 +43,42 @@ class Motion:
     values: Array
     """(N, K) channel values, continuous."""
     drift: Drift
-    """Distance of the tip from where it should be."""
+    """Distances of P points from where they should be, (M, P)."""
     tolerance: Array
-    """(N,) > 0: how far the tip may drift at each sample, in world units."""
+    """(N,) > 0: how far each point may drift at each sample, in world units."""
     feeling: Array
-    """(N, K, K): `feeling @ change` of the channels is the tip's move as a share of the tolerance, at first order."""
+    """(Q, P, K, K) of every `FEELING_STRIDE`-th sample: `change @ feeling @ change` is the square of a point's move as a
+    share of the tolerance, at first order."""
+    ends: tuple[Array | None, Array | None] = (None, None)
+    """Slopes (K,) that the curves are to have at the first and the last sample, where that is known."""
 
-    def worst(self, values: Array, first: int) -> float:
-        """The largest drift of `values : (n, K)`, from sample `first` on, as a share of the tolerance."""
-        indices = np.arange(first, first + len(values))
-        return float((self.drift(values, indices) / self.tolerance[indices]).max())
+    def shares(self, values: Array, indices: Indices) -> Array:
+        """The largest drift (M,) of `values : (M, K)` at samples `indices : (M,)`, as a share of the tolerance."""
+        return self.drift(values, indices).max(axis=-1) / self.tolerance[indices]
+
+    def felt(self, indices: Indices) -> Array:
+        """The linearised drift (..., P, K, K) at samples `indices : (...)`."""
+        return self.feeling[np.minimum((indices + FEELING_STRIDE // 2) // FEELING_STRIDE, len(self.feeling) - 1)]
 
     def stricter(self, share: float) -> "Motion":
         """The same motion with a share of the tolerance, in (0, 1]."""
-        return replace(self, tolerance=share * self.tolerance, feeling=self.feeling / share)
+        return replace(self, tolerance=share * self.tolerance, feeling=self.feeling / share**2)
+
+
+def in_portions(drift: Drift) -> Drift:
+    """The same drift, always (M, P), asked for a bounded number of samples at once."""
+
+    def measured(values: Array, indices: Indices) -> Array:
+        found = [drift(values[part], indices[part]) for part in portions(len(values))]
+        return np.concatenate([each.reshape(len(each), -1) for each in found])
+
+    return measured
+
+
+def portions(count: int) -> Iterator[slice]:
+    """Slices over `count` samples, at least one."""
+    for start in range(0, max(count, 1), MOST_AT_ONCE):
+        yield slice(start, min(start + MOST_AT_ONCE, count))
 
 
 def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, Array, Drift]:
@@ -81,6 +109,17 @@ def halfway(samples: Array) -> Array:
     """
     if len(samples) <= len(CENTRAL):
         return 0.5 * (samples[:-1] + samples[1:])
+    halves = np.empty((len(samples) - 1, samples.shape[1]))
+    beyond = len(CENTRAL)
+    for part in portions(len(halves)):
+        start, stop = max(part.start - beyond, 0), min(part.stop + beyond, len(samples))
+        halves[part] = _halfway(samples[start:stop])[part.start - start : part.stop - start]
+    return halves
+
+
+def _halfway(samples: Array) -> Array:
+    if len(samples) < len(CENTRAL):
+        return 0.5 * (samples[:-1] + samples[1:])
     windows = np.lib.stride_tricks.sliding_window_view(samples, len(CENTRAL), axis=0)
     roughness = np.abs(windows @ THIRD_DIFFERENCE)
     far = np.full((1, samples.shape[1]), np.inf)
@@ -96,23 +135,24 @@ def halfway(samples: Array) -> Array:
 
 
 def feel(values: Array, drift: Drift, tolerance: Array) -> Array:
-    """The tip's first-order answer to channel changes, `(N, K, K)` as in `Motion.feeling`, from distances alone.
+    """The points' first-order answers to channel changes, `(Q, P, K, K)` as in `Motion.feeling`, from distances alone.
 
-    Distances squared are a quadratic form of the changes, so K (K + 1) / 2 of them give the form by polarisation; its
-    square root stands for the unknown directions of the tip's moves. Where nothing moves the tip, the identity.
+    Distances squared are a quadratic form of the changes, so K (K + 1) / 2 of them give the form by polarisation. No
+    direction counts less than `LEAST_FEELING`; where nothing moves any point, all count alike, and next to nothing.
     """
-    count, channels = values.shape
-    indices = np.arange(count)
+    channels = values.shape[1]
+    indices = np.arange(0, len(values), FEELING_STRIDE)
+    values = values[indices]
     steps = DIFFERENCE * np.eye(channels)
-    form = np.empty((count, channels, channels))
-    for channel in range(channels):
-        form[:, channel, channel] = drift(values + steps[channel], indices) ** 2
+    own = [drift(values + step, indices) ** 2 for step in steps]
+    form = np.empty((*own[0].shape, channels, channels))
     for row in range(channels):
+        form[..., row, row] = own[row]
         for column in range(row):
             both = drift(values + steps[row] + steps[column], indices) ** 2
-            form[:, row, column] = form[:, column, row] = 0.5 * (both - form[:, row, row] - form[:, column, column])
-    squares, directions = np.linalg.eigh(form / DIFFERENCE**2)
-    lengths = np.sqrt(np.maximum(squares, 0.0))
-    lengths = np.maximum(lengths, LEAST_FEELING * lengths[:, -1:])
-    lengths[lengths[:, -1] == 0.0] = 1.0
-    return (lengths / tolerance[:, None])[:, :, None] * np.swapaxes(directions, -1, -2)
+            form[..., row, column] = form[..., column, row] = 0.5 * (both - own[row] - own[column])
+    form /= DIFFERENCE**2
+    most = np.trace(form, axis1=-2, axis2=-1).max(axis=-1)
+    least = np.where(most > 0.0, LEAST_FEELING**2 * most, LEAST_FEELING**4)
+    form += least[:, None, None, None] * np.eye(channels)
+    return form / tolerance[indices, None, None, None] ** 2

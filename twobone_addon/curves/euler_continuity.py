@@ -13,9 +13,9 @@ through the lock is therefore smooth, and one that rests in it and leaves anothe
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..array_types import Array, Mask
-from .indices import Indices
-from .turns import JOIN_TIE, continuous_angles, held_frames, nearest_turn
+from ..array_types import Array, Indices, Mask
+from ..arrays import held_rows
+from .turns import JOIN_TIE, continuous_angles, nearest_turn
 
 # The branch is changed only if that is nearer by more than this (radians): within rounding of a tie, stay.
 BRANCH_TIE = 1e-9
@@ -86,7 +86,7 @@ def _branch_paths(first: Array, second: Array) -> tuple[Mask, Mask]:
     constant[..., 1:] = from_first == from_second
     value[..., 1:] = from_first
     swaps[..., 1:] = np.cumsum(from_first & ~from_second, axis=-1)
-    last = held_frames(constant)
+    last = held_rows(constant)
     since = (swaps - np.take_along_axis(swaps, last, axis=-1)) % 2 == 1
     base = np.take_along_axis(value, last, axis=-1)
     return base ^ since, (base | (last == 0)) ^ since
@@ -100,8 +100,8 @@ def _spread_free_turn(eulers: Array, gimbal: Mask, order: str) -> Array:
     even = 1.0 if order in EVEN_ORDERS else -1.0
     # The lock at +90 degrees leaves x - z of order XYZ, the one at -90 degrees x + z; odd orders the other way round.
     sign = np.where(np.sin(eulers[..., middle]) >= 0.0, -even, even)
-    previous = held_frames(~gimbal)
-    following = (gimbal.shape[-1] - 1) - held_frames(~gimbal[..., ::-1])[..., ::-1]
+    previous = held_rows(~gimbal)
+    following = (gimbal.shape[-1] - 1) - held_rows(~gimbal[..., ::-1])[..., ::-1]
     frames = np.arange(gimbal.shape[-1])
     none_free = gimbal.all(axis=-1, keepdims=True)
     previous, following = np.where(none_free, 0, previous), np.where(none_free, 0, following)

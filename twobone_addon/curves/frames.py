@@ -6,7 +6,7 @@ Frames are float64 arrays of scene frames, sorted, and may be fractional or nega
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..array_types import Array
+from ..array_types import Array, Indices
 from ..errors import SettingError
 
 # Blender takes two keys nearer than this (in frames) for one, and keeps the later of the two.
@@ -65,6 +65,12 @@ def ranges(frames: ArrayLike, mask: ArrayLike) -> list[list[float]]:
     edges = np.diff(np.concatenate([[False], np.asarray(mask, dtype=bool), [False]]).astype(np.int8))
     first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
     return np.stack([frames[first], frames[last]], axis=-1).tolist()
+
+
+def turning_points(values: ArrayLike) -> Indices:
+    """Rows of `values : (F, d)`, neither the first nor the last, at which one of the d numbers turns back."""
+    directions = np.sign(np.diff(np.asarray(values, dtype=float), axis=0))
+    return np.flatnonzero(np.any(directions[1:] * directions[:-1] < 0.0, axis=-1)) + 1
 
 
 def subframe_grid(frames: ArrayLike, count: int) -> Array:

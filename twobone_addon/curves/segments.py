@@ -9,9 +9,9 @@ from itertools import groupby
 
 import numpy as np
 
-from .drift import FINER, Motion
-from .fitting import Segment, fit_segment
-from .indices import Indices
+from ..array_types import Indices
+from .drift import FINER
+from .fitting import Search, Segment, Wanted
 
 # The worst drift grows with about this power of a segment's length: 4 for smooth motion, less for what is rough.
 GROWTH = 3.0
@@ -25,55 +25,55 @@ SEARCH_SHARE = 0.02
 PREFERENCE_REACH = 0.3
 
 
-def chosen_segments(motion: Motion, candidates: Indices, preferred: Indices) -> list[Segment]:
+def chosen_segments(candidates: Indices, preferred: Indices) -> Search:
     """Good segments from the first to the last of `candidates : (C,)`, samples that may be keys; C >= 2, rising.
 
     `preferred` are some of them. Where one candidate is too far from the next for the tolerance, keys stand between
     them, in the worst case at every sample of the motion as it was given.
     """
     chosen: list[Segment] = []
-    for good, run in groupby(_farthest_segments(motion, candidates), key=lambda segment: segment.good):
+    for good, run in groupby((yield from _farthest_segments(candidates)), key=lambda segment: segment.good):
         if good:
-            chosen.extend(_sharing_slack(motion, candidates, list(run), preferred))
+            chosen.extend((yield from _sharing_slack(candidates, list(run), preferred)))
         else:
             for gap in run:
-                chosen.extend(_farthest_segments(motion, np.arange(gap.first, gap.last + 1, FINER)))
+                chosen.extend((yield from _farthest_segments(np.arange(gap.first, gap.last + 1, FINER))))
     return chosen
 
 
-def _farthest_segments(motion: Motion, candidates: Indices) -> list[Segment]:
+def _farthest_segments(candidates: Indices) -> Search:
     """Segments each as long as is good; where not even the next candidate can be reached, one that is not good."""
     segments: list[Segment] = []
     place, length = 0, 1
     while place < len(candidates) - 1:
-        segments.append(_farthest(motion, candidates[place:], length))
+        segments.extend((yield from _farthest(candidates[place:], length)))
         length = int(np.searchsorted(candidates, segments[-1].last)) - place
         place += length
     return segments
 
 
-def _farthest(motion: Motion, candidates: Indices, guess: int) -> Segment:
+def _farthest(candidates: Indices, guess: int) -> Search:
     """The longest good segment from the first of the candidates, or the shortest one if that is not good.
 
     Each try says by its worst drift where to try next, between the longest length known good and the shortest known bad.
     """
     good, bad = 0, len(candidates)
     tried = min(max(guess, 1), bad - 1)
-    segment = longest = fit_segment(motion, int(candidates[0]), int(candidates[tried]))
+    segment = longest = yield Wanted(int(candidates[0]), int(candidates[tried]))
     while True:
         if segment.good:
             good, longest = tried, segment
         else:
             bad = tried
         if bad - good <= 1 + SEARCH_SHARE * good:
-            return longest if good else segment
+            return [longest if good else segment]
         growth = np.clip(max(segment.worst, SMALLEST_DRIFT) ** (-1.0 / GROWTH), 0.0, MOST_GROWTH)
         growth = max(growth, LEAST_GROWTH) if segment.good else growth
         tried = int(np.clip(round(tried * growth), good + 1, bad - 1))
-        segment = fit_segment(motion, int(candidates[0]), int(candidates[tried]))
+        segment = yield Wanted(int(candidates[0]), int(candidates[tried]))
 
 
-def _sharing_slack(motion: Motion, candidates: Indices, farthest: list[Segment], preferred: Indices) -> list[Segment]:
+def _sharing_slack(candidates: Indices, farthest: list[Segment], preferred: Indices) -> Search:
     """As many good segments as `farthest` has, the keys drawn back so that the last is not much shorter than the others."""
     count = len(farthest)
     places = np.searchsorted(candidates, [farthest[0].first, *(segment.last for segment in farthest)])
@@ -84,7 +84,7 @@ def _sharing_slack(motion: Motion, candidates: Indices, farthest: list[Segment],
         window = (places[max(index - 1, 0)] + 1, places[index] - slack * index // count, places[index])
         for first in _tries(candidates, window, preferred) if index else [farthest[0].first]:
             known = (first, last) == (farthest[index].first, farthest[index].last)
-            segment = farthest[index] if known else fit_segment(motion, first, last)
+            segment = farthest[index] if known else (yield Wanted(first, last))
             if segment.good:
                 break
         else:

@@ -1,12 +1,10 @@
-"""The handles of one segment as numbers that can be fitted: a slope and a reach at either end, for each channel."""
-
-from collections.abc import Sequence
+"""The handles of a segment as numbers that can be fitted: a slope and a reach at either end, for each channel."""
 
 import numpy as np
 
-from ..array_types import Array
+from ..array_types import Array, Indices
 from .bezier import bernstein, parameters_at
-from .drift import Motion
+from .drift import FINER, Motion
 
 # A shape is (4, K): slope at the start (value per frame), reach of the handle there (share of the segment's time), and
 # the same at the end.
@@ -17,31 +15,33 @@ THIRD = 1.0 / 3.0
 STEP_PRECISION = 1e-8
 
 
-def shape_values(motion: Motion, first: int, last: int, shape: Array) -> Array:
-    """The values (n, K) of a segment at all samples from its first to its last."""
-    times, start, end = motion.times[first : last + 1, None], motion.values[first], motion.values[last]
-    duration = times[-1] - times[0]
-    basis = bernstein(parameters_at((times - times[0]) / duration, shape[1], 1.0 - shape[3], precision=STEP_PRECISION))
-    control = np.stack([start, start + shape[0] * shape[1] * duration, end - shape[2] * shape[3] * duration, end])
-    return np.einsum("nkb,bk->nk", basis, control)
+# A segment of more samples than this is judged at those that were given: between them it is too smooth to stray unseen.
+LONG = 64
 
 
-def shape_of_thirds(motion: Motion, first: int, last: int, slopes: Sequence[Array | None]) -> Array:
-    """A shape (4, K) with handles at thirds, the free slopes by plain least squares in the channels: linear, so at once."""
-    times, values = motion.times[first : last + 1], motion.values[first : last + 1]
-    duration = times[-1] - times[0]
-    basis = bernstein((times - times[0]) / duration)
-    rest = values - basis[:, :2].sum(axis=1)[:, None] * values[0] - basis[:, 2:].sum(axis=1)[:, None] * values[-1]
-    columns = np.stack([basis[:, 1], -basis[:, 2]], axis=-1) * (THIRD * duration)
-    shape = np.full((4, values.shape[1]), THIRD)
-    for place, column, slope in zip(SLOPES, columns.T, slopes, strict=True):
-        if slope is not None:
-            shape[place] = slope
-            rest = rest - column[:, None] * slope
-    free = [index for index, slope in enumerate(slopes) if slope is None]
-    if last - first == 1:
-        shape[[SLOPES[index] for index in free]] = (values[-1] - values[0]) / duration
-    elif free:
-        solution = np.linalg.lstsq(columns[:, free], rest, rcond=None)[0]
-        shape[[SLOPES[index] for index in free]] = solution
-    return shape
+def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
+    """The largest drift (B,) of each segment from sample `first` to `last : (B,)`, as a share of the tolerance.
+
+    shapes : (B, 4, K)
+    """
+    if not len(first):
+        return np.empty(0)
+    stride = np.where(last - first > LONG, FINER, 1)
+    begin = first + np.where(stride == 1, 0, -first % FINER)
+    counts = (last - begin) // stride + 1
+    starts = np.cumsum(counts) - counts
+    segment = np.repeat(np.arange(len(counts)), counts)
+    indices = begin[segment] + (np.arange(len(segment)) - starts[segment]) * stride[segment]
+    keys = motion.times[first], motion.times[last]
+    share = ((motion.times[indices] - keys[0][segment]) / (keys[1] - keys[0])[segment])[:, None]
+    control = controls(motion.values[first], motion.values[last], (keys[1] - keys[0])[:, None], shapes)
+    reaches = shapes[:, REACHES][segment]
+    basis = bernstein(parameters_at(share, reaches[:, 0], 1.0 - reaches[:, 1], precision=STEP_PRECISION))
+    shares = motion.shares(np.einsum("nkb,nbk->nk", basis, control[segment]), indices)
+    return np.maximum.reduceat(shares, starts)
+
+
+def controls(start: Array, end: Array, duration: Array, shapes: Array) -> Array:
+    """Values (..., 4, K) of a segment's two keys and, between them, its two handles."""
+    out, back = (shapes[..., slope, :] * shapes[..., reach, :] * duration for slope, reach in zip(SLOPES, REACHES, strict=True))
+    return np.stack([start, start + out, end - back, end], axis=-2)

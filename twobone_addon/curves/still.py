@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from ..array_types import Array
+from ..array_types import Array, Indices
 from .drift import Drift
-from .indices import Indices
 
 # Channels that change by less than this (radians) stand still: a motion at rest, read from Blender's single precision,
 # trembles by about 4e-7. A millionth of a radian is a thousandth of a millimetre at the end of a leg.
@@ -26,7 +25,8 @@ def still_spans(values: Array, candidates: Indices, drift: Drift, tolerance: Arr
             continue
         span = np.arange(keys[0], keys[-1] + 1)
         rest = np.repeat(values[keys[:1]], len(span), axis=0)
-        if np.abs(values[span] - rest).max() <= STILL and np.all(drift(rest, span) <= tolerance[span]):
+        most = np.abs(values[span] - rest).max()
+        if most == 0.0 or (most <= STILL and np.all(drift(rest, span) <= tolerance[span, None])):
             spans.append((keys[0], keys[-1]))
     return np.array(spans, dtype=np.intp).reshape(-1, 2)
 

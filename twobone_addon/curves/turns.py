@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..array_types import Array, Mask
-from .indices import Indices
+from ..array_types import Array
 
 FULL_TURN = 2.0 * np.pi
 
@@ -50,15 +49,3 @@ def _joining_turns(first: Array, last: Array, before: ArrayLike | None, after: A
         return np.abs(first + FULL_TURN * turns - before) + np.abs(last + FULL_TURN * turns - after)
 
     return np.where(jumps(to_after) < jumps(to_before) - JOIN_TIE, to_after, to_before)
-
-
-def held_frames(defined: Mask) -> Indices:
-    """For `defined : (..., F)`: the index of the last defined frame so far, at the start that of the first one.
-
-    Where no frame is defined every index is its own.
-    """
-    frames = np.arange(defined.shape[-1])
-    last = np.maximum.accumulate(np.where(defined, frames, -1), axis=-1)
-    first = np.argmax(defined, axis=-1)[..., None]
-    held = np.where(last >= 0, last, first)
-    return np.where(defined.any(axis=-1, keepdims=True), held, frames)

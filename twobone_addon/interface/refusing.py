@@ -3,13 +3,15 @@
 import bpy
 
 from ..errors import TwoBoneError
+from .stored.selecting import follow_selection
 
 
 class MayRefuse:
     """Operators with `act(context)`, which returns what `execute` is to return or raises a `TwoBoneError`."""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Do it, or say why not."""
+        """Do it for what is selected, or say why not."""
+        follow_selection(context.view_layer)
         try:
             return self.act(context)
         except TwoBoneError as error:

@@ -1,57 +1,36 @@
 """Which settings have a say, and their rows in panels and in the redo panel."""
 
-from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import bpy
 
 from ..options import Group, Kind, Option
-from ..settings import OPTIONS
-from .option_properties import CONTEXT
+from ..settings import OPTION, OPTIONS
+from .stored.option_properties import CONTEXT
 
 Settings = Any
 """A stored chain or an operator: what has the settings as attributes."""
 
-FIXED_PLANES = {"XY", "XZ", "YZ"}
 LIMITS = ("upper_min", "upper_max", "lower_min", "lower_max")
 
-RELEVANT: Mapping[str, Callable[[Settings], bool]] = {
-    "method": lambda chain: chain.joints == "ALL",
-    "plane_space": lambda chain: chain.plane in FIXED_PLANES,
-    "plane_object": lambda chain: chain.plane == "OBJECT",
-    "pole": lambda chain: chain.plane == "POLE",
-    "pole_bone": lambda chain: chain.plane == "POLE",
-    "pole_angle": lambda chain: chain.plane == "POLE",
-    "depth": lambda chain: chain.plane in FIXED_PLANES | {"OBJECT"},
-    "softness": lambda chain: chain.reach != "CLAMP",
-    "softness_near": lambda chain: chain.reach != "CLAMP",
-    "stretch_start": lambda chain: chain.reach == "STRETCH",
-    "stretch_max": lambda chain: chain.reach == "STRETCH",
-    "compress_min": lambda chain: chain.reach == "STRETCH",
-    **dict.fromkeys(LIMITS, lambda chain: chain.use_limits),
-    "frame_start": lambda chain: chain.frame_range == "CUSTOM",
-    "frame_end": lambda chain: chain.frame_range == "CUSTOM",
-    "step": lambda chain: chain.keys in {"FRAMES", "REDUCE"},
-    "tolerance": lambda chain: chain.keys == "REDUCE",
-    "interpolation": lambda chain: chain.keys != "REDUCE",
-}
-"""When a setting that has not always a say has one. All others always have."""
-
-JOINED = {"frame_end", "upper_max", "lower_max", "softness_near", "stretch_max", "max_distance"}
+JOINED = {"frame_end", "upper_max", "lower_max", "softness_near", "stretch_max"}
 """Settings that stand close below the one before them, as the two ends of one thing do."""
 
 SHORT_LABELS = {
     "stretch_max": "Maximum",
     "compress_min": "Compress",
-    "min_distance": "Distance Min",
-    "max_distance": "Max",
+    "min_distance": "Min Distance",
+    "max_distance": "Max Distance",
     "upper_min": "Upper Min",
     "upper_max": "Max",
     "lower_min": "Lower Min",
     "lower_max": "Max",
 }
 """What stands before a row where the setting's own label is wider than a sidebar, said by the row above."""
+
+LABEL_PART = 0.4
+"""Part of a row's width that Blender gives the label."""
 
 NARROW = 220
 """Width in pixels, at resolution scale 1, from which a choice fits beside its label."""
@@ -62,14 +41,23 @@ BONES_OF = {"target_bone": "target", "pole_bone": "pole"}
 
 def is_relevant(chain: Settings, name: str) -> bool:
     """Whether a setting makes a difference, with the others as they are."""
-    return name not in RELEVANT or RELEVANT[name](chain)
+    needs = OPTION[name].needs
+    return needs is None or getattr(chain, needs.setting) in needs.values
 
 
-def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, without: AbstractSet[str] = frozenset()) -> None:
-    """A row for each setting of a group that makes a difference, but for those in `without`."""
+def draw_options(
+    layout: bpy.types.UILayout,
+    chain: Settings,
+    group: Group,
+    *,
+    without: AbstractSet[str] = frozenset(),
+    only: AbstractSet[str] = frozenset(),
+) -> None:
+    """A row for each setting of a group that makes a difference, but for those in `without`, or for those in `only` alone."""
     column = layout.column()
     for option in OPTIONS:
-        if option.group is not group or option.name in without or not is_relevant(chain, option.name):
+        is_meant = option.name in only if only else option.name not in without
+        if option.group is not group or not is_meant or not is_relevant(chain, option.name):
             continue
         if option.name not in JOINED:
             column = layout.column(align=True)
@@ -79,6 +67,19 @@ def draw_options(layout: bpy.types.UILayout, chain: Settings, group: Group, with
             _draw_in_redo_panel(column, chain, option)
         else:
             column.prop(chain, option.name, text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
+
+
+def draw_switch(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: bool) -> None:
+    """A setting that is off or has a value: a box to tick, and beside it the value while it is on."""
+    split = layout.split(factor=LABEL_PART)
+    left = split.row()
+    left.alignment = "RIGHT"
+    left.label(text=SHORT_LABELS.get(name, OPTION[name].label), text_ctxt=CONTEXT)
+    row = split.row(align=True)
+    box = "CHECKBOX_HLT" if on else "CHECKBOX_DEHLT"
+    row.operator("twobone.switch_setting", text="", icon=box, emboss=False).setting = name
+    if on and OPTION[name].kind is Kind.NUMBER:
+        row.prop(chain, name, text="")
 
 
 def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator, option: Option) -> None:
@@ -108,13 +109,13 @@ def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
         layout.prop_search(chain, name, owner.data, "bones")
 
 
-def draw_sentence(layout: bpy.types.UILayout, sentence: str, context: bpy.types.Context) -> None:
+def draw_sentence(layout: bpy.types.UILayout, sentence: str, context: bpy.types.Context, *, icon: str = "INFO") -> None:
     """A sentence, broken into lines that fit the sidebar."""
     characters = max(int(context.region.width / (7 * context.preferences.system.ui_scale)) - 6, 16)
     column = layout.column(align=True)
     column.scale_y = 0.8
     for number, line in enumerate(wrapped(sentence, characters)):
-        column.label(text=line, translate=False, icon="INFO" if number == 0 else "BLANK1")
+        column.label(text=line, translate=False, icon=icon if number == 0 else "BLANK1")
 
 
 def wrapped(text: str, characters: int) -> list[str]:

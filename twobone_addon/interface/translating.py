@@ -5,7 +5,7 @@ from pathlib import Path
 
 import bpy
 
-from .option_properties import CONTEXT
+from .stored.option_properties import CONTEXT
 
 FOLDER = Path(__file__).with_name("translations")
 

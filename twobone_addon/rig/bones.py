@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..array_types import Array
+from ..arrays import magnitude
+from ..solver import CLEAR
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,21 @@ class RestChain:
 
 
 def bend_area(joints: Array) -> Array:
-    """Twice the area vector `(..., 3)` of the polygon of joints `(..., n + 1, 3)`: the normal of their bend, by its size.
+    """Area vector `(..., 3)` of the bends of joints `(..., n + 1, 3)`: the normal of the plane they bend in, by their size.
 
-    Counter-clockwise around it. Of two links it is their cross product; of more, bends to either side count against
-    each other by the area they enclose, as the solver tells sides (`solver.chain_start`).
+    Of two links it is their cross product, counter-clockwise around it. Of more, those of all neighbours together,
+    each counted to the side of the first bend (see `solver.chain_sides`), so that the bends of an S do not cancel out.
     """
-    spokes = joints[..., 1:, :] - joints[..., :1, :]
-    return np.cross(spokes[..., :-1, :], spokes[..., 1:, :]).sum(axis=-2)
+    links = joints[..., 1:, :] - joints[..., :-1, :]
+    bends = np.cross(links[..., :-1, :], links[..., 1:, :])
+    lengths = magnitude(links)
+    products = lengths[..., :-1] * lengths[..., 1:]
+    sizes = magnitude(bends)
+    sines = np.divide(sizes, products, out=np.zeros_like(sizes), where=products > 0.0)
+    first = np.argmax(sines >= CLEAR * sines.max(axis=-1, keepdims=True), axis=-1)
+    leading = np.take_along_axis(bends, first[..., None, None], axis=-2)
+    against = np.sum(bends * leading, axis=-1, keepdims=True) < 0.0
+    return np.where(against, -bends, bends).sum(axis=-2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..array_types import Array, Mask
+from ..array_types import Array
 
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 EVEN = ("XYZ", "YZX", "ZXY")
@@ -16,7 +16,20 @@ EVEN = ("XYZ", "YZX", "ZXY")
 def from_eulers(angles: Array, order: str) -> Array:
     """Rotation matrices `(..., 3, 3)` of Euler angles `(..., 3)`."""
     first, middle, last = ("XYZ".index(letter) for letter in order)
-    return _about(last, angles[..., last]) @ _about(middle, angles[..., middle]) @ _about(first, angles[..., first])
+    sign = 1.0 if order in EVEN else -1.0
+    (s1, s2, s3), (c1, c2, c3) = (
+        (turn(angles[..., first]), turn(angles[..., middle]), turn(angles[..., last])) for turn in (np.sin, np.cos)
+    )
+    s1, s2, s3 = sign * s1, sign * s2, sign * s3
+    matrices = np.empty((*np.shape(angles)[:-1], 3, 3))
+    matrices[..., first, first], matrices[..., middle, first], matrices[..., last, first] = c2 * c3, c2 * s3, -s2
+    matrices[..., first, middle] = s1 * s2 * c3 - c1 * s3
+    matrices[..., middle, middle] = s1 * s2 * s3 + c1 * c3
+    matrices[..., last, middle] = s1 * c2
+    matrices[..., first, last] = c1 * s2 * c3 + s1 * s3
+    matrices[..., middle, last] = c1 * s2 * s3 - s1 * c3
+    matrices[..., last, last] = c1 * c2
+    return matrices
 
 
 def to_eulers(matrices: Array, order: str) -> Array:
@@ -38,19 +51,3 @@ def to_eulers(matrices: Array, order: str) -> Array:
     )
     angles[..., last] = np.where(locked, 0.0, np.arctan2(sign * m[..., middle, first], m[..., first, first]))
     return angles
-
-
-def locked_frames(angles: Array, order: str, cosine: float = 1e-5) -> Mask:
-    """Where the outer angles of `(..., 3)` are not told apart any more, `(...)`."""
-    return np.abs(np.cos(angles[..., "XYZ".index(order[1])])) < cosine
-
-
-def _about(axis: int, angle: Array) -> Array:
-    """Rotation matrices `(..., 3, 3)` about a coordinate axis."""
-    after, last = (axis + 1) % 3, (axis + 2) % 3
-    matrices = np.zeros((*np.shape(angle), 3, 3))
-    matrices[..., axis, axis] = 1.0
-    matrices[..., after, after] = matrices[..., last, last] = np.cos(angle)
-    matrices[..., last, after] = np.sin(angle)
-    matrices[..., after, last] = -matrices[..., last, after]
-    return matrices

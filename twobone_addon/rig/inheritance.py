@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array
+from ..arrays import magnitude
 from .bones import BoneChannels, RestBone
 from .rotations import before, determinant, unit
 
@@ -120,7 +121,7 @@ def local_basis(bone: RestBone, parent_pose: Array | None, posed: Array) -> tupl
 
 
 def _axis_lengths(matrix3: Array) -> Array:
-    return np.sqrt(np.sum(matrix3 * matrix3, axis=-2))
+    return magnitude(np.swapaxes(matrix3, -1, -2))
 
 
 def _normalised(matrix3: Array) -> Array:
@@ -152,7 +153,7 @@ def _across(axis: Array, around: Array, square: Array) -> Array:
 
 def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
     """Both axes turned away from each other by half of what is missing to a right angle, area kept."""
-    length_x, length_z = (np.sqrt(np.sum(axis * axis, axis=-1, keepdims=True)) for axis in (x, z))
+    length_x, length_z = (magnitude(axis)[..., None] for axis in (x, z))
     unit_x, unit_z = (
         np.divide(axis, length, out=np.zeros_like(axis), where=length > 0) for axis, length in ((x, length_x), (z, length_z))
     )

@@ -28,9 +28,9 @@ from ..solver import (
 from .bones import ChainMotion, RestChain
 from .planes import in_plane
 from .posing import Laying, Reference, Turned, by_angles, link_vectors, rest_reference, towards, turn_bones
-from .some_frames import at_frames, laying_at, motion_at, reference_at, with_frames, with_rows
+from .some_frames import at_frames, laying_at, motion_at, reference_at, with_frames
 from .still_hinges import still_hinges
-from .uneven import search
+from .uneven import LinksAt, closest, search
 
 SETTLED = 1e-7
 """Tip error, relative to the chain's length, at which rounds stop: single precision makes as much of it anyway."""
@@ -40,6 +40,11 @@ UNEVEN_SETTLED = 5e-9
 
 LENGTH_ROUNDS = 20
 """Uneven scale up to about 2:1 settles within these; more is left to the search."""
+
+ASTRAY = 1e-3
+"""Radians between where a link is to point and where it does that the next round puts right. A link over bones between its
+joints wanders by some 1e-7 as they turn, because rest matrices in single precision are not quite rotations and some ways of
+inheriting scale measure their axes; what is far off has a reason that turning on does not remove."""
 
 TWO = 2
 """Links that the closed form solves."""
@@ -91,17 +96,21 @@ class ChainPose:
 def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, task: Task) -> ChainPose:
     """Pose a chain so that its tip, seen in the plane, is on its targets."""
     targets = in_plane(task.frames, task.targets - reference.joints[..., 0, :])
-    links = link_vectors(task.frames, reference.joints)
+    own = task.laying.own
+    links = link_vectors(task.frames if own is None else own, reference.joints)
     start = angles_of(links)
     rest_direction = _rest_direction(chain, motion, task)
     uneven = _uneven(reference)
     settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
-    fixed = not task.laying.flatten and task.options.mode != ReachMode.STRETCH
+    fixed = not task.laying.flatten and own is None and task.options.mode != ReachMode.STRETCH
     hinges = still_hinges(chain, motion, reference, task.frames) if fixed else None
     lengths = _lengths(links) if hinges is None else hinges.lengths[None]
 
-    def pose_with(lengths: Array) -> tuple[ChainPose, Array, Mask]:
-        """The pose for links of these lengths `(..., F, n)`, its links, and where its tip is not where the solution has it."""
+    def pose_with(lengths: Array, lead: Array) -> tuple[ChainPose, Array, Array, Mask]:
+        """The pose for links of these lengths `(..., F, n)`, its links, where these are to point, and where the tip is off.
+
+        Bones are turned by `lead` `(..., F, n)` beyond where their links are to point.
+        """
         solution = _solve(targets, lengths, task, start, rest_direction)
         directions = np.cumsum(solution.angles, axis=-1)
         if hinges is not None:
@@ -109,17 +118,20 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
             turned, posed = hinges.turned_towards(directions)
         else:
             scaled = task.stretched(motion, solution.ratio)
-            turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions))
+            turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions + lead))
             posed = link_vectors(task.frames, turned.joints)
         unsettled = _distance(posed.sum(axis=-2), solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
-        return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), posed, unsettled
+        return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), posed, directions, unsettled
 
-    pose, posed, unsettled = pose_with(lengths)
+    lead = np.zeros(1)
+    pose, posed, directions, unsettled = pose_with(lengths, lead)
     for _ in range(LENGTH_ROUNDS):
         if not unsettled.any():
             break
         lengths = _lengths(posed) / pose.ratio[..., None]
-        pose, posed, unsettled = pose_with(lengths)
+        off = wrap(directions - np.arctan2(posed[..., 1], posed[..., 0]))
+        lead = lead + np.where(np.abs(off) < ASTRAY, off, 0.0)
+        pose, posed, directions, unsettled = pose_with(lengths, lead)
     doubtful = unsettled | (uneven & (pose.reach != Reach.REACHED))
     if task.limits is None and doubtful.any():
         return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
@@ -132,25 +144,46 @@ def _searched(
     """The pose with doubtful frames searched, where the ring of fixed lengths neither poses the chain nor tells its reach."""
     options = task.options
     to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)
-    goals = (targets if to_target else pose.goals)[doubtful]
-    frames, laying = at_frames(task.frames, doubtful, 2), laying_at(task.laying, doubtful)
-    motion, start = motion_at(pose.motion, doubtful), reference_at(reference, doubtful)
+    goals = targets if to_target else pose.goals
+    turned = _found(search, chain, reference, task, pose=pose, goals=goals, where=doubtful)
+    tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
+    far = np.max(_lengths(link_vectors(task.frames, turned.joints)).sum(axis=-1))
+    missed = doubtful & (_distance(tips, goals) > SETTLED * far)
+    if missed.any():
+        turned = _found(closest, chain, reference, task, pose=replace(pose, turned=turned), goals=goals, where=missed)
+    reach = _measured_reach(link_vectors(task.frames, turned.joints), targets, pose.reach, options.tolerance)
+    return replace(
+        pose,
+        turned=turned,
+        reach=np.where(doubtful, reach, pose.reach),
+        goals=np.where(doubtful[..., None], goals, pose.goals),
+    )
+
+
+def _found(
+    find: Callable[[Array, Array, int, LinksAt], Array],
+    chain: RestChain,
+    reference: Reference,
+    task: Task,
+    *,
+    pose: ChainPose,
+    goals: Array,
+    where: Mask,
+) -> Turned:
+    """The turned chain of `pose` with the frames `where` as `find` turns them."""
+    frames, laying = at_frames(task.frames, where, 2), laying_at(task.laying, where)
+    motion, start = motion_at(pose.motion, where), reference_at(reference, where)
 
     def turned_by(angles: Array) -> Turned:
-        turn = towards(start, frames, laying, angles) if laying.flatten else by_angles(frames, angles)
+        directed = laying.flatten or laying.own is not None
+        turn = towards(start, frames, laying, angles) if directed else by_angles(frames, angles)
         return turn_bones(chain, motion, start, turn)
 
     def links_at(angles: Array) -> Array:
         return link_vectors(frames, turned_by(angles).joints)
 
-    found = turned_by(search(goals, task.bend[doubtful], len(chain.turning), links_at))
-    reach = _measured_reach(link_vectors(frames, found.joints), targets[doubtful], pose.reach[doubtful], options.tolerance)
-    return replace(
-        pose,
-        turned=with_frames(pose.turned, doubtful, found),
-        reach=with_rows(pose.reach, doubtful, reach),
-        goals=with_rows(pose.goals, doubtful, goals),
-    )
+    angles = find(goals[where], at_frames(task.bend, where, 0), len(chain.turning), links_at)
+    return with_frames(pose.turned, where, turned_by(angles))
 
 
 def _solve(targets: Array, lengths: Array, task: Task, start: Array, rest_direction: Array) -> PlanarSolution:

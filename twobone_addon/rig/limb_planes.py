@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array, Mask
+from ..arrays import held, magnitude
 from .bones import RestChain, bend_area
 from .planes import STRAIGHT, is_bent
 from .rotations import about_axis, unit
@@ -60,7 +61,7 @@ def plane_with_normal(normals: Array, lines: Array) -> LimbPlane:
     """Planes through `lines` `(..., F, 3)` (root joint to target) whose normals are nearest to `normals` `(..., F, 3)`."""
     along = _held_direction(lines)
     away = normals - along * _dot(normals, along)[..., None]
-    decided = _length(away) > UNDECIDED
+    decided = magnitude(away) > UNDECIDED
     normal = unit(_held_across(away, along, decided, normals))
     return LimbPlane(np.stack([along, np.cross(normal, along), normal], axis=-1), ~decided)
 
@@ -73,7 +74,7 @@ def plane_through_pole(lines: Array, poles: Array, angle: float, otherwise: Arra
     """
     along = _held_direction(lines)
     towards = poles - along * _dot(poles, along)[..., None]
-    decided = _length(towards) > UNDECIDED * _length(poles)
+    decided = magnitude(towards) > UNDECIDED * magnitude(poles)
     # Positive is counter-clockwise from link 1 to link 2, which puts the middle joint at negative v.
     normal = unit(_held_across(np.cross(towards, along), along, decided, otherwise))
     if angle:
@@ -83,18 +84,18 @@ def plane_through_pole(lines: Array, poles: Array, angle: float, otherwise: Arra
 
 def _held_direction(lines: Array) -> Array:
     """Unit vectors along `lines`; one without length takes that of the last frame with length."""
-    known = _length(lines) > 0.0
-    held = _hold_rows(lines, known)
-    return unit(np.where(np.any(held != 0.0, axis=-1, keepdims=True), held, np.array([1.0, 0.0, 0.0])))
+    known = magnitude(lines) > 0.0
+    last = held(lines, known)
+    return unit(np.where(np.any(last != 0.0, axis=-1, keepdims=True), last, np.array([1.0, 0.0, 0.0])))
 
 
 def _held_across(vectors: Array, along: Array, decided: Mask, otherwise: Array) -> Array:
     """Vectors perpendicular to `along`; undecided ones are taken from the last decided frame, else from `otherwise`."""
-    held = np.where(np.any(decided, axis=-1)[..., None, None], _hold_rows(vectors, decided), otherwise)
-    held = np.where(decided[..., None], vectors, held)
-    across = held - along * _dot(held, along)[..., None]
-    # What is held may itself run along the line by now: then any perpendicular is as good as another.
-    lost = _length(across) <= UNDECIDED * _length(held)
+    last = np.where(np.any(decided, axis=-1)[..., None, None], held(vectors, decided), otherwise)
+    last = np.where(decided[..., None], vectors, last)
+    across = last - along * _dot(last, along)[..., None]
+    # What is last may itself run along the line by now: then any perpendicular is as good as another.
+    lost = magnitude(across) <= UNDECIDED * magnitude(last)
     return np.where(lost[..., None], _any_perpendicular(along), across)
 
 
@@ -103,17 +104,5 @@ def _any_perpendicular(along: Array) -> Array:
     return least - along * _dot(least, along)[..., None]
 
 
-def _hold_rows(vectors: Array, valid: Mask) -> Array:
-    """Rows of `vectors` `(..., F, 3)` that are not valid, from the last valid one; leading ones from the first."""
-    frames = np.arange(vectors.shape[-2])
-    first = np.argmax(valid, axis=-1)[..., None]
-    last = np.maximum.accumulate(np.where(valid, frames, first), axis=-1)
-    return np.take_along_axis(vectors, last[..., None], axis=-2)
-
-
 def _dot(first: Array, second: Array) -> Array:
     return np.sum(first * second, axis=-1)
-
-
-def _length(vectors: Array) -> Array:
-    return np.sqrt(_dot(vectors, vectors))

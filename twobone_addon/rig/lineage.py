@@ -12,9 +12,8 @@ import numpy as np
 
 from ..array_types import Array
 from .bones import BoneChannels, RestBone
-from .eulers import from_eulers
+from .channels import channel_rotations
 from .inheritance import pose_with_channels
-from .rotations import about_axis, from_quaternion, unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +55,6 @@ class Carrier:
     rest: RestBone
     relative: bool
     """Whether the object follows how the bone leaves its rest pose, instead of the bone's tail."""
-
-
-def channel_rotations(mode: str, values: Array) -> Array:
-    """Rotation matrices `(F, 3, 3)` of what a rotation channel holds, `(F, 4)`; a zero axis or quaternion is no turn."""
-    if mode == "QUATERNION":
-        return from_quaternion(values)
-    if mode == "AXIS_ANGLE":
-        axis = unit(values[..., 1:])
-        return about_axis(axis, np.where(np.any(axis != 0.0, axis=-1), values[..., 0], 0.0))
-    return from_eulers(values[..., :3], mode)
 
 
 def posed_bone(link: BoneLink, parent_pose: Array | None) -> Array:

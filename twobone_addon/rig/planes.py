@@ -8,9 +8,12 @@ that is seen in the plane's own space.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..array_types import Array
+from ..arrays import magnitude
 from .bones import bend_area
 from .rotations import unit
 
@@ -23,6 +26,9 @@ STRAIGHT = 1e-4
 ASIDE = 0.6
 """Sine of the angle up to which a straight chain may stand off a plane and still swing in it: legs stand a little apart.
 No direction stands farther off all three letter planes."""
+
+FLAT = 0.01
+"""Thickness, relative to the largest extent, up to which a rig counts as flat: layers of a cut-out lie a little apart."""
 
 OUTWARDS = {"YZ": np.array([0.0, -1.0, 0.0]), "XZ": np.array([0.0, 0.0, -1.0]), "XY": np.array([0.0, 1.0, 0.0])}
 """Where the middle joint of a straight chain goes by default: knees to the front, elbows of spread arms down or back."""
@@ -66,21 +72,33 @@ def from_plane(frames: Array, coordinates: Array) -> Array:
     return np.einsum("...ij,...j->...i", frames[..., :2], coordinates)
 
 
-def nearest_letters(joints: Array) -> tuple[str, int]:
+def nearest_letters(joints: Array, among: Sequence[str] = tuple(OUTWARDS)) -> tuple[str, int]:
     """The letter plane nearest to the bend of joints `(n + 1, 3)` at rest, and the side of that bend in it, +1 or -1.
 
-    A straight chain has no bend. Then it is the first of `YZ`, `XZ`, `XY` that holds most of its length, for limbs mostly
-    swing forwards and backwards, and the side on which people's joints stand out: see `OUTWARDS`.
+    A straight chain has no bend. Then it is the first of those `among` which it is looked for that holds most of its
+    length, for limbs mostly swing forwards and backwards, and the side on which people's joints stand out: see `OUTWARDS`.
     """
     bend = bend_area(joints)
-    normals = {letters: np.cross(*letter_axes(letters).T) for letters in OUTWARDS}
+    normals = {letters: np.cross(*letter_axes(letters).T) for letters in among}
     if is_bent(joints):
         nearest = max(normals, key=lambda letters: abs(normals[letters] @ bend))
         return nearest, 1 if normals[nearest] @ bend >= 0.0 else -1
     along = unit(joints[-1] - joints[0])
-    nearest = next(letters for letters, normal in normals.items() if abs(normal @ along) <= ASIDE)
+    nearest = next((letters for letters, normal in normals.items() if abs(normal @ along) <= ASIDE), among[0])
     # Bent to the positive side, the middle joint goes to the right of the chain as seen against the normal.
     return nearest, 1 if np.cross(along, normals[nearest]) @ OUTWARDS[nearest] >= 0.0 else -1
+
+
+def flat_letters(points: Array) -> tuple[str, ...]:
+    """The letter planes along one of which all points `(P, 3)` lie, as thin as `FLAT` allows; those of a line are two."""
+    extents = np.ptp(points, axis=0)
+    return thin_letters(extents / max(extents.max(), np.finfo(float).tiny), FLAT)
+
+
+def thin_letters(extents: Array, thickness: float) -> tuple[str, ...]:
+    """The letter planes across which extents `(3,)` along the axes are no larger than `thickness`."""
+    thin = extents <= thickness
+    return tuple(letters for letters in OUTWARDS if thin[next(axis for axis in range(3) if axis not in LETTERS[letters])])
 
 
 def is_bent(joints: Array) -> bool:
@@ -89,7 +107,7 @@ def is_bent(joints: Array) -> bool:
     For two links the bend's sine is compared with `STRAIGHT`, for more its equal for their area.
     """
     bend = bend_area(joints)
-    links = np.sqrt(np.sum(np.diff(joints, axis=0) ** 2, axis=-1))
-    # The area that links at right angles to all before them would have: the product of lengths, for two of them.
-    largest = np.sum(links[1:] * np.cumsum(links)[:-1])
+    links = magnitude(np.diff(joints, axis=0))
+    # What it would be were each link at right angles to the one before.
+    largest = np.sum(links[1:] * links[:-1])
     return bool(np.sqrt(bend @ bend) > STRAIGHT * largest)

@@ -14,7 +14,7 @@ from .inheritance import ParentTransform, parent_transform, pose_under, pose_wit
 from .local_rotations import LocalRotations, Matrices
 from .planes import in_plane
 from .rotations import about_axis, before
-from .turning import hinge_axis, laid_along, laid_normal, resting_normal, turned_along
+from .turning import carried_along, hinge_axis, laid_along, laid_normal, resting_normal, turned_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,9 @@ class Laying:
     normal: Array | None = None
     """`(..., F, 3)` the limb's own normal in its reference pose, armature space, laid along the plane's normal;
     `None` lays each link on the shortest way."""
+    own: Array | None = None
+    """`(..., F, 3, 3)` frames of the limb's own plane in its reference pose: it is carried from there into the plane as it
+    is, each link as far beside it as before; `None` for a limb that has no plane of its own."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,8 @@ def towards(reference: Reference, frames: Array, laying: Laying, directions: Arr
 
     def turn(number: int, inherited: Array) -> Array:
         direction = directions[..., number]
+        if laying.own is not None:
+            return carried_along(inherited, frames, links[number], normals[number], direction)
         if laying.flatten:
             return laid_along(inherited, frames, links[number], normals[number], direction)
         return turned_along(inherited, frames, links[number], direction)
@@ -154,7 +159,10 @@ def by_angles(frames: Array, angles: Array) -> Turn:
 
 
 def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[Array]:
-    """Each link's own normal `(..., F, 3)`, before what its bone inherits; empty where links keep their depth."""
+    """Each link's own normal `(..., F, 3)`, before what its bone inherits; empty where bones turn in the plane only."""
+    own = laying.own
+    if own is not None:
+        return [hinge_axis(inherited, own[..., 2]) for inherited in reference.inherited]
     if not laying.flatten:
         return []
     pairs = zip(reference.inherited, reference.links, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..array_types import Array
+from ..arrays import magnitude
 
 
 def unit(vectors: Array) -> Array:
@@ -14,7 +15,7 @@ def unit(vectors: Array) -> Array:
     """
     largest = np.max(np.abs(vectors), axis=-1, keepdims=True)
     scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)
-    length = np.sqrt(np.sum(scaled * scaled, axis=-1, keepdims=True))
+    length = magnitude(scaled)[..., None]
     return np.divide(scaled, length, out=np.zeros_like(scaled), where=length > 0)
 
 
@@ -33,7 +34,7 @@ def before(matrices: Array, vectors: Array) -> Array:
     shape = np.broadcast_shapes(matrices.shape[:-2], vectors.shape[:-1])
     matrices = np.broadcast_to(matrices, (*shape, 3, 3))
     columns = np.broadcast_to(vectors, (*shape, 3))[..., None]
-    extent = np.prod(np.sqrt(np.sum(matrices * matrices, axis=-2)), axis=-1)
+    extent = np.prod(magnitude(np.swapaxes(matrices, -1, -2)), axis=-1)
     if np.any(np.abs(determinant(matrices)) <= FLAT * extent):
         return (np.linalg.pinv(matrices) @ columns)[..., 0]
     return np.linalg.solve(matrices, columns)[..., 0]
@@ -51,6 +52,22 @@ def about_axis(axis: Array, angle: Array) -> Array:
         (z * x * versine - y * sine, z * y * versine + x * sine, cosine + z * z * versine),
     )
     return _of_rows(rows)
+
+
+def least_turn(start: Array, end: Array) -> Array:
+    """Rotation matrices `(..., 3, 3)` that bring unit vectors `start` `(..., 3)` to `end` the shortest way.
+
+    Of opposite vectors, whose shortest ways are many, the half turn about any axis across them.
+    """
+    half = unit(start + end)
+    across = unit(np.cross(start, np.eye(3)[np.argmin(np.abs(start), axis=-1)]))
+    opposite = ~np.any(half != 0.0, axis=-1)[..., None, None]
+    # The half turn about what lies half-way brings start to end, that about end leaves it there: together the way between.
+    return np.where(opposite, _half_turn(across), _half_turn(end) @ _half_turn(half))
+
+
+def _half_turn(axis: Array) -> Array:
+    return 2.0 * axis[..., :, None] * axis[..., None, :] - np.eye(3)
 
 
 Rows = tuple[tuple[Array, Array, Array], ...]
@@ -100,7 +117,7 @@ def to_quaternion(matrices: Array) -> Array:
 def to_axis_angle(quaternions: Array) -> tuple[Array, Array]:
     """Angle `(...)` in 0..pi and unit axis `(..., 3)` of unit quaternions; no turn gives the Y axis, as in Blender."""
     q = np.where(quaternions[..., :1] < 0.0, -quaternions, quaternions)
-    sine = np.sqrt(np.sum(q[..., 1:] ** 2, axis=-1))
+    sine = magnitude(q[..., 1:])
     angle = 2.0 * np.arctan2(sine, q[..., 0])
     axis = np.where(sine[..., None] > 0.0, unit(q[..., 1:]), np.array([0.0, 1.0, 0.0]))
     return angle, axis
@@ -113,13 +130,23 @@ def nearest_rotation(matrices: Array) -> Array:
     return rotations * np.where(determinant(rotations) < 0.0, -1.0, 1.0)[..., None, None]
 
 
+def twists_about(axes: Array, turns: Array) -> Array:
+    """How far `(...)`, 0..pi, rotations `(..., 3, 3)` turn about unit axes `(..., 3)`, beside the way they swing these.
+
+    The rest after the shortest turn that brings the axis where it goes (swing and twist). Of a half swing, 0.
+    """
+    quaternions = to_quaternion(turns)
+    along = np.sum(quaternions[..., 1:] * axes, axis=-1)
+    return 2.0 * np.arctan2(np.abs(along), np.abs(quaternions[..., 0]))
+
+
 def slerp(start: Array, end: Array, amount: Array) -> Array:
     """Quaternions `(..., 4)` on the shortest way from `start` to `end`, `amount` `(...)` 0..1 of it (Shoemake 1985)."""
     cosine = np.sum(start * end, axis=-1)
     end = np.where(cosine[..., None] < 0.0, -end, end)
     # atan2 of the half chord and the half sum is exact for tiny and for wide angles alike.
-    chord = np.sqrt(np.sum((end - start) ** 2, axis=-1))
-    total = np.sqrt(np.sum((end + start) ** 2, axis=-1))
+    chord = magnitude(end - start)
+    total = magnitude(end + start)
     angle = 2.0 * np.arctan2(chord, total)
     sine = np.sin(angle)
     safe = np.where(sine > 0.0, sine, 1.0)

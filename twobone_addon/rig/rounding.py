@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from ..array_types import Array
+from ..arrays import magnitude
 
 STEPS = sorted(itertools.product((-2, -1, 0, 1, 2), repeat=3), key=lambda steps: sum(map(abs, steps)))
 """Steps of single precision on each axis, the points around the nearest one, nearer ones first."""
@@ -36,4 +37,4 @@ def rounded_at_distance(values: Array, matrices: Array, center: Array) -> Array:
 
 def _distances(values: Array, matrices: Array, center: Array) -> Array:
     away = (matrices[:, :3, :3] @ values[..., None])[..., 0] + matrices[:, :3, 3] - center
-    return np.sqrt(np.sum(away * away, axis=-1))
+    return magnitude(away)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..array_types import Array
 from .bones import ChainMotion, RestBone, RestChain
 
@@ -22,8 +24,12 @@ def scale_carriers(chain: RestChain) -> tuple[int, ...]:
 
 
 def bone_that_stops_stretch(chain: RestChain) -> RestBone | None:
-    """A bone that rides along between two joints but passes no scale on, so that its link cannot grow; `None` if none."""
-    riding = (index for index in range(len(chain.bones) - 1) if index not in chain.turning)
+    """A bone that rides along between two joints but passes no scale on, so that its link cannot grow; `None` if none.
+
+    The last bone does so where the tip is not its head.
+    """
+    count = len(chain.bones) if np.any(chain.tip != 0.0) else len(chain.bones) - 1
+    riding = (index for index in range(count) if index not in chain.turning)
     return next((chain.bones[index] for index in riding if chain.bones[index].inherit_scale in NOT_INHERITED), None)
 
 

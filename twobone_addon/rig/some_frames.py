@@ -39,7 +39,9 @@ def reference_at(reference: Reference, where: Mask) -> Reference:
 
 def laying_at(laying: Laying, where: Mask) -> Laying:
     """Some frames of a laying."""
-    return laying if laying.normal is None else replace(laying, normal=at_frames(laying.normal, where, 1))
+    normal = None if laying.normal is None else at_frames(laying.normal, where, 1)
+    own = None if laying.own is None else at_frames(laying.own, where, 2)
+    return replace(laying, normal=normal, own=own)
 
 
 def with_frames(turned: Turned, where: Mask, found: Turned) -> Turned:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array
+from ..arrays import magnitude
 from .bones import ChainMotion, RestChain
 from .local_rotations import HingeTurns
 from .posing import Reference, Turned, link_vectors, pose_with_rotations
@@ -32,6 +33,10 @@ UPRIGHT = 0.01
 
 BETWEEN = np.array([[0.7, -1.9], [2.6, 0.4], [-1.2, 2.9]])
 """Turns beside the grid at which the products are compared with posed bones."""
+
+CARRIED = 1e-5
+"""Largest sine between a link and where the turns of all bones before it would bring it along: several times the wandering
+that `NEARLY_EVEN` allows, and far less than what a bone shows that does not inherit rotation."""
 
 TRUE = 1e-9
 """Largest difference in that, relative to the links: a hundredth of single precision."""
@@ -119,7 +124,8 @@ class StillHinges:
 def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> StillHinges | None:
     """The hinges of a chain that turns about the normal of a plane `(..., 1, 3, 3)`, if all about it is still.
 
-    `None` as well where it has more links, links without length or upright on the plane, or inherits uneven scale.
+    `None` as well where it has more links, links without length or upright on the plane, inherits uneven scale, or where
+    one of its bones, or one between joint and tip, does not turn with those it hangs from.
     """
     if len(chain.turning) != len(BETWEEN[0]) or not _stands_still(chain, motion, reference, frames):
         return None
@@ -128,7 +134,7 @@ def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, fr
         return None
     frame = frames.reshape(3, 3)
     links = link_vectors(frame, reference.joints.reshape(3, 3))
-    extents = np.sqrt(np.sum(np.diff(reference.joints.reshape(3, 3), axis=0) ** 2, axis=-1))
+    extents = magnitude(np.diff(reference.joints.reshape(3, 3), axis=0))
     if np.any(np.hypot(links[:, 0], links[:, 1]) <= UPRIGHT * extents):
         return None
     axes = tuple(hinge_axis(matrix, frame[:, 2]) for matrix in inherited)
@@ -138,11 +144,20 @@ def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, fr
         turned = tuple(about_axis(axis, turns[:, k]) @ rotations[k] for k, axis in enumerate(axes))
         return link_vectors(frame, pose_with_rotations(chain, motion, turned).joints)
 
+    directions = np.arctan2(links[:, 1], links[:, 0])
     for grid in GRIDS:
-        factors = _factors(grid, links_at(grid.pairs))
+        posed = links_at(grid.pairs)
+        factors = _factors(grid, posed) if _is_carried(posed, directions + np.cumsum(grid.pairs, axis=-1)) else None
         if factors is not None:
-            return StillHinges(chain, motion, axes, rotations, np.arctan2(links[:, 1], links[:, 0]), grid, factors)
+            return StillHinges(chain, motion, axes, rotations, directions, grid, factors)
     return None
+
+
+def _is_carried(links: Array, directions: Array) -> bool:
+    """Whether links `(P, 2, 2)` point into `directions` `(P, 2)`, those that turning hinges give what hangs from them."""
+    across = links[..., 1] * np.cos(directions) - links[..., 0] * np.sin(directions)
+    along = links[..., 0] * np.cos(directions) + links[..., 1] * np.sin(directions)
+    return bool(np.all(np.abs(across) <= CARRIED * along))
 
 
 def _factors(grid: Grid, links: Array) -> Array | None:

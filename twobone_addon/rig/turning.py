@@ -58,6 +58,17 @@ def laid_along(inherited: Array, frames: Array, link: Array, normal: Array, dire
     return np.where(empty[..., None, None], np.eye(3), rotation)
 
 
+def carried_along(inherited: Array, frames: Array, link: Array, normal: Array, direction: Array) -> Array:
+    """Rotation `(..., F, 3, 3)` that brings a link's own plane onto the plane and the link's part in it along `direction`.
+
+    normal : (..., F, 3) of the link's own plane, unit length, before what the bone inherits
+
+    What the link has beside its own plane it has beside the plane. One that stands upright on it is not turned.
+    """
+    laid = laid_along(inherited, frames, link - normal * np.sum(normal * link, axis=-1, keepdims=True), normal, direction)
+    return turned_along(inherited, frames, (laid @ link[..., None])[..., 0], direction) @ laid
+
+
 def laid_normal(inherited: Array, frames: Array, link: Array) -> Array:
     """Normal `(..., F, 3)` of a link that was laid into the plane on the shortest way, in the link's own space.
 

@@ -32,3 +32,5 @@ FCurve: TypeAlias = Any
 """`bpy.types.FCurve`"""
 CurveBag: TypeAlias = Any
 """What holds `fcurves` and `groups`: an `Action` before 4.4, an `ActionChannelbag` since."""
+ViewLayer: TypeAlias = Any
+"""`bpy.types.ViewLayer`"""

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import bpy
+from mathutils import Matrix
 
 from ..array_types import Array
 from .blender_types import Object, Scene
 
 
-def add_empty(scene: Scene, beside: Object, *, name: str, location: Array, size: float, shape: str) -> Object:
+def add_empty(
+    scene: Scene, beside: Object, *, name: str, location: Array, size: float, shape: str, rotation: Array | None = None
+) -> Object:
     """An empty in the collection of the object `beside`, or in the scene's own where none of its collections will take it.
 
     They will not where they are not shown, or come from another file, overridden or not.
 
-    location : (3,), world space
+    location : (3,), rotation : (3, 3) or none, world space
     """
     empty = bpy.data.objects.new(name, None)
     empty.location = location
+    if rotation is not None:
+        empty.rotation_euler = Matrix(rotation.tolist()).to_euler()
     empty.empty_display_type = shape
     empty.empty_display_size = size
     empty.show_in_front = True

@@ -8,10 +8,15 @@ import bpy
 
 from ..errors import ObjectError
 from ..rig.bones import RestBone
-from .blender_types import Object
+from .blender_types import Object, PoseBone
+from .libraries import library_of, missing_libraries
 
 ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 """Channel of each rotation mode; all Euler orders use `rotation_euler`."""
+
+
+BONES = 'pose.bones["'
+"""How data paths of bones and their constraints begin."""
 
 
 def object_named(name: str) -> Object:
@@ -28,7 +33,7 @@ def refuse_namesake(thing: Object) -> None:
     """Raise `ObjectError` where another object answers to the name: things are known by their names from here on."""
     if bpy.data.objects[thing.name] != thing:
         raise ObjectError(
-            f'Object "{thing.name}" is linked from another file, and this file has one of its own with that name. '
+            f'Object "{thing.name}" is linked from another file, and this file already has an object with that name. '
             "Choose that one, or rename it."
         )
 
@@ -61,8 +66,10 @@ def find_armature(name: str, active: Object | None) -> Object:
     """The armature of that name, or the active one where none is named; raises `ObjectError`."""
     found = bpy.data.objects.get(name) if name else active
     if found is None:
-        missing = f'Armature "{name}" is not in this file' if name else "No armature is active"
+        missing = f'Armature "{name}" is not in this file{_lost()}' if name else "No armature is active"
         raise ObjectError(f"{missing}. Choose the armature that holds the chain.")
+    if found.is_missing:
+        raise ObjectError(f'Armature "{found.name}" is missing, since {library_of(found)} is. Put that back, or choose another.')
     if found.type != "ARMATURE":
         raise ObjectError(f'Object "{found.name}" is not an armature. Choose the armature that holds the chain.')
     if found.data.pose_position == "REST":
@@ -71,9 +78,20 @@ def find_armature(name: str, active: Object | None) -> Object:
     return found
 
 
+def _lost() -> str:
+    """The libraries that are missing, where something else is looked for in vain."""
+    lost = missing_libraries()
+    return f", and neither is library {' nor '.join(lost)}" if lost else ""
+
+
 def rotation_path(bone: RestBone) -> str:
     """Data path of a bone's rotation channel."""
-    return _bone_path(bone, ROTATION_CHANNELS.get(bone.rotation_mode, "rotation_euler"))
+    return _bone_path(bone, rotation_channel(bone.rotation_mode))
+
+
+def rotation_channel(mode: str) -> str:
+    """Name of the rotation channel of a rotation mode."""
+    return ROTATION_CHANNELS.get(mode, "rotation_euler")
 
 
 def scale_path(bone: RestBone) -> str:
@@ -83,3 +101,27 @@ def scale_path(bone: RestBone) -> str:
 
 def _bone_path(bone: RestBone, channel: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel}'
+
+
+def rotation_values(bone: PoseBone) -> tuple[float, ...]:
+    """The four numbers of a pose bone's rotation channel: quaternion, axis-angle, or Euler angles and 0."""
+    if bone.rotation_mode == "QUATERNION":
+        return tuple(bone.rotation_quaternion)
+    if bone.rotation_mode == "AXIS_ANGLE":
+        return tuple(bone.rotation_axis_angle)
+    return (*bone.rotation_euler, 0.0)
+
+
+def owner_of(path: str) -> str:
+    """What tells the bone in a data path, empty if it is none's; two bones share it if a quote and a bracket differ only."""
+    return path.partition('"]')[0] if path.startswith(BONES) else ""
+
+
+def bone_owner(bone: PoseBone) -> str:
+    """The same for a bone."""
+    return owner_of(f'{BONES}{bpy.utils.escape_identifier(bone.name)}"]')
+
+
+def other_side(name: str) -> str:
+    """The name with its side flipped, as Blender does it (`thigh.L` to `thigh.R`); the same for a name without one."""
+    return bpy.utils.flip_name(name)

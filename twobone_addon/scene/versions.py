@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+import numpy as np
 
+from ..array_types import Array
 from .blender_types import Action, AnimData, CurveBag, FCurve, Object, PoseBone
 from .lookup import animated_datablocks
 
@@ -17,6 +19,20 @@ from .lookup import animated_datablocks
 def is_selected(bone: PoseBone) -> bool:
     """Whether the bone is selected in Pose Mode."""
     return bone.select if hasattr(bone, "select") else bone.bone.select
+
+
+def is_hidden(bone: PoseBone) -> bool:
+    """Whether the bone itself is hidden in Pose Mode; its collections may hide it as well."""
+    return bone.hide if hasattr(bone, "hide") else bone.bone.hide
+
+
+def selection_flags(armature: Object) -> tuple[Any, Array]:
+    """The armature's bones where their selection is kept, and which of them are selected, `(B,)` of bool."""
+    on_pose = "select" in bpy.types.PoseBone.bl_rna.properties
+    holders = armature.pose.bones if on_pose else armature.data.bones
+    flags = np.empty(len(holders), dtype=bool)
+    holders.foreach_get("select", flags)
+    return holders, flags
 
 
 def curve_bag(datablock: Object) -> CurveBag | None:
@@ -110,3 +126,19 @@ def mixes_layers(action: Action) -> bool:
     return len(layers) > 1 or any(
         len(layer.strips) > 1 or any(strip.type != "KEYFRAME" for strip in layer.strips) for layer in layers
     )
+
+
+def own_version() -> tuple[int, int]:
+    """Of this Blender, such as (5, 2)."""
+    return bpy.app.version[0], bpy.app.version[1]
+
+
+def file_version() -> tuple[int, int]:
+    """Of the Blender that has saved the open file."""
+    said: Any = bpy.data.version
+    return said[0], said[1]
+
+
+def oldest_reader() -> tuple[int, int]:
+    """The oldest Blender that reads what this one saves, as it writes it into its files (`FileGlobal.minversion`)."""
+    return (4, 5) if bpy.app.version >= (5, 0) else (3, 6)

@@ -9,15 +9,17 @@ Arrays are (..., F, k): any leading dimensions (chains), then frames, then compo
     stretch_ratio         how much to scale the links
     solve_planar_chain    the same as solve_planar, for more than two links
     solve_chain           chains of many links with limits, targets to poses
+    bend_sides            to which side many links are bent, over time
     links_with_same_ring  two links that reach as far and as near as many
     mid_joint             where their mid joint is, without angles
     forward               angles to joints
     Reach                 what became of a frame
-    wrap, shortest_turn, blend_angles, hold, sides_with_hysteresis    angles over time
+    wrap, hold, sides_with_hysteresis    angles over time
 """
 
-from .angles import blend_angles, hold, shortest_turn, sides_with_hysteresis, wrap
+from .angles import hold, sides_with_hysteresis, wrap
 from .chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
+from .chain_sides import CLEAR, bend_sides, bends_of
 from .forward import forward
 from .limits import LimitedSolution, solve_two_bone_limited
 from .mid_joint import mid_joint
@@ -30,6 +32,7 @@ from .stretching import stretch_ratio
 from .two_bone import TwoBoneSolution, solve_two_bone
 
 __all__ = [
+    "CLEAR",
     "REACH_TOLERANCE",
     "ChainMethod",
     "ChainSolution",
@@ -40,14 +43,14 @@ __all__ = [
     "ReachOptions",
     "SoftZone",
     "TwoBoneSolution",
-    "blend_angles",
+    "bend_sides",
+    "bends_of",
     "far_zone",
     "forward",
     "hold",
     "links_with_same_ring",
     "mid_joint",
     "near_zone",
-    "shortest_turn",
     "sides_with_hysteresis",
     "soften",
     "solve_chain",

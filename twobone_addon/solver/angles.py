@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..array_types import Array, Mask
+from ..arrays import held_rows
 
 
 def wrap(angles: ArrayLike) -> Array:
@@ -12,25 +13,6 @@ def wrap(angles: ArrayLike) -> Array:
     turned = np.fmod(angles, 2 * np.pi)
     turned = np.where(turned > np.pi, turned - 2 * np.pi, turned)
     return np.where(turned <= -np.pi, turned + 2 * np.pi, turned)
-
-
-def shortest_turn(start: ArrayLike, end: ArrayLike) -> Array:
-    """Return the turn in (-pi, pi] that leads from `start` to `end`, up to whole turns."""
-    return wrap(np.subtract(end, start))
-
-
-def blend_angles(current: ArrayLike, solved: ArrayLike, influence: ArrayLike) -> Array:
-    """Move each angle from `current` towards `solved`, each the shortest way.
-
-    current, solved : (..., F, n), radians
-    influence : scalar or (..., F), 0 leaves `current` as it is, 1 is `solved` up to whole turns
-
-    Returns (..., F, n). At exactly half a turn the way is counter-clockwise.
-    """
-    influence = np.asarray(influence, dtype=np.float64)
-    if influence.ndim:
-        influence = influence[..., np.newaxis]
-    return np.asarray(current) + influence * shortest_turn(current, solved)
 
 
 def hold(values: Array, valid: Mask) -> Array:
@@ -44,10 +26,7 @@ def hold(values: Array, valid: Mask) -> Array:
     values, valid = np.broadcast_arrays(values, valid)
     if valid.all():
         return values.copy()
-    frames = np.arange(values.shape[-1])
-    first_valid = valid.argmax(axis=-1)[..., np.newaxis]
-    last_valid = np.maximum.accumulate(np.where(valid, frames, first_valid), axis=-1)
-    held = np.take_along_axis(values, last_valid, axis=-1)
+    held = np.take_along_axis(values, held_rows(valid), axis=-1)
     return np.where(valid.any(axis=-1, keepdims=True), held, 0.0)
 
 

@@ -10,7 +10,7 @@ descent 92 to 95 %, with up to 16 restarts at least 99.998 %. tests/benchmark/be
 the table.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -21,6 +21,7 @@ from .angles import hold
 from .chain_paths import agree_over_time, unwrap
 from .chain_request import ChainRequest, read_request
 from .chain_search import solve_frames
+from .chain_spring import spring_pose
 from .coordinate_descent import coordinate_descent
 from .forward import forward
 from .limits import solve_two_bone_limited
@@ -36,6 +37,9 @@ class ChainMethod(StrEnum):
 
     AUTO = "AUTO"
     """Does not lock, and is smooth over time."""
+
+    SPRING = "SPRING"
+    """All joints bend by one common factor, and like AUTO where that does not do."""
 
     CCD = "CCD"
     """Cyclic coordinate descent as published; it can lock, and each frame stands alone."""
@@ -86,6 +90,9 @@ def solve_chain(
     beyond half a turn. Out of reach it is the closest pose found, straight or folded if there
     are no limits; two poses that are equally close are told apart by `start`.
 
+    SPRING bends all joints by one common factor of what they are bent in `start` (see `chain_spring`), and
+    deviates from that as little as AUTO does where limits or a target too near for the shape leave no such pose.
+
     Never NaN, never outside the limits, the same input gives the same bits. Frames with a number
     that is not finite, or with all lengths 0, are DEGENERATE and hold the pose of the frame
     before (before the first good one: of that one; without any: `start`). A target on the root
@@ -119,6 +126,8 @@ def _solve(request: ChainRequest, method: ChainMethod, tolerance: float) -> Arra
         starts = request.start.reshape(-1, links).T
         poses, _ = coordinate_descent(problem, starts, tolerance)
         return unwrap(problem, poses, frames)
+    if method == ChainMethod.SPRING:
+        problem = replace(problem, preferred=spring_pose(problem))
     poses, _ = agree_over_time(problem, *solve_frames(problem), frames)
     return poses
 

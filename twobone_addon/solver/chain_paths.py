@@ -42,10 +42,10 @@ COST_OF_DEVIATION = 1e-4
 """Weight of being one radian off the preferred pose for a frame, against a step of one radian."""
 
 COST_OF_WRONG_SIDE = 0.1
-"""For a frame on the other side than the preferred pose: as much as a step of a third of a radian."""
+"""For a frame that is bent the other way than the preferred pose: as much as a step of a third of a radian."""
 
 CLEARLY_BENT = 1e-3
-"""Area between chain and line from root to tip, in squared chain lengths, that makes a side."""
+"""`likeness` that makes a side: bends of two degrees."""
 
 COST_OF_MISSING = 1e3
 """More than any motion: a reachable target is reached."""
@@ -103,9 +103,9 @@ def find_jumps(problem: ChainProblem, angles: Array, frames: int) -> Mask:
 
 
 def asked_flips(problem: ChainProblem, frames: int) -> Mask:
-    """Return at which steps (C, frames - 1) the preferred pose changes its side: there a jump is wanted."""
-    sides = np.sign(signed_areas(problem, problem.preferred)).reshape(-1, frames)
-    return sides[:, 1:] * sides[:, :-1] < 0
+    """Return at which steps (C, frames - 1) the asked side changes: there a jump is wanted."""
+    sides = problem.bend.reshape(-1, frames)
+    return sides[:, 1:] != sides[:, :-1]
 
 
 def _replan(chain: ChainProblem, path: Array, distances: Array) -> Array:
@@ -152,9 +152,7 @@ def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
     deviations = poses - chain.preferred
     deviations = np.where(turns_freely[:, np.newaxis], wrap(deviations), deviations)
     per_pose = COST_OF_DEVIATION * (deviations[:, 1:] ** 2).sum(axis=1)
-    side = np.sign(signed_areas(chain, chain.preferred))
-    areas = np.stack([signed_areas(chain, pose) for pose in poses])
-    per_pose += COST_OF_WRONG_SIDE * (areas * side < -CLEARLY_BENT)
+    per_pose += COST_OF_WRONG_SIDE * (likeness(chain, poses) < -CLEARLY_BENT)
     per_pose += COST_OF_MISSING * (left > left.min(axis=0) + REACHED)
     count, joints, frames = poses.shape
     per_step = np.zeros((frames - 1, count, count))
@@ -167,11 +165,14 @@ def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
     return poses[chosen, :, np.arange(frames)].T
 
 
-def signed_areas(problem: ChainProblem, angles: Array) -> Array:
-    """Return the area (P,) of the polygon root, joints, tip; > 0 where it runs counter-clockwise."""
-    arm_u, arm_v = problem.arms(angles)
-    # The shoelace formula, with the corners seen from the tip: the order of arms is that of corners.
-    return 0.5 * (arm_u[:-1] * arm_v[1:] - arm_v[:-1] * arm_u[1:]).sum(axis=0)
+def likeness(chain: ChainProblem, poses: Array) -> Array:
+    """Return how far poses (K, n, F) are bent like the preferred one, (K, F); < 0 where they are turned over.
+
+    Between -1 and 1 for any chain: joint by joint, the sines of both bends.
+    """
+    products = chain.lengths[:-1] * chain.lengths[1:]
+    both = products * np.sin(poses[:, 1:]) * np.sin(chain.preferred[1:])
+    return both.sum(axis=1) / np.maximum(products.sum(axis=0), np.finfo(np.float64).tiny)
 
 
 def cheapest_sequence(per_state: Array, per_step: Array) -> Array:

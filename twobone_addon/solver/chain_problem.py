@@ -34,6 +34,9 @@ class ChainProblem:
     preferred: Array
     """(n, P) radians, inside the limits: the pose to stay near to."""
 
+    bend: Array
+    """(P,) of +1 and -1: the side that is asked for."""
+
     @property
     def size(self) -> int:
         """The number of problems, P."""
@@ -47,6 +50,7 @@ class ChainProblem:
             self.lower[:, columns],
             self.upper[:, columns],
             self.preferred[:, columns],
+            self.bend[columns],
         )
 
     def arms(self, angles: Array) -> Array:

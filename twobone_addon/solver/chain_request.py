@@ -53,6 +53,7 @@ class ChainRequest:
             _joint_major(self.limits[..., 0]),
             _joint_major(self.limits[..., 1]),
             _joint_major(preferred),
+            self.bend.reshape(-1),
         )
 
     def _targets_beside_root(self) -> Array:

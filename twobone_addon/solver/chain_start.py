@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..array_types import Array
+from .chain_sides import bend_sides, bends_of
 from .forward import forward
 
 BEND_OF_STRAIGHT = 0.05
@@ -18,25 +19,19 @@ def preferred_pose(start: Array, lengths: Array, bend: Array, limits: Array) -> 
     bend : (..., F) of +1 and -1
     limits : (..., F, n, 2)
 
-    The side of a pose is that of its joints seen from the line from root to tip: POSITIVE is
-    where the polygon root, joints, tip runs counter-clockwise, which for two links is angle 2
-    >= 0. A pose on the other side is mirrored on that line, a straight one is bent a little.
+    POSITIVE is where the first bend is counter-clockwise, which for two links is angle 2 >= 0 (see
+    `chain_sides`). A pose on the other side is mirrored on the line from root to tip, with all its bends, so
+    that a zigzag stays one; a straight one is bent a little.
     """
-    area = bend * polygon_area(start, lengths)
-    asked = np.where((area < 0)[..., np.newaxis], mirror(start, lengths), start)
+    crosses, products = bends_of(start, lengths)
+    mirrored = bend_sides(crosses, products) * bend < 0
+    asked = np.where(mirrored[..., np.newaxis], mirror(start, lengths), start)
     arc = np.zeros(start.shape)
     arc[..., 1:] = BEND_OF_STRAIGHT
     # Fades out with the pose's own bend, so that an animated pose never makes it jump.
-    full = np.maximum(polygon_area(arc, lengths), np.finfo(np.float64).tiny)
-    strength = bend * np.clip(1.0 - np.abs(area) / full, 0.0, 1.0)
+    full = np.maximum(products.sum(axis=-1) * np.sin(BEND_OF_STRAIGHT), np.finfo(np.float64).tiny)
+    strength = bend * np.clip(1.0 - np.abs(crosses).sum(axis=-1) / full, 0.0, 1.0)
     return np.clip(asked + strength[..., np.newaxis] * arc, limits[..., 0], limits[..., 1])
-
-
-def polygon_area(angles: Array, lengths: Array) -> Array:
-    """Return the signed area (..., F) of the polygon root, joints, tip; > 0 is counter-clockwise."""
-    joints = forward(angles, lengths)
-    here, there = joints[..., :-1, :], joints[..., 1:, :]
-    return 0.5 * (here[..., 0] * there[..., 1] - here[..., 1] * there[..., 0]).sum(axis=-1)
 
 
 def mirror(angles: Array, lengths: Array) -> Array:

@@ -50,10 +50,10 @@ class ReachOptions:
     """STRETCH: smallest scale of the links, above 0 and at most 1; 1 does not shrink them."""
 
     min_distance: float = 0.0
-    """Targets nearer to the root joint count as this far from it; 0 is off."""
+    """Keep the tip at least this far from the root joint (0 = off)."""
 
     max_distance: float = 0.0
-    """Targets farther from the root joint count as this near to it; 0 is off."""
+    """Keep the tip at most this far from the root joint (0 = off)."""
 
     limits: ArrayLike | None = None
     """(4,) or broadcast against (..., F, 4): joint limits as in `solve_two_bone_limited`."""

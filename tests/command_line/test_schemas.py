@@ -1,0 +1,71 @@
+"""What the command writes is what its schemas say, and a job is right by its schema where the command takes it."""
+
+import json
+
+import jsonschema
+import pytest
+
+from tests.command_line.shots import LEG, make_shot
+from twobone_addon.command_line.schemas import NAMES, schema
+
+
+def is_valid(document, name):
+    return not list(jsonschema.Draft202012Validator(schema(name)).iter_errors(document))
+
+
+@pytest.fixture
+def shot(tmp_path, registered_addon):
+    make_shot(tmp_path / "shot.blend", places={1: (1.2, 0.0, 1.0), 24: (4.0, 0.0, 1.6)})
+    return tmp_path / "shot.blend"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_schema_is_a_schema_and_can_be_printed(twobone, name):
+    jsonschema.Draft202012Validator.check_schema(schema(name))
+    assert json.loads(twobone("schema", name).said) == schema(name)
+
+
+@pytest.mark.parametrize("words", [["bake"], ["bake", "--no-verify"], ["report"], ["target"], ["bake", "--save"]], ids=" ".join)
+def test_reports_follow_their_schema(twobone, shot, tmp_path, words):
+    report = tmp_path / "report.json"
+    ended = twobone(words[0], "--file", shot, *LEG, *words[1:], "--report", report)
+    assert ended.code == 0, ended.complained
+    jsonschema.validate(json.loads(report.read_text()), schema("report"))
+
+
+def test_the_report_schema_misses_no_key_of_a_chain(twobone, shot, tmp_path):
+    twobone("bake", "--file", shot, *LEG, "--report", tmp_path / "report.json")
+    (chain,) = json.loads((tmp_path / "report.json").read_text())["chains"]
+    known = schema("report")["properties"]["chains"]["items"]["properties"].keys()
+    assert chain.keys() - known <= {"seconds", "evaluation", "sentence"}
+
+
+def test_a_summary_follows_its_schema(twobone, shot, tmp_path):
+    job = tmp_path / "job.json"
+    job.write_text(json.dumps({"shots": ["shot.blend", "gone.blend"], "output": "baked/{shot}.blend", **CHAIN}))
+    twobone("batch", job, "--quiet")
+    jsonschema.validate(json.loads((tmp_path / "job.summary.json").read_text()), schema("summary"))
+
+
+CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
+
+JOBS = [
+    (True, {"version": 1, "chains": [{"name": "leg", **CHAIN}]}),
+    (True, {**CHAIN, "plane": "xz", "use_limits": True, "limits": [[-1.0, 1.0], [0, 2]]}),
+    (True, {**CHAIN, "strict_settings": False, "softness": 0.5, "last_wins": True}),
+    (False, {"version": 2, **CHAIN}),
+    (False, {"targt": "Target"}),
+    (False, {**CHAIN, "step": 0}),
+    (False, {**CHAIN, "softness": 1.5}),
+    (False, {**CHAIN, "verify": "yes"}),
+    (False, {**CHAIN, "limits": [[1.0]]}),
+    (False, {"chains": [{"uper": "upper"}]}),
+    (False, {"max_error": -1}),
+]
+
+
+@pytest.mark.parametrize("good, job", JOBS, ids=[json.dumps(job) for _, job in JOBS])
+def test_the_schema_and_the_command_take_the_same_jobs(twobone, shot, tmp_path, good, job):
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    code = twobone("bake", "--file", shot, "--job", tmp_path / "job.json", "--dry-run").code
+    assert (code != 2, is_valid(job, "job")) == (good, good)

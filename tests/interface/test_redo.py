@@ -1,0 +1,117 @@
+"""The redo panel, the overlay, live and the next bake show one and the same solution."""
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.baking.scenes import LEG, add_empty, build_armature
+from tests.interface.acting import joints_world
+from twobone_addon.interface.live.following import stop_all
+from twobone_addon.interface.overlay import data as overlay_data
+from twobone_addon.interface.stored.storing import keyed_settings
+from twobone_addon.options import Kind
+from twobone_addon.settings import OPTIONS
+
+
+def leg():
+    """A leg with a stored chain, whose target is in reach from any plane."""
+    rig = build_armature(LEG)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
+    chain.target.location = (0.1, 0.4, 0.1)
+    bpy.context.view_layer.update()
+    return rig
+
+
+def baked_again(rig, **changes):
+    """What the redo panel does: back to before, then the same bake with all of its settings given, some of them changed."""
+    chain = rig.twobone.chains[0]
+    shown = {option.name: getattr(chain, option.name) for option in OPTIONS if option.name != "armature"}
+    shown |= {
+        option.name: getattr(shown[option.name], "name", "")
+        for option in OPTIONS
+        if option.kind is Kind.OBJECT and option.name in shown
+    }
+    bpy.ops.twobone.bake(**{**shown, "armature": rig.name, "stored": chain.name, **changes})
+    return chain
+
+
+@pytest.mark.parametrize(
+    "changes", [{"bend": "NEGATIVE"}, {"plane": "REST"}, {"plane": "XZ", "reach": "SOFTEN", "softness": 0.25}], ids=str
+)
+def test_what_is_changed_in_the_redo_panel_goes_back_to_the_chain_and_the_overlay_shows_what_was_baked(empty_file, changes):
+    rig = leg()
+    bpy.context.scene.frame_end = 3
+    chain = baked_again(rig, **changes)
+    assert {name: getattr(chain, name) for name in changes} == changes
+    picture = overlay_data.update(bpy.context, rig).picture
+    assert np.allclose(picture.joints, joints_world(rig, "upper", "lower"), atol=1e-5)
+    before = joints_world(rig, "upper", "lower")
+    bpy.ops.twobone.bake()
+    assert np.allclose(joints_world(rig, "upper", "lower"), before, atol=1e-6), "the next bake takes it back"
+    overlay_data.unregister()
+
+
+def test_a_script_that_overrides_the_stored_chain_leaves_it_as_it_is(empty_file):
+    rig = leg()
+    bpy.context.scene.frame_end = 3
+    bpy.ops.twobone.bake(bend="NEGATIVE")
+    assert rig.twobone.chains[0].bend == "POSITIVE"
+
+
+def test_a_redo_leaves_a_keyed_setting_to_its_keys(empty_file):
+    rig = leg()
+    chain = rig.twobone.chains[0]
+    chain.influence = 0.5
+    chain.keyframe_insert("influence", frame=1)
+    assert keyed_settings(chain) == {"influence"}
+    baked_again(rig, influence=1.0)
+    assert chain.influence == 0.5
+
+
+PLANES = ["XZ", "YZ", "REST", "POLE", "POSE"]
+
+
+@pytest.mark.parametrize("bend", ["POSITIVE", "NEGATIVE", "KEEP"])
+@pytest.mark.parametrize("plane", PLANES)
+def test_live_overlay_and_bake_show_one_solution(empty_file, plane, bend):
+    rig = leg()
+    chain = rig.twobone.chains[0]
+    chain.pole = add_empty("Pole")
+    chain.pole.location = (0.3, -2, 0.6)
+    chain.plane, chain.bend = plane, bend
+    bpy.context.scene.frame_end = 1
+    overlay_data.forget()
+    bpy.context.view_layer.update()
+    foreseen = overlay_data.update(bpy.context, rig).picture.joints
+    bpy.ops.twobone.live(state="ON")
+    bpy.context.view_layer.update()
+    lived = joints_world(rig, "upper", "lower")
+    meanwhile = overlay_data.update(bpy.context, rig).picture.joints
+    stop_all()
+    for bone in rig.pose.bones:
+        bone.rotation_quaternion = (1, 0, 0, 0)
+    bpy.ops.twobone.bake()
+    baked = joints_world(rig, "upper", "lower")
+    bpy.context.view_layer.update()
+    afterwards = overlay_data.update(bpy.context, rig).picture.joints
+    overlay_data.unregister()
+    for name, joints in {
+        "overlay": foreseen,
+        "live": lived,
+        "overlay while live": meanwhile,
+        "overlay after": afterwards,
+    }.items():
+        assert np.allclose(joints, baked, atol=2e-5), name
+
+
+def test_in_the_plane_of_the_pose_a_second_bake_does_not_flip_back(empty_file):
+    rig = leg()
+    chain = rig.twobone.chains[0]
+    chain.plane, chain.bend = "POSE", "NEGATIVE"
+    bpy.context.scene.frame_end = 2
+    bpy.ops.twobone.bake()
+    first = joints_world(rig, "upper", "lower")
+    assert chain.bend == "POSITIVE"
+    bpy.ops.twobone.bake()
+    assert np.allclose(joints_world(rig, "upper", "lower"), first, atol=1e-5)

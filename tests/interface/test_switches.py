@@ -1,0 +1,103 @@
+"""What one click switches: values that are off, joint limits, and the side of the bend."""
+
+import math
+
+import bpy
+import pytest
+
+from tests.baking.scenes import LEG, add_empty, bent, build_armature
+from tests.interface.acting import joints_world
+from tests.interface.recording import drawn
+from twobone_addon.interface.overlay import data as overlay_data
+from twobone_addon.interface.sidebar import setting_panels
+from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
+
+
+@pytest.fixture
+def leg(empty_file):
+    rig = build_armature(bent(bent(LEG, "upper", roll=0.0), "lower", roll=0.0))
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
+    chain.target.location = (0.1, 0.4, 0.1)
+    bpy.context.view_layer.update()
+    return rig
+
+
+@pytest.mark.parametrize("name", ["softness", "softness_near", "min_distance", "max_distance"])
+def test_off_is_an_empty_box_and_a_click_on_it_starts_at_something_to_feel(leg, name):
+    chain = leg.twobone.chains[0]
+    chain.reach = "SOFTEN"
+    assert name not in drawn(setting_panels.TWOBONE_PT_reach).properties()
+    bpy.ops.twobone.switch_setting(setting=name)
+    assert name in drawn(setting_panels.TWOBONE_PT_reach).properties()
+    assert 0.0 < getattr(chain, name) < 2.0
+    bpy.ops.twobone.switch_setting(setting=name)
+    assert getattr(chain, name) == 0.0
+
+
+def test_joint_limits_start_at_what_the_rig_says_and_are_kept_while_off(leg):
+    chain = leg.twobone.chains[0]
+    limit = leg.pose.bones["lower"].constraints.new("LIMIT_ROTATION")
+    limit.owner_space, limit.use_limit_x, limit.min_x, limit.max_x = "LOCAL", True, 0.0, 1.5
+    bpy.ops.twobone.switch_setting(setting="use_limits")
+    assert chain.use_limits
+    assert chain.lower_max - chain.lower_min == pytest.approx(1.5, abs=1e-5)
+    chain.lower_max = 1.25
+    bpy.ops.twobone.switch_setting(setting="use_limits")
+    assert not chain.use_limits
+    bpy.ops.twobone.switch_setting(setting="use_limits")
+    assert chain.lower_max == 1.25
+
+
+def test_a_rig_without_limits_leaves_the_whole_turn(leg):
+    chain = leg.twobone.chains[0]
+    bpy.ops.twobone.switch_setting(setting="use_limits")
+    assert chain.use_limits
+    assert (chain.upper_min, chain.lower_max) == pytest.approx((-math.pi, math.pi))
+
+
+def flip_text():
+    return next(named["text"] for name, given, named in drawn(TWOBONE_PT_chains).calls if given == ("twobone.flip",))
+
+
+def test_flip_says_where_the_knee_goes_and_goes_there(leg):
+    overlay_data.forget()
+    overlay_data.update(bpy.context, leg)
+    sides = {"Flip: Forward": -1.0, "Flip: Backward": 1.0}
+    for _ in range(2):
+        wanted = sides[flip_text()]
+        bpy.ops.twobone.flip()
+        root, knee, tip = overlay_data.update(bpy.context, leg).picture.joints
+        assert (knee - (root + tip) / 2)[1] * wanted > 0
+    leg.twobone.show_overlay = False
+    assert flip_text() == "Flip: Negative"
+    leg.twobone.chains[0].bend = "KEEP"
+    assert not bpy.ops.twobone.flip.poll()
+    overlay_data.unregister()
+
+
+def test_flip_keys_a_keyed_side_with_auto_keying(leg):
+    chain = leg.twobone.chains[0]
+    chain.keyframe_insert("bend", frame=1)
+    bpy.context.scene.frame_set(5)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.ops.twobone.flip()
+    bpy.context.scene.frame_set(1)
+    assert chain.bend == "POSITIVE"
+    bpy.context.scene.frame_set(5)
+    assert chain.bend == "NEGATIVE"
+
+
+def test_the_letter_plane_that_fits_is_one_click_away(leg):
+    chain = leg.twobone.chains[0]
+    assert "twobone.fit_plane" not in drawn(TWOBONE_PT_chains).buttons()
+    chain.plane, chain.reference, chain.bend = "POSE", "POSE", "NEGATIVE"
+    assert "twobone.fit_plane" in drawn(TWOBONE_PT_chains).buttons()
+    bpy.ops.twobone.fit_plane()
+    assert (chain.plane, chain.plane_space, chain.reference) == ("YZ", "ARMATURE", "REST")
+    bpy.context.scene.frame_end = 1
+    bpy.ops.twobone.bake()
+    root, knee, tip = joints_world(leg, "upper", "lower")
+    rest = [leg.data.bones["upper"].head_local, leg.data.bones["lower"].head_local, leg.data.bones["lower"].tail_local]
+    now, then = ((b - a).cross(c - b).x for a, b, c in ((root, knee, tip), rest))
+    assert now * then > 0, "it bends to the other side than at rest"

@@ -1,0 +1,51 @@
+"""Arithmetic on arrays that every room needs: lengths, rows that hold, and rows that stand for all frames.
+
+What does not move may have one row instead of `F`, which stands for all frames. Only this file knows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .array_types import Array, Indices, Mask
+
+
+def magnitude(vectors: Array) -> Array:
+    """Lengths `(...)` of vectors `(..., k)`."""
+    return np.sqrt(np.sum(vectors * vectors, axis=-1))
+
+
+def path_length(joints: Array) -> Array:
+    """Lengths `(...)` of the way from joint to joint `(..., n + 1, k)`."""
+    return magnitude(np.diff(joints, axis=-2)).sum(axis=-1)
+
+
+def held_rows(valid: Mask) -> Indices:
+    """For each frame of `valid` `(..., F)` the last valid one so far; before the first valid one, that one.
+
+    Where none is valid, frame 0.
+    """
+    valid = np.asarray(valid)
+    rows = np.where(valid, np.arange(valid.shape[-1]), np.argmax(valid, axis=-1)[..., None])
+    return np.maximum.accumulate(rows, axis=-1)
+
+
+def held(values: Array, valid: Mask) -> Array:
+    """`values` `(..., F, k)` with each row that is not `valid` `(..., F)` as in the frame that `held_rows` tells."""
+    return np.take_along_axis(values, held_rows(valid)[..., None], axis=-2)
+
+
+def still_row(values: Array) -> Array:
+    """The first of the rows of `values` `(F, ...)` if all are alike, `(1, ...)`; else all."""
+    # Most of what moves is told from its ends.
+    return values[:1] if np.array_equal(values[0], values[-1]) and np.all(values == values[0]) else values
+
+
+def frame_rows(values: Array, rows: Indices | Mask) -> Array:
+    """Some rows of `values` `(F, ...)`; what has one row only stands for all frames and stays as it is."""
+    return values if len(values) == 1 else values[rows]
+
+
+def every_row(values: Array, count: int) -> Array:
+    """`values` `(F, ...)`, or one row of them, with as many rows as there are frames; read-only."""
+    return np.broadcast_to(values, (count, *values.shape[1:]))

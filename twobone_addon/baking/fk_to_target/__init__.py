@@ -1,0 +1,1 @@
+"""FK motion baked onto a target and a pole."""

@@ -1,0 +1,147 @@
+"""What a mirrored chain follows: the other side's own target, pole and plane object, made with their motion mirrored.
+
+What is built plainly is mirrored as it is built, with its parents and its keys; of anything else the motion itself is mirrored,
+a key on every frame.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...array_types import Array
+from ...curves.continuity import continuous_quaternions
+from ...rig.rotations import nearest_rotation, to_quaternion
+from ...scene.blender_types import Object, Scene
+from ...scene.empties import add_empty, remove_object
+from ...scene.keys.reading import key_frames
+from ...scene.keys.writing import ChannelKeys, write_keys
+from ...scene.lookup import object_named, objects_by_name, other_side
+from ...scene.mirrored_objects import ACROSS_X, is_plain, mirror_plainly, own_mirror_image
+from ...scene.moves.dependencies import dependencies
+from ...scene.moves.stillness import Stillness
+from ...scene.rig.chain_finding import chain_from_names
+from ...scene.versions import ensure_curve_bag
+from ...scene.walk.evaluate import Quantity
+from ...settings import BakeSettings
+from ..motion.sampling import sample
+from ..plan.frame_choice import frame_range
+from .guides import POLE_SHAPE, TARGET_SHAPE, guide_name, target_guide
+
+GUIDES = (("target", "target_bone"), ("pole", "pole_bone"), ("plane_object", ""))
+
+ROLES = {"target": "Target", "pole": "Pole", "plane_object": "Plane"}
+
+SHAPES = {"target": TARGET_SHAPE, "pole": POLE_SHAPE, "plane_object": "ARROWS"}
+
+GROUP = "Object Transforms"
+
+ON_MIRROR = 1e-4
+"""Distance from the mirror, relative to the bone's length, up to which a bone belongs to neither side."""
+
+
+def other_guides(
+    scene: Scene, armature: Object, settings: BakeSettings, mirrored: Mapping[str, Any], present: Mapping[str, Any] | None
+) -> dict[str, str]:
+    """By role, the names of what the mirrored chain is to follow where flipped names lead to nothing of its own.
+
+    settings : the chain that is mirrored; mirrored : the same as far as names can be flipped; present : the other side's chain
+    as it is, if there is one. What is missing is made.
+    """
+    found: dict[str, str] = {}
+    made: list[Object] = []
+    try:
+        _find(scene, armature, settings, mirrored, present=present or {}, found=found, made=made)
+        made.clear()
+    finally:
+        for image in made:
+            remove_object(image)
+    return found
+
+
+def _find(
+    scene: Scene,
+    armature: Object,
+    settings: BakeSettings,
+    mirrored: Mapping[str, Any],
+    *,
+    present: Mapping[str, Any],
+    found: dict[str, str],
+    made: list[Object],
+) -> None:
+    for role, bone in GUIDES:
+        own, own_bone = getattr(settings, role), getattr(settings, bone) if bone else ""
+        if not own or (mirrored[role], mirrored.get(bone, "")) != (own, own_bone) or own not in objects_by_name():
+            continue
+        if present.get(role) and (present[role], present.get(bone, "")) != (own, own_bone):
+            found |= {role: present[role], **({bone: present[bone]} if bone else {})}
+        elif not _belongs_to_both(armature, role, own, own_bone):
+            made.append(_image(scene, armature, settings, mirrored, role))
+            _give_motion(scene, armature, settings, role, made[-1])
+            found |= {role: made[-1].name, **({bone: ""} if bone else {})}
+
+
+def _belongs_to_both(armature: Object, role: str, own: str, bone: str) -> bool:
+    """Whether both sides may follow the same: a bone in the middle, or a still pole or plane that stands on the mirror."""
+    thing = object_named(own)
+    if bone and bone in thing.data.bones:
+        rest = thing.data.bones[bone]
+        head = armature.matrix_world.inverted_safe() @ thing.matrix_world @ rest.head_local
+        return abs(head.x) <= ON_MIRROR * rest.length
+    return not bone and role != "target" and own_mirror_image(armature, thing)
+
+
+def _image(scene: Scene, armature: Object, settings: BakeSettings, mirrored: Mapping[str, Any], role: str) -> Object:
+    """An empty like the object that a chain follows, without its motion."""
+    thing = object_named(getattr(settings, role))
+    bone = getattr(settings, f"{role}_bone", "")
+    names = chain_from_names(armature, mirrored["upper"], mirrored["lower"], mirrored["tip"], mirrored["tip_end"])
+    flipped = other_side(thing.name)
+    is_empty = thing.type == "EMPTY" and not bone
+    return add_empty(
+        scene,
+        armature if bone else thing,
+        name=guide_name(ROLES[role], armature, names) if bone or flipped == thing.name else flipped,
+        location=np.zeros(3),
+        size=thing.empty_display_size if is_empty else target_guide(armature, names).size,
+        shape=thing.empty_display_type if is_empty else SHAPES[role],
+    )
+
+
+def _give_motion(scene: Scene, armature: Object, settings: BakeSettings, role: str, image: Object) -> None:
+    thing, bone = object_named(getattr(settings, role)), getattr(settings, f"{role}_bone", "")
+    still = Stillness().holds(dependencies(objects_by_name(), [(armature.name, "")]).nodes)
+    if bone or not is_plain(thing) or not mirror_plainly(armature, thing, image, armature_is_still=still):
+        _mirror_motion(scene, armature, settings, image, Quantity("WORLD", thing.name, bone))
+
+
+def _mirror_motion(scene: Scene, armature: Object, settings: BakeSettings, image: Object, source: Quantity) -> None:
+    """Key the image on every frame of the chain's range and of the object's own keys; one that is still gets no keys."""
+    start, end = frame_range(scene, settings)
+    keyed = key_frames(object_named(source.object), source.bone)
+    first, last = min([start, *keyed[:1]]), max([end, *keyed[-1:]])
+    frames = np.arange(math.floor(first), math.ceil(last) + 1, dtype=float)
+    owner = Quantity("WORLD", armature.name)
+    samples = sample(scene, [source, owner], frames)
+    carried = samples.every(owner)
+    mirror = carried @ np.array(ACROSS_X) @ np.linalg.inv(carried)
+    worlds = mirror @ samples.every(source) @ np.array(ACROSS_X)
+    turns = continuous_quaternions(to_quaternion(nearest_rotation(worlds[:, :3, :3])))
+    image.rotation_mode = "QUATERNION"
+    channels = {"location": worlds[:, :3, 3], "rotation_quaternion": turns}
+    for path, values in channels.items():
+        setattr(image, path, values[0])
+    moving = {path: values for path, values in channels.items() if np.ptp(values, axis=0).max() > 0.0}
+    if moving:
+        write_keys(ensure_curve_bag(image), _keys(moving, frames), float(frames[0]), float(frames[-1]))
+
+
+def _keys(channels: Mapping[str, Array], frames: Array) -> list[ChannelKeys]:
+    return [
+        ChannelKeys(path, index, GROUP, frames, values[:, index], "LINEAR")
+        for path, values in channels.items()
+        for index in range(values.shape[1])
+    ]

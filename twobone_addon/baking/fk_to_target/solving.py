@@ -1,0 +1,105 @@
+"""From the motion that a chain has to the motion that its target, and its pole, would need to have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...array_types import Array, Mask
+from ...arrays import magnitude, path_length
+from ...rig.planes import out_of_plane
+from ...rig.pole_places import pole_places, seen_normals
+from ...rig.posing import joints_of, pose_path
+from ...rig.rounding import rounded_at_distance
+from ...scene.walk.evaluate import Samples
+from ..motion.plan_motion import PlanMotion, plan_motion, points
+from ..plan.planning import ChainPlan
+from ..pose.bends import NEARLY_STRAIGHT, seen_bend
+from ..pose.limb_plane import posed_normals
+from ..pose.solving import SolvedChain, solve_chain_pose
+from ..pose.task import SINGLE_PRECISION
+from .keys import location_values
+
+
+@dataclass(frozen=True, slots=True)
+class TargetMotion:
+    """What a chain does now, as its target and pole would make it do it."""
+
+    motion: PlanMotion
+    """The motion with target and pole where they are to be."""
+    chain: SolvedChain
+    """What a bake would make of them."""
+    targets_world: Array
+    """`(F, 3)`"""
+    poles_world: Array | None
+    """`(F, 3)`; `None` without pole."""
+    off_plane: Array
+    """`(F,)` farthest that a joint is from the plane through the root joint, world units."""
+    round_trip: Array
+    """`(F,)` farthest that a bake with this target and pole brings a joint from where it is now, world units."""
+    length: float
+    """Of the chain, world units, at its longest."""
+    wrong_side: Mask
+    """`(F,)` where the chain is bent to the other side than the settings say."""
+
+
+def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> TargetMotion:
+    """Find where target and pole have to be, and what a bake would make of them.
+
+    world_from_keys : (F, 4, 4), from the target's location as it is keyed to where that brings it
+    """
+    motion = plan_motion(plan, samples)
+    joints = _present_joints(plan, motion, samples)
+    targets_world = _as_keyed(motion, joints, world_from_keys)
+    poles_world = None
+    if plan.settings.plane == "POLE":
+        sides = np.full(len(joints), -1.0 if plan.settings.bend == "NEGATIVE" else 1.0)
+        normals = posed_normals(plan, motion, joints)
+        if plan.settings.reference == "REST":
+            normals = seen_normals(joints, normals)
+        poles = pole_places(joints, sides, plan.settings.pole_angle, normals)
+        poles_world = points(motion.world_from_armature, poles)
+    places = np.tile(np.eye(4), (len(joints), 1, 1))
+    places[:, :3, 3] = targets_world
+    posed = replace(motion, target_world=places, pole_world=poles_world, influence=np.ones(len(joints)))
+    chain = solve_chain_pose(plan, posed)
+    frames = chain.task.frames
+    away = out_of_plane(frames[:, None], joints - joints[:, :1])
+    linear = motion.world_from_armature[:, :3, :3]
+    bends = seen_bend(frames, joints)
+    return TargetMotion(
+        motion=posed,
+        chain=chain,
+        targets_world=targets_world,
+        poles_world=poles_world,
+        off_plane=magnitude(_carried(linear, frames[:, None, :, 2] * away[..., None])).max(axis=1),
+        round_trip=magnitude(_carried(linear, chain.pose.turned.joints - joints)).max(axis=1),
+        length=float(magnitude(_carried(linear, np.diff(joints, axis=1))).sum(axis=1).max()),
+        wrong_side=(np.abs(bends) > NEARLY_STRAIGHT) & (bends * chain.task.bend < 0.0),
+    )
+
+
+def _present_joints(plan: ChainPlan, motion: PlanMotion, samples: Samples) -> Array:
+    """Joints `(F, n + 1, 3)` as they are now, armature space.
+
+    Blender's matrices hold them in single precision, and a nearly straight chain's middle joint would magnify that. So
+    where the chain's own channels lead to the same place they are worked out of these, as the bake does it. Where they do
+    not, such as under IK, whose matrices are not quite square, the joints are those that are seen.
+    """
+    seen = joints_of(plan.rest, [samples.every(pose) for pose in plan.poses])
+    own = joints_of(plan.rest, pose_path(plan.rest, motion.chain))
+    size = np.abs(seen).max(axis=(1, 2)) + path_length(seen)
+    same = magnitude(own - seen).max(axis=1) <= SINGLE_PRECISION * size
+    return np.where(same[:, None, None], own, seen)
+
+
+def _as_keyed(motion: PlanMotion, joints: Array, world_from_keys: Array) -> Array:
+    """Places of the tips `(F, 3)`, world space, as single-precision keys can bring the target there."""
+    values = location_values(world_from_keys, points(motion.world_from_armature, joints[:, -1]))
+    return points(world_from_keys, rounded_at_distance(values, motion.armature_from_world @ world_from_keys, joints[:, 0]))
+
+
+def _carried(linear: Array, vectors: Array) -> Array:
+    """Vectors `(F, j, 3)` brought along by `linear` `(F, 3, 3)`."""
+    return np.einsum("...ij,...kj->...ki", linear, vectors)

@@ -1,0 +1,90 @@
+"""A fixed plane as it is now, and whether it will stay so as seen from the bones that turn in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...array_types import Array
+from ...rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
+from ...rig.channels import channel_rotations
+from ...rig.planes import carried_frames, has_plane, letter_axes
+from ...rig.posing import Reference, present_reference, rest_reference
+from ...rig.rotations import determinant
+from ...scene.blender_types import Object
+from ...scene.lookup import objects_by_name, rotation_values
+from ...scene.moves.dependencies import dependencies
+from ...scene.moves.stillness import Stillness
+from ...scene.rig.chain_finding import ChainNames
+from ...settings import BakeSettings
+
+
+def present_pose(armature: Object, rest: RestChain, settings: BakeSettings) -> Reference:
+    """The reference pose of a bake, with one row: the scene's frame."""
+    bones = armature.pose.bones
+    parent = bones[rest.bones[0].name].parent
+    motion = ChainMotion(
+        np.array(parent.matrix, dtype=float)[None] if parent else None,
+        tuple(_channels(armature, bone) for bone in rest.bones),
+    )
+    return (rest_reference if settings.reference == "REST" else present_reference)(rest, motion)
+
+
+def present_normal(armature: Object, settings: BakeSettings, names: ChainNames) -> Array | None:
+    """Unit normal `(3,)` of a letter plane or of a plane object, armature space; `None` where there is no plane."""
+    axes = np.eye(3)[:, :2] if settings.plane == "OBJECT" else letter_axes(settings.plane)
+    linear = _armature_from_plane(armature, settings, names)
+    if linear is None:
+        return None
+    frame = carried_frames(axes, linear)
+    return frame[:, 2] if has_plane(frame) else None
+
+
+def plane_moves(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> bool:
+    """Whether anything may turn the plane against the bones that the chain hangs from, or the bones between its joints.
+
+    Says yes where stillness cannot be proved.
+    """
+    objects, stillness = objects_by_name(), Stillness()
+    between = [bone.name for index, bone in enumerate(rest.bones[: rest.turning[-1]]) if index not in rest.turning]
+    if not stillness.holds((names.armature, name) for name in between):
+        return True
+    if settings.plane != "OBJECT" and settings.plane_space == "PARENT":
+        return False
+    parent = armature.pose.bones[names.upper].parent
+    above = dependencies(objects, [(names.armature, parent.name)]).nodes if parent else set()
+    own = dependencies(objects, [(names.armature, "")]).nodes
+    if settings.plane == "OBJECT":
+        return not stillness.holds(above | own | dependencies(objects, [(settings.plane_object, "")]).nodes)
+    if settings.plane_space == "WORLD":
+        return not stillness.holds(above | own)
+    # What moves the armature object moves the plane with it, as long as no bone above looks at anything else.
+    outside = {node for node in above if node[0] != names.armature} - own
+    return not stillness.holds(above if outside else {node for node in above if node[1]})
+
+
+def _armature_from_plane(armature: Object, settings: BakeSettings, names: ChainNames) -> Array | None:
+    """Linear map `(3, 3)` from the plane's space to the armature's; `None` where the object is not there."""
+    if settings.plane == "OBJECT" or settings.plane_space == "WORLD":
+        return _armature_from_world_plane(armature, settings)
+    parent = armature.pose.bones[names.upper].parent
+    if settings.plane_space == "PARENT" and parent is not None:
+        return np.array(parent.matrix, dtype=float)[:3, :3]
+    return np.eye(3)
+
+
+def _armature_from_world_plane(armature: Object, settings: BakeSettings) -> Array | None:
+    """The same for planes that do not lie in the armature; `None` also where the armature is scaled to nothing."""
+    world = np.array(armature.matrix_world, dtype=float)[:3, :3]
+    if determinant(world) == 0.0:
+        return None
+    if settings.plane != "OBJECT":
+        return np.linalg.inv(world)
+    thing = objects_by_name().get(settings.plane_object)
+    return None if thing is None else np.linalg.solve(world, np.array(thing.matrix_world, dtype=float)[:3, :3])
+
+
+def _channels(armature: Object, bone: RestBone) -> BoneChannels:
+    """The bone's own channels now, one row."""
+    pose_bone = armature.pose.bones[bone.name]
+    rotation = channel_rotations(bone.rotation_mode, np.array([rotation_values(pose_bone)]))
+    return BoneChannels(np.array([pose_bone.location]), rotation, np.array([pose_bone.scale]))

@@ -1,0 +1,1 @@
+"""IK constraints and Rigify limbs converted to FK keys."""

@@ -1,0 +1,240 @@
+"""Which limbs a conversion from IK to FK is about: constraints over two links, or limbs of a Rigify rig."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ...errors import ChainError, RangeError, TwoBoneError
+from ...options import Group
+from ...rig.bones import RestBone
+from ...scene.blender_types import Constraint, Object, PoseBone, Scene
+from ...scene.keys.guarding import refuse_unwritable, unwritable
+from ...scene.lookup import find_armature, rotation_path, scale_path
+from ...scene.rest_bones import read_rest_bone
+from ...scene.rig.constraints import turned_bones
+from ...scene.rig.ik_reading import IkLimb, acting_ik, has_other_constraints, read_ik
+from ...scene.rig.rest_reading import bone_path
+from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
+from ...scene.walk.evaluate import Quantity
+from ...settings import OPTIONS, BakeSettings
+from ..motion.plan_motion import motion_quantities
+from ..plan.planning import ChainPlan, plan_chain, with_keyed
+from .switches import SWITCHES
+
+SETTINGS = ("armature", *(option.name for option in OPTIONS if option.group is Group.KEYS), "verify", "evaluation")
+"""Settings of a bake that a conversion has as well; the rest is read from the constraint."""
+
+
+MOST_POSES = 250_000
+"""Of all limbs together, so that a conversion takes less than 2 GB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What is asked of a conversion."""
+
+    settings: BakeSettings
+    """The armature, the frames and how they are keyed: of these only `SETTINGS` count."""
+    bone: str = ""
+    """Bone that carries the IK constraint, or any control of a Rigify limb; empty for all."""
+    switch_off: str = SWITCHES[0]
+    """One of `SWITCHES`."""
+    rigify: bool = False
+    """Convert the limbs of a Rigify rig, by their FK controls and their IK/FK switch; so are those of a rig that Rigify made."""
+    bones: frozenset[str] = frozenset()
+    """Bones of the limbs that are meant; all limbs where none of these is one's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimbPlan:
+    """One limb to convert, found and checked."""
+
+    plan: ChainPlan
+    """The chain that gets the keys."""
+    shown: tuple[str, ...]
+    """Bones whose pose is to stay: of the upper, the lower and the tip's bone, then those of `further`."""
+    ik: IkLimb | None
+    """The constraint, if it is one that makes the pose."""
+    switch_path: str
+    """What is keyed over the range, beside the rotations; empty for nothing."""
+    switch_value: float
+    switch_present: float
+    """What is there now."""
+    further: tuple[tuple[RestBone, ...], ...]
+    """Bones below the end that are keyed as well, each as the path from the bone before it to itself."""
+    free_location: tuple[int, ...]
+    """Bones of the plan's chain, by index, that no constraint moves but IK, so their location is their own."""
+    scales_refused: TwoBoneError | None
+    """Why the scales of the bones that turn could not be keyed, if they have to be."""
+
+    def scale_paths(self) -> list[str]:
+        """Data paths of the scales of the bones that turn."""
+        return [scale_path(self.plan.rest.bones[index]) for index in self.plan.rest.turning]
+
+    def shown_pose(self, number: int) -> Quantity:
+        """Pose of one of the bones that show the limb."""
+        return Quantity("POSE", self.plan.names.armature, self.shown[number])
+
+    def quantities(self) -> list[Quantity]:
+        """What to sample before solving."""
+        further = [Quantity("CHANNELS", self.plan.names.armature, bone.name) for path in self.further for bone in path[1:]]
+        return [*motion_quantities(self.plan), *self.poses(), *further]
+
+    def poses(self) -> list[Quantity]:
+        """Poses of all bones that show the limb."""
+        return [self.shown_pose(number) for number in range(len(self.shown))]
+
+
+def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple[list[LimbPlan], list[str]]:
+    """The limbs to convert, and sentences about those that are left as they are.
+
+    Raises a `TwoBoneError` where nothing is left to convert, or where a bone was asked for by name and cannot be.
+    """
+    armature = find_armature(wanted.settings.armature, active)
+    if wanted.bone and wanted.bone not in armature.pose.bones:
+        raise ChainError(f'Bone "{wanted.bone}" is not in armature "{armature.name}". Choose one of its bones.')
+    wanted = replace(wanted, rigify=wanted.rigify or is_rigify(armature))
+    limbs, left = [], []
+    for make in _rigify_plans(scene, armature, wanted) if wanted.rigify else _constraint_plans(scene, armature, wanted):
+        try:
+            limbs.append(make())
+        except TwoBoneError as error:
+            if wanted.bone:
+                raise
+            left.append(error)
+    if not limbs:
+        raise left[0] if left else _nothing_found(armature, wanted)
+    _refuse_too_long(limbs)
+    return limbs, [str(error) for error in left]
+
+
+def _refuse_too_long(limbs: list[LimbPlan]) -> None:
+    """What is sampled of all limbs is held in memory at once."""
+    frames = max(len(limb.plan.frames) for limb in limbs)
+    if frames * len(limbs) > MOST_POSES:
+        raise RangeError(
+            f"{len(limbs)} limb{'s' if len(limbs) > 1 else ''} over {frames:,} frames are {frames * len(limbs):,} poses; at most "
+            f"{MOST_POSES:,} can be converted at once. Choose a shorter range, a larger step or fewer limbs."
+        )
+
+
+def _nothing_found(armature: Object, wanted: Conversion) -> ChainError:
+    where = f'Bone "{wanted.bone}"' if wanted.bone else f'Armature "{armature.name}"'
+    if wanted.rigify:
+        return ChainError(
+            f"{where} has no limb of Rigify's with IK and FK. Generate the rig with Rigify, or turn the option off."
+        )
+    return ChainError(f"{where} has no IK constraint that acts. Choose the bone that carries one, or unmute it.")
+
+
+def _constraint_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
+    found = acting_ik(armature, wanted.bone)
+    meant = [pair for pair in found if wanted.bones & {pair[0].name, *(bone.name for bone in turned_bones(pair[1], pair[0]))}]
+    for carrier, constraint in meant or found:
+        yield partial(_read_constraint_plan, scene, armature, wanted, carrier, constraint)
+
+
+def _read_constraint_plan(
+    scene: Scene, armature: Object, wanted: Conversion, carrier: PoseBone, constraint: Constraint
+) -> LimbPlan:
+    return _constraint_plan(scene, armature, wanted, read_ik(carrier, constraint))
+
+
+def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, ik: IkLimb) -> LimbPlan:
+    names = ik.names
+    settings = replace(
+        _settings(armature, wanted, names.upper, names.lower, names.tip),
+        tip_end="TAIL" if names.tip_at_tail else "HEAD",
+        target=ik.target,
+        target_bone=ik.target_bone,
+    )
+    plan = plan_chain(scene, settings, None)
+    keyed = f"{ik.path}.influence" if wanted.switch_off == "INFLUENCE" else ""
+    if keyed:
+        refuse_unwritable(armature, [keyed], wanted.settings.destination)
+    shown = (names.upper, names.lower, names.tip)
+    return _limb_plan(armature, _noted(plan, armature), shown, ik=ik, switch_path=keyed, switch_value=0.0)
+
+
+def _limb_plan(
+    armature: Object,
+    plan: ChainPlan,
+    shown: tuple[str, ...],
+    *,
+    ik: IkLimb | None,
+    switch_path: str,
+    switch_value: float,
+    further: tuple[tuple[RestBone, ...], ...] = (),
+) -> LimbPlan:
+    """The plan with all that is to be known of the rig before it is sampled and solved."""
+    bones = armature.pose.bones
+    limb = LimbPlan(
+        plan=plan,
+        shown=shown,
+        ik=ik,
+        switch_path=switch_path,
+        switch_value=switch_value,
+        switch_present=float(armature.path_resolve(switch_path)) if switch_path else 0.0,
+        further=further,
+        free_location=tuple(i for i, bone in enumerate(plan.rest.bones) if not has_other_constraints(bones[bone.name])),
+        scales_refused=None,
+    )
+    paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *([switch_path] if switch_path else [])]
+    refused = unwritable(armature, limb.scale_paths(), plan.settings.destination)
+    return replace(limb, plan=with_keyed(plan, armature, paths), scales_refused=refused)
+
+
+def _noted(plan: ChainPlan, armature: Object) -> ChainPlan:
+    """The plan with notes about constraints that go on acting, which the IK does not."""
+    bones = (armature.pose.bones[plan.rest.bones[index].name] for index in plan.rest.turning)
+    going_on = [bone.name for bone in bones if has_other_constraints(bone)]
+    return replace(plan, notes=tuple(f'Constraints of bone "{name}" act on top of the keys.' for name in going_on))
+
+
+def _rigify_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
+    found = [
+        limb
+        for limb in rigify_limbs(armature)
+        if not wanted.bone or wanted.bone in {limb.switch_bone, *limb.shown, *limb.controls}
+    ]
+    meant = [limb for limb in found if wanted.bones & {limb.switch_bone, *limb.shown, *limb.controls}]
+    for limb in meant or found:
+        yield partial(_rigify_plan, scene, armature, wanted, limb)
+
+
+def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: RigifyLimb) -> LimbPlan:
+    upper, lower, end = limb.controls[:3]
+    settings = replace(
+        _settings(armature, wanted, upper, lower, end),
+        tip_end="HEAD",
+        end_rotation="KEEP",
+        # A plan follows something; what the limb really does is sampled from the bones that show it.
+        target=armature.name,
+        target_bone=limb.switch_bone,
+    )
+    plan = plan_chain(scene, settings, None)
+    bones = armature.pose.bones
+    pairs = zip(limb.controls[2:], limb.controls[3:], strict=False)
+    further = tuple(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])) for above, below in pairs)
+    paths = [limb.switch_path, *(rotation_path(path[-1]) for path in further)]
+    refuse_unwritable(armature, paths, wanted.settings.destination)
+    return _limb_plan(armature, plan, limb.shown, ik=None, switch_path=limb.switch_path, switch_value=1.0, further=further)
+
+
+def _settings(armature: Object, wanted: Conversion, upper: str, lower: str, tip: str) -> BakeSettings:
+    keys = wanted.settings
+    if wanted.rigify or wanted.switch_off == "INFLUENCE":
+        # Outside the range IK goes on, and its result depends on the pose it starts from.
+        keys = replace(keys, key_before=True, key_after=True)
+    return replace(
+        keys,
+        armature=armature.name,
+        upper=upper,
+        lower=lower,
+        tip=tip,
+        plane="REST",
+        reference="POSE",
+        bend="POSITIVE",
+    )

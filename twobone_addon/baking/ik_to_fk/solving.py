@@ -1,0 +1,232 @@
+"""From the pose that IK makes to the FK pose that is the same: bones turned into the plane of the limb as it is now.
+
+The plane runs through root, tip and middle joint as IK poses them, and each bone is turned from the pose it has, so
+twist, poles, pole angles and influences need not be understood, only seen. Where IK has its tip on the target but for
+what its search leaves, the closed form puts it there exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...array_types import Array, Mask
+from ...arrays import magnitude, path_length
+from ...errors import ChainError
+from ...rig.bones import BoneChannels, ChainMotion
+from ...rig.channels import channel_rotations
+from ...rig.inheritance import parent_transform, pose_with_channels
+from ...rig.local_rotations import Matrices
+from ...rig.posing import joints_of, pose_path
+from ...rig.rotations import nearest_rotation
+from ...scene.keys.writing import ChannelKeys
+from ...scene.lookup import rotation_path
+from ...scene.walk.evaluate import Quantity, Samples
+from ..keys.holding import held_outside
+from ..keys.keying import KeyedChain, keyed_chain
+from ..motion.plan_motion import PlanMotion, plan_motion, points, posed_channels
+from ..pose.curve_values import rotation_curves
+from ..pose.solving import CurveSamples, Solved, solve_curves, surroundings_of
+from .plans import LimbPlan
+
+IK_RESIDUAL = 2e-4
+"""Tip error, relative to the limb's length, that Blender's IK leaves where it reaches: measured up to 1.5e-4."""
+
+KEYS_SHOW = 1e-3
+"""Part of the limb's length by which a pose may differ from what rotation and scale keys can show: more is something else."""
+
+
+STRETCH_SHOWS = 5e-4
+"""The same where IK stretches the bones: what the page promises."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedLimb:
+    """A limb whose FK keys are known."""
+
+    limb: LimbPlan
+    keyed: KeyedChain
+    shown: Array
+    """`(B, F, 4, 4)` poses, armature space, of the bones that show the limb."""
+    on_target: Mask
+    """`(F,)` where IK has the tip on its target."""
+
+
+def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
+    """FK keys for a limb; raises `ChainError` where rotations cannot show what it does."""
+    samples = samples.on(limb.plan.frames)
+    motion = plan_motion(limb.plan, samples)
+    shown = np.stack([samples.every(pose) for pose in limb.poses()])
+    shown_joints = _shown_joints(limb, shown)
+    own = _own_scales(limb, samples)
+    chain, off = _as_shown(limb, motion, samples, scales=own)
+    stretched = bool(np.any(off > IK_RESIDUAL))
+    if stretched:
+        if limb.scales_refused is not None:
+            raise limb.scales_refused
+        chain, off = _as_shown(limb, motion, samples, scales=None)
+        _refuse_moved(limb, off)
+    joints = joints_of(limb.plan.rest, pose_path(limb.plan.rest, chain))
+    posed = replace(
+        motion,
+        chain=chain,
+        pole_world=points(motion.world_from_armature, joints[:, 1]),
+        influence=np.ones(len(motion.frames)),
+        end_pose=None if limb.plan.end_bone is None else shown[2],
+    )
+    solved, on_target = _solved(limb, posed, joints, shown_joints)
+    most = STRETCH_SHOWS if stretched else KEYS_SHOW
+    if limb.ik is not None:
+        as_it_is = _keyed_off(limb, solved, shown) > most
+        if as_it_is.any():
+            # Uneven stretch leaves no triangle to solve: there the bones are keyed as they are seen.
+            solved, on_target = _solved(limb, replace(posed, influence=np.where(as_it_is, 0.0, 1.0)), joints, shown_joints)
+            on_target = on_target & ~as_it_is
+            _refuse_moved(limb, _keyed_off(limb, solved, shown), most)
+    if stretched:
+        solved = replace(solved, curves=[*solved.curves, *_scale_curves(limb, solved, own)])
+    keyed = keyed_chain(solved)
+    extra = [*_further_keys(limb, samples, shown), *_switch_keys(limb)]
+    return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
+
+
+def _solved(limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Array) -> tuple[Solved, Mask]:
+    """The chain on its targets, and where IK has the tip there, `(F,)`; where it does not, the pose as it is.
+
+    joints : (F, 3, 3), of the pose as it is
+
+    A leg that is nearly straight bends visibly for a tip that moves invisibly; there the pose stays as it is as well.
+    """
+    # The middle joint as it is now is the pole.
+    plan = replace(limb.plan, settings=replace(limb.plan.settings, plane="POLE"))
+    tips, size = joints[:, 2], path_length(joints)
+
+    def solved_for(aims: Array) -> Solved:
+        return solve_curves(plan, replace(motion, target_world=_places(points(motion.world_from_armature, aims))))
+
+    if limb.ik is None:
+        return solved_for(tips), np.zeros(len(tips), dtype=bool)
+    targets = points(motion.armature_from_world, motion.target_world[:, :3, 3])
+    on_target = magnitude(targets - shown_joints[:, 2]) <= IK_RESIDUAL * size
+    first = solved_for(np.where(on_target[:, None], targets, tips))
+    moved = magnitude(first.chain.turned.joints - joints).max(axis=1)
+    kept = on_target & (moved > IK_RESIDUAL * size)
+    if not kept.any():
+        return first, on_target
+    return solved_for(np.where((on_target & ~kept)[:, None], targets, tips)), on_target
+
+
+def _shown_joints(limb: LimbPlan, shown: Array) -> Array:
+    """Root, middle joint and tip `(F, 3, 3)` as they are now, armature space."""
+    return np.stack([shown[0, :, :3, 3], shown[1, :, :3, 3], points(shown[2], limb.plan.rest.tip)], axis=1)
+
+
+def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: list[Array] | None) -> tuple[ChainMotion, Array]:
+    """The motion with the chain's two bones posed as those are that show the limb, and how far off that is, `(F,)`.
+
+    scales : (F, 3) each, to leave the two bones; `None` takes those of the bones that show the limb
+
+    The distance is relative to the limb's length. Where nothing but IK acts on a bone, its location is its own, as it
+    will be without the IK.
+    """
+    rest = limb.plan.rest
+    channels, parent = list(motion.chain.channels), motion.chain.parent_pose
+    for number, index in enumerate(rest.turning):
+        pose = samples.every(limb.shown_pose(number))
+        posed = posed_channels(rest.bones[index], parent, pose)
+        scale = posed.scale if scales is None else scales[number]
+        own = samples.every(limb.plan.channels[index])[:, :3] if index in limb.free_location else posed.location
+        channels[index] = BoneChannels(own, posed.rotation, scale)
+        parent = pose
+    chain = replace(motion.chain, channels=tuple(channels))
+    shown_joints = _shown_joints(limb, np.stack([samples.every(pose) for pose in limb.poses()]))
+    joints = joints_of(rest, pose_path(rest, chain))
+    return chain, magnitude(joints - shown_joints).max(axis=1) / path_length(shown_joints)
+
+
+def _own_scales(limb: LimbPlan, samples: Samples) -> list[Array]:
+    """Scales `(F, 3)` of the two bones' own channels."""
+    return [samples.every(limb.plan.channels[index])[:, 7:] for index in limb.plan.rest.turning]
+
+
+def _scale_curves(limb: LimbPlan, solved: Solved, own: list[Array]) -> list[CurveSamples]:
+    """Curves of the two bones' scales, which show what IK stretches."""
+    curves = []
+    for number, (index, path) in enumerate(zip(limb.plan.rest.turning, limb.scale_paths(), strict=True)):
+        scale, group = solved.motion.chain.channels[index].scale, limb.plan.rest.bones[index].name
+        curves += [CurveSamples(path, axis, group, scale[:, axis], own[number][:, axis]) for axis in range(3)]
+    return curves
+
+
+def moved_points(limb: LimbPlan, before: Array, after: Array) -> Array:
+    """Ways `(B, F, 4, 3)` of each bone's head and of points along its axes, as far from it as its limb's links are long."""
+    size = float(magnitude(np.diff(limb.plan.rest.rest_joints(), axis=0)).max())
+    ends = np.concatenate([np.zeros((1, 3)), np.eye(3) * size])
+    difference = after - before
+    return np.einsum("bfij,pj->bfpi", difference[..., :3, :3], ends) + difference[..., None, :3, 3]
+
+
+def _keyed_off(limb: LimbPlan, solved: Solved, shown: Array) -> Array:
+    """How far keys bring the limb's bones from where IK has them, `(F,)`, relative to the limb's length."""
+    poses = solved.chain.turned.poses
+    posed = np.stack(np.broadcast_arrays(*(poses[index] for index in (*limb.plan.rest.turning, -1))))
+    moved = magnitude(moved_points(limb, shown[: len(posed)], posed)).max(axis=(0, 2))
+    return np.broadcast_to(moved / path_length(_shown_joints(limb, shown)), limb.plan.frames.shape)
+
+
+def _refuse_moved(limb: LimbPlan, off: Array, most: float = KEYS_SHOW) -> None:
+    """What neither rotation nor scale can show is not converted."""
+    worst = int(np.argmax(off))
+    if off[worst] > most:
+        who = f'IK constraint "{limb.ik.constraint}" of bone "{limb.ik.bone}"' if limb.ik else f'Limb "{limb.shown[0]}"'
+        raise ChainError(
+            f"{who} poses its bones at frame {limb.plan.frames[worst]:g} as rotation and scale keys cannot "
+            f"({off[worst]:.2g} of its length off). Set the bones' Inherit Scale to Full or Aligned first."
+        )
+
+
+def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[ChannelKeys]:
+    """Rotation keys of the bones below the end, such as toes, that keep them oriented as they are."""
+    keys = []
+    at = limb.plan.report_rows
+    for number, path in enumerate(limb.further, start=3):
+        values = [samples.every(Quantity("CHANNELS", limb.plan.names.armature, bone.name)) for bone in path[1:]]
+        parent = shown[number - 1]
+        for bone, value in zip(path[1:-1], values[:-1], strict=True):
+            rotation = channel_rotations(bone.rotation_mode, value[:, 3:7])
+            parent = pose_with_channels(bone, parent, BoneChannels(value[:, :3], rotation, value[:, 7:]))
+        inherited = nearest_rotation(parent_transform(path[-1], parent).turn_and_scale)
+        rotation = nearest_rotation(np.swapaxes(inherited, -1, -2) @ nearest_rotation(shown[number][:, :3, :3]))
+        present = values[-1][:, 3:7]
+        where = rotation_path(path[-1])
+        outside = surroundings_of(limb.plan, where, present)
+        curves = rotation_curves(path[-1].rotation_mode, rotation=Matrices(rotation), present=present, outside=outside)
+        keys += [
+            ChannelKeys(where, channel, path[-1].name, limb.plan.report_frames, curves.values[at, column], "LINEAR")
+            for column, channel in enumerate(curves.indices)
+        ]
+    return keys
+
+
+def _switch_keys(limb: LimbPlan) -> list[ChannelKeys]:
+    """Keys that switch IK off from the first to the last frame, and leave it as it is before and after."""
+    if not limb.switch_path:
+        return []
+    frames = np.unique(limb.plan.frames[[0, -1]])
+    outside = held_outside(
+        limb.plan.keyed[limb.switch_path, 0],
+        settings=replace(limb.plan.settings, key_before=True, key_after=True),
+        within=(float(frames[0]), float(frames[-1])),
+        present=(limb.switch_present, limb.switch_present),
+    )
+    values = np.full(len(frames), limb.switch_value)
+    group = limb.ik.bone if limb.ik else limb.switch_path.split('"')[1]
+    return [ChannelKeys(limb.switch_path, 0, group, frames, values, "LINEAR", outside=outside)]
+
+
+def _places(points_world: Array) -> Array:
+    """Matrices `(F, 4, 4)` at points `(F, 3)`."""
+    matrices = np.tile(np.eye(4), (len(points_world), 1, 1))
+    matrices[:, :3, 3] = points_world
+    return matrices

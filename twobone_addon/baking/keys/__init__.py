@@ -1,0 +1,1 @@
+"""From values at every frame to the keys that are written."""

@@ -1,0 +1,1 @@
+"""What moves, sampled: from F-curves where that is exact, else by Blender."""

@@ -1,0 +1,1 @@
+"""From settings to a plan: which bones, which frames, and everything that can be refused."""

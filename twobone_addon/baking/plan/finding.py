@@ -1,0 +1,38 @@
+"""Which chain settings mean: its bones, and the bone at its tip. Whether it can take keys is not asked here."""
+
+from __future__ import annotations
+
+from ...errors import ChainError
+from ...rig.bones import RestBone, RestChain
+from ...scene.blender_types import Object
+from ...scene.rest_bones import read_rest_bone
+from ...scene.rig.chain_finding import ChainNames, chain_from_names, chain_from_selection
+from ...scene.rig.rest_reading import starts_at_tail
+from ...settings import BakeSettings
+
+
+def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:
+    """The chain that the settings name, or the selected bones mean; raises a `TwoBoneError` where there is none."""
+    if settings.upper and settings.lower:
+        return chain_from_names(armature, settings.upper, settings.lower, settings.tip, settings.tip_end)
+    if settings.upper or settings.lower:
+        given, missing = ("upper", "lower") if settings.upper else ("lower", "upper")
+        raise ChainError(f"Only the {given} bone is named. Name the {missing} bone as well, or neither.")
+    return chain_from_selection(armature, settings.tip, settings.tip_end)
+
+
+def end_bone_of(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> tuple[RestBone | None, int]:
+    """The bone whose head is the tip, and where in the chain its parent is."""
+    if settings.end_rotation == "NONE":
+        return None, 0
+    carrier = armature.pose.bones[names.tip]
+    if not names.tip_at_tail:
+        return rest.bones[-1], len(rest.bones) - 2
+    at_tip = [child for child in carrier.children if starts_at_tail(child)]
+    if len(at_tip) != 1:
+        found = f"{len(at_tip)} bones start" if at_tip else "no bone starts"
+        raise ChainError(
+            f'At the tip of "{carrier.name}" {found}, so there is no end bone to turn. '
+            "Name the end bone as the tip, or let the end follow."
+        )
+    return read_rest_bone(at_tip[0]), len(rest.bones) - 1

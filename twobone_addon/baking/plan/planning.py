@@ -1,0 +1,280 @@
+"""From settings to a plan: which bones, which frames, what to sample. Everything that can be refused is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ...array_types import Array
+from ...errors import ChainError, DependencyError
+from ...rig.bones import RestBone, RestChain
+from ...rig.scaling import bone_that_stops_stretch, scale_carriers
+from ...scene.blender_types import Object, Scene
+from ...scene.keys.clearing import has_baked_keys
+from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
+from ...scene.keys.own_scales import own_scale
+from ...scene.keys.reading import is_animated, read_keyed
+from ...scene.keys.tables import Keyed
+from ...scene.lookup import find_armature, find_object, objects_by_name, rotation_path, scale_path
+from ...scene.moves.dependencies import Dependencies, dependencies
+from ...scene.rig.chain_finding import ChainNames
+from ...scene.rig.constraints import is_acting, is_constrained
+from ...scene.rig.rest_reading import read_rest_chain
+from ...scene.versions import curve_bag
+from ...scene.walk.evaluate import Quantity
+from ...settings import BakeSettings
+from ...unused import unused
+from .finding import chain_names, end_bone_of
+from .frame_choice import choose_frames
+
+MOST_CHANNELS = 4
+"""Of one property: those of a quaternion."""
+
+ANIMATABLE = ("influence", "bend")
+"""Settings of a stored chain that are read per frame where they are animated."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPlan:
+    """One chain to bake, found and checked; nothing has been changed yet."""
+
+    settings: BakeSettings
+    names: ChainNames
+    rest: RestChain
+    frames: Array
+    """`(F,)` all that are sampled and solved."""
+    report_rows: Array
+    """`(K,)` which of them the report is about: those of the full rate, without the moments in between."""
+    kept_frames: Array
+    """Frames that always get a key when keys are reduced, for the target's sake."""
+    reads_scene: bool
+    """Sampling needs the user's own scene."""
+    parent: Quantity | None
+    """Pose of the bone that the chain hangs from."""
+    constrained: tuple[int, ...]
+    """Which bones of the chain constraints move, by their index in `rest.bones`."""
+    stretched_before: dict[int, tuple[float, ...]]
+    """Own scales of the chain's bones, by index, that an earlier bake stretched."""
+    end_bone: RestBone | None
+    """The bone at the tip, where it is to be turned."""
+    end_parent: int
+    """Index in `rest.bones` of the bone that the end bone hangs from."""
+    keyed: dict[tuple[str, int], Keyed]
+    """How each channel that may be written is keyed now, by data path and index."""
+    animated_settings: dict[str, Quantity]
+    """Settings of the stored chain that are read per frame, by name."""
+    notes: tuple[str, ...]
+    """What a person should know before or after the bake."""
+
+    @property
+    def report_frames(self) -> Array:
+        """`(K,)` the frames that the report is about."""
+        return self.frames[self.report_rows]
+
+    @property
+    def armature_world(self) -> Quantity:
+        """The armature object."""
+        return Quantity("WORLD", self.names.armature)
+
+    @property
+    def target_world(self) -> Quantity:
+        """What the tip follows."""
+        return Quantity("WORLD", self.settings.target, self.settings.target_bone)
+
+    @property
+    def pole_world(self) -> Quantity | None:
+        """What the middle joint points at."""
+        return Quantity("WORLD", self.settings.pole, self.settings.pole_bone) if self.settings.plane == "POLE" else None
+
+    @property
+    def plane_world(self) -> Quantity | None:
+        """What spans the plane."""
+        return Quantity("WORLD", self.settings.plane_object) if self.settings.plane == "OBJECT" else None
+
+    @property
+    def channels(self) -> list[Quantity]:
+        """The channels of the chain's bones."""
+        return [Quantity("CHANNELS", self.names.armature, bone.name) for bone in self.rest.bones]
+
+    @property
+    def poses(self) -> list[Quantity]:
+        """The posed bones of the chain."""
+        return [self.pose(index) for index in range(len(self.rest.bones))]
+
+    @property
+    def end_pose(self) -> Quantity | None:
+        """The posed end bone."""
+        return Quantity("POSE", self.names.armature, self.end_bone.name) if self.end_bone else None
+
+    @property
+    def end_channels(self) -> Quantity | None:
+        """The end bone's channels."""
+        return Quantity("CHANNELS", self.names.armature, self.end_bone.name) if self.end_bone else None
+
+    def pose(self, index: int) -> Quantity:
+        """One posed bone of the chain."""
+        return Quantity("POSE", self.names.armature, self.rest.bones[index].name)
+
+    def keyed_paths(self) -> list[str]:
+        """Data paths of all channels that the bake writes."""
+        return self.rotation_paths() + (self.scale_paths() if self.settings.reach == "STRETCH" else [])
+
+    def rotation_paths(self) -> list[str]:
+        """Data paths of the rotations of all bones that turn, the end bone included."""
+        turned = [self.rest.bones[index] for index in self.rest.turning] + ([self.end_bone] if self.end_bone else [])
+        return [rotation_path(bone) for bone in turned]
+
+    def scale_paths(self) -> list[str]:
+        """Data paths of the scales that stretching writes."""
+        return [scale_path(self.rest.bones[index]) for index in scale_carriers(self.rest)]
+
+
+def plan_chain(
+    scene: Scene, settings: BakeSettings, active: Object | None, *, writes: bool = True, follows: bool = True
+) -> ChainPlan:
+    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there.
+
+    Without `writes` the chain is only looked at, and need not be able to take keys. Without `follows` its target is only
+    there to be named: somebody else says where the tip is to be.
+    """
+    armature = find_armature(settings.armature, active)
+    names = chain_names(armature, settings)
+    target = find_object("Target", settings.target, settings.target_bone)
+    _refuse_unknown_names(settings)
+    rest = read_rest_chain(armature, names, all_joints=settings.joints == "ALL")
+    _refuse_broken_stretch(settings, rest)
+    _refuse_other_limits(settings, rest)
+    end_bone, end_parent = end_bone_of(armature, settings, names, rest)
+    parent = armature.pose.bones[names.upper].parent
+    followed = _followed(settings, follows=follows)
+    chosen = choose_frames(scene, settings, target, armature, [bone.name for bone in rest.bones])
+    plan = ChainPlan(
+        settings=settings,
+        names=names,
+        rest=rest,
+        frames=chosen.sampled,
+        report_rows=chosen.reported,
+        kept_frames=chosen.kept,
+        reads_scene=_reads_scene(armature, followed, names, rest),
+        parent=Quantity("POSE", armature.name, parent.name) if parent else None,
+        constrained=tuple(i for i, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
+        stretched_before=_stretched_before(armature, rest, chosen.sampled),
+        end_bone=end_bone,
+        end_parent=end_parent,
+        keyed={},
+        animated_settings=_animated_settings(armature, settings),
+        notes=(*_notes(armature, rest), *_lost(followed), *unused(settings, settings.asked).values()),
+    )
+    if writes:
+        refuse_stretched_time(scene)
+        refuse_unwritable(armature, plan.keyed_paths(), settings.destination)
+    return with_keyed(plan, armature, plan.keyed_paths())
+
+
+def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> ChainPlan:
+    """The plan with how the channels at more data paths are keyed now."""
+    start, end = float(plan.frames[0]), float(plan.frames[-1])
+    channels = ((path, index) for path in paths for index in range(MOST_CHANNELS))
+    found = {(path, index): read_keyed(armature, path, index, start, end) for path, index in channels}
+    return replace(plan, keyed=plan.keyed | found)
+
+
+def _followed(settings: BakeSettings, *, follows: bool) -> list[tuple[str, str, str]]:
+    """What the chain depends on: its role, and the names of object and bone."""
+    followed = [("Target", settings.target, settings.target_bone)] if follows else []
+    if settings.plane == "POLE":
+        followed.append(("Pole", settings.pole, settings.pole_bone))
+    if settings.plane == "OBJECT":
+        followed.append(("Plane object", settings.plane_object, ""))
+    return followed
+
+
+def _refuse_unknown_names(settings: BakeSettings) -> None:
+    """A name that was given means something that is there, also where it makes no difference."""
+    for role, name, bone in (("Pole", "pole", "pole_bone"), ("Plane object", "plane_object", "")):
+        if name in settings.asked and getattr(settings, name):
+            find_object(role, getattr(settings, name), getattr(settings, bone) if bone else "")
+
+
+def _lost(followed: list[tuple[str, str, str]]) -> list[str]:
+    """A stored chain keeps what it points to in the file, also when a person has deleted it from every scene."""
+    return [
+        f'{role} "{name}" is not in any scene, but was followed anyway.'
+        for role, name, bone in followed
+        if not find_object(role, name, bone).users_scene
+    ]
+
+
+def _reads_scene(armature: Object, followed: list[tuple[str, str, str]], names: ChainNames, rest: RestChain) -> bool:
+    """Check what the chain follows, and tell whether any of it depends on the scene itself."""
+    reads_scene = dependencies(objects_by_name(), [(armature.name, names.tip)]).reads_scene
+    for role, name, bone in followed:
+        found = find_object(role, name, bone)
+        above = dependencies(objects_by_name(), [(found.name, bone)])
+        _refuse_feedback(role, above, names, rest, found)
+        reads_scene = reads_scene or above.reads_scene
+    return reads_scene
+
+
+def _refuse_broken_stretch(settings: BakeSettings, rest: RestChain) -> None:
+    stops = bone_that_stops_stretch(rest) if settings.reach == "STRETCH" else None
+    if stops is not None:
+        raise ChainError(
+            f'Bone "{stops.name}" between the joints does not inherit scale, so the chain cannot stretch evenly. '
+            "Set its Inherit Scale to Full, or choose another reach."
+        )
+
+
+def _refuse_other_limits(settings: BakeSettings, rest: RestChain) -> None:
+    """Joint limits of another number of joints were made for other bones."""
+    if settings.use_limits and settings.joints == "ALL" and len(settings.limits) not in {0, len(rest.turning)}:
+        raise ChainError(
+            f'The chain from "{rest.upper.name}" to "{rest.lower.name}" has {len(rest.turning)} joints, but limits for '
+            f"{len(settings.limits)}. Read the limits again, or remove them."
+        )
+
+
+def _stretched_before(armature: Object, rest: RestChain, frames: Array) -> dict[int, tuple[float, ...]]:
+    bag = curve_bag(armature)
+    found = {}
+    for index in scale_carriers(rest):
+        path = scale_path(rest.bones[index])
+        fcurve = bag.fcurves.find(path, index=0) if bag else None
+        if fcurve is not None and has_baked_keys(fcurve, float(frames[0]), float(frames[-1])):
+            found[index] = own_scale(armature, path)
+    return found
+
+
+def _animated_settings(armature: Object, settings: BakeSettings) -> dict[str, Quantity]:
+    index = armature.twobone.chains.find(settings.stored) if settings.stored else -1
+    if index < 0:
+        return {}
+    paths = {name: f"twobone.chains[{index}].{name}" for name in ANIMATABLE}
+    return {name: Quantity("VALUE", armature.name, path=path) for name, path in paths.items() if is_animated(armature, path)}
+
+
+def _notes(armature: Object, rest: RestChain) -> tuple[str, ...]:
+    notes = []
+    for index in rest.turning:
+        bone = armature.pose.bones[rest.bones[index].name]
+        active = [constraint.name for constraint in bone.constraints if is_acting(constraint)]
+        if active:
+            notes.append(f'Bone "{bone.name}" has constraints that act on top of the keys: {", ".join(active)}.')
+        locked = [letter for letter, lock in zip("XYZ", bone.lock_rotation, strict=True) if lock]
+        if locked:
+            notes.append(f'Bone "{bone.name}" has its rotation locked about {", ".join(locked)}, but was keyed anyway.')
+    return tuple(notes)
+
+
+def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: RestChain, found: Object) -> None:
+    if found.name == names.armature and not any(owner == names.armature and bone for owner, bone in above.nodes):
+        raise DependencyError(
+            f'The armature "{names.armature}" cannot be its own {role.lower()}. Choose another object, or one of its bones.'
+        )
+    chain = {bone.name for bone in rest.bones}
+    for owner, bone in sorted(above.nodes):
+        if owner == names.armature and bone in chain:
+            raise DependencyError(
+                f'{role} "{found.name}" depends on bone "{bone}" of the chain that should follow it. '
+                "Choose an object that does not move with the chain."
+            )

@@ -1,0 +1,176 @@
+"""One frame, now: the pose that a bake would give the chain in the scene as it is evaluated at this moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...array_types import Array
+from ...rig.bones import RestBone
+from ...rig.local_rotations import LocalRotations, Matrices
+from ...rig.scaling import scale_carriers
+from ...scene.blender_types import Scene
+from ...scene.lookup import object_named, rotation_path, rotation_values
+from ...scene.rest_bones import read_rest_bone
+from ...scene.walk.present import present_samples
+from ...settings import BakeSettings
+from ..motion.plan_motion import PlanMotion, motion_quantities, plan_motion, points
+from ..motion.sampling import sample
+from ..plan.planning import ChainPlan, plan_chain
+from .curve_values import Surroundings, rotation_curves
+from .solving import SolvedChain, solve_chain_pose
+from .task import target_offset
+
+SAY_THE_OFFSET = (
+    "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",
+    "frame_range", "frame_start", "frame_end",
+)  # fmt: skip
+"""Settings that an offset from the target depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresentPlan:
+    """A chain that is posed at the present frame again and again."""
+
+    wanted: BakeSettings
+    """As they were asked for."""
+    plan: ChainPlan
+    """Of one frame; the target's offset is taken out of its settings."""
+    offset: Array
+    """`(3,)` where the tip is to be, seen from the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelValue:
+    """A number for one channel of a bone."""
+
+    bone: str
+    channel: str
+    """`rotation_quaternion`, `rotation_euler`, `rotation_axis_angle` or `scale`."""
+    index: int
+    value: float
+
+
+def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None = None) -> PresentPlan:
+    """Find and check what is needed to pose the chain now; raises a `TwoBoneError`.
+
+    An offset from the target that is to be kept is that of the first frame of the bake's range, which is sampled; or that
+    of a `known` plan.
+    """
+    plan = plan_chain(scene, settings, None)
+    offset = np.zeros(3)
+    if settings.target_offset == "KEEP" and known is not None:
+        offset = known.offset
+    elif settings.target_offset == "KEEP":
+        first = replace(plan, frames=plan.report_frames[:1], report_rows=np.zeros(1, dtype=int))
+        samples = sample(scene, motion_quantities(first), first.frames)
+        offset = target_offset(first, plan_motion(first, samples))
+    return PresentPlan(settings, _without_offset(plan), offset)
+
+
+def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
+    """Whether only a look at another frame tells the offset that these settings want kept."""
+    return settings.target_offset == "KEEP" and any(
+        getattr(present.wanted, name) != getattr(settings, name) for name in SAY_THE_OFFSET
+    )
+
+
+def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
+    """The same for a chain whose tip goes where it is dragged, whether it has a target or not; raises a `TwoBoneError`."""
+    if settings.target:
+        return present_plan(scene, replace(settings, target_offset="NONE"))
+    turned = "NONE" if settings.end_rotation == "TARGET" else settings.end_rotation
+    alone = replace(settings, target=settings.armature, end_rotation=turned, frame_range="SCENE", keys="FRAMES")
+    return PresentPlan(settings, _without_offset(plan_chain(scene, alone, None, follows=False)), np.zeros(3))
+
+
+def _without_offset(plan: ChainPlan) -> ChainPlan:
+    return replace(plan, settings=replace(plan.settings, target_offset="NONE"), frames=np.zeros(1))
+
+
+def aimed(motion: PlanMotion, place_world: Array) -> PlanMotion:
+    """The motion of one frame with the target at a place `(3,)`."""
+    target = motion.target_world.copy()
+    target[:, :3, 3] = place_world
+    return replace(motion, target_world=target)
+
+
+def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
+    """Whether the plan still fits: the same settings, and the same bones at rest."""
+    armature = object_named(present.plan.names.armature)
+    return present.wanted == settings and all(
+        bone.name in armature.pose.bones and _is_same(bone, read_rest_bone(armature.pose.bones[bone.name]))
+        for bone in present.plan.rest.bones
+    )
+
+
+def present_motion(
+    present: PresentPlan, scene: Scene, depsgraph: Any, base: Mapping[str, tuple[float, ...]] | None = None
+) -> tuple[ChainPlan, PlanMotion]:
+    """The plan at the scene's frame and what moves it there, one row.
+
+    `base` holds, by bone, rotation (4) and scale (3) to be taken for the present ones: what the pose was before it was
+    made to follow, which influence, a kept bend and stretching start from.
+    """
+    plan = replace(present.plan, frames=np.array([scene.frame_current_final]))
+    samples = present_samples(depsgraph, motion_quantities(plan), plan.frames)
+    known = base or {}
+    for quantity in plan.channels:
+        if quantity.bone in known:
+            samples.values[quantity][0, 3:] = known[quantity.bone]
+    motion = plan_motion(plan, samples)
+    return plan, aimed(motion, points(motion.target_world, present.offset))
+
+
+def present_channels(plan: ChainPlan, motion: PlanMotion) -> list[ChannelValue]:
+    """What the channels of the chain's bones must hold for the pose that a bake would give it.
+
+    Rotations continue those that the bones have: of the angles that mean the same pose, the nearest.
+    """
+    solved = solve_chain_pose(plan, motion)
+    armature = object_named(plan.names.armature)
+    bones = [plan.rest.bones[index] for index in plan.rest.turning]
+    turned: list[tuple[RestBone, LocalRotations]] = list(zip(bones, solved.turned.rotations, strict=True))
+    if plan.end_bone is not None and solved.end_rotation is not None:
+        turned.append((plan.end_bone, Matrices(solved.end_rotation)))
+    values = []
+    for bone, rotation in turned:
+        now = np.array(rotation_values(armature.pose.bones[bone.name]))
+        curves = rotation_curves(
+            bone.rotation_mode, rotation=rotation, present=now[None], outside=Surroundings(_of_mode(bone, now), None)
+        )
+        channel = rotation_path(bone).rpartition(".")[2]
+        values += [
+            ChannelValue(bone.name, channel, index, float(curves.values[0, column]))
+            for column, index in enumerate(curves.indices)
+        ]
+    return values + _scales(plan, motion, solved)
+
+
+def _scales(plan: ChainPlan, motion: PlanMotion, solved: SolvedChain) -> list[ChannelValue]:
+    if plan.settings.reach != "STRETCH":
+        return []
+    values = []
+    for index in scale_carriers(plan.rest):
+        scale = motion.chain.channels[index].scale[0] * solved.ratio[0]
+        name = plan.rest.bones[index].name
+        values += [ChannelValue(name, "scale", axis, float(scale[axis])) for axis in range(3)]
+    return values
+
+
+def _of_mode(bone: RestBone, values: Array) -> Array:
+    return values if bone.rotation_mode in {"QUATERNION", "AXIS_ANGLE"} else values[:3]
+
+
+def _is_same(first: RestBone, second: RestBone) -> bool:
+    return (
+        first.rotation_mode == second.rotation_mode
+        and first.inherit_scale == second.inherit_scale
+        and first.inherit_rotation == second.inherit_rotation
+        and first.local_location == second.local_location
+        and first.length == second.length
+        and np.array_equal(first.rest, second.rest)
+    )

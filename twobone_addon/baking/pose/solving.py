@@ -1,0 +1,161 @@
+"""From a plan and its motion to a posed chain and its curves: numbers only, nothing is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...array_types import Array, Mask
+from ...arrays import frame_rows
+from ...rig.bones import RestBone
+from ...rig.inheritance import parent_transform
+from ...rig.inverse import ChainPose, Task, follow_targets
+from ...rig.local_rotations import LocalRotations, Matrices
+from ...rig.posing import Turned, pose_with_rotations, present_reference, rest_reference
+from ...rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
+from ...rig.scaling import scale_carriers
+from ...scene.lookup import rotation_path, scale_path
+from ..motion.plan_motion import PlanMotion
+from ..plan.planning import ChainPlan
+from .curve_values import Surroundings, rotation_curves
+from .task import chain_task, target_offset
+
+REPEATED = 5e-7
+"""What a bone's channels, angles or quaternions, may be off at any frame and still be what this bake would write. A pose
+that is read back is rounded to single precision; a second bake is not to pass on the rounding of the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedChain:
+    """A plan's chain, posed."""
+
+    task: Task
+    pose: ChainPose
+    turned: Turned
+    """The chain as it is keyed: `pose` mixed with the present pose by influence."""
+    ratio: Array
+    """`(F,)` scale of the links, mixed likewise."""
+    end_rotation: Array | None
+    """`(F, 3, 3)` local rotation of the end bone."""
+    plane_held: Mask
+    """`(F,)` where the plane was undecided and taken from another frame."""
+    target_offset: Array
+    """`(3,)` where the tip is to be, seen from the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurveSamples:
+    """One channel at every sampled frame."""
+
+    path: str
+    index: int
+    group: str
+    values: Array
+    """`(F,)` continuous."""
+    present: Array
+    """`(F,)` what the channel holds now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """One chain, posed, with the curves that pose it."""
+
+    plan: ChainPlan
+    motion: PlanMotion
+    chain: SolvedChain
+    curves: list[CurveSamples]
+
+
+def solve_chain_pose(plan: ChainPlan, motion: PlanMotion) -> SolvedChain:
+    """Pose the plan's chain on its target, for every row of the motion."""
+    at_rest = plan.settings.reference == "REST"
+    reference = (rest_reference if at_rest else present_reference)(plan.rest, motion.chain)
+    offset = target_offset(plan, motion)
+    task, held = chain_task(plan, motion, reference, offset)
+    pose = follow_targets(plan.rest, motion.chain, reference, task)
+    turned, ratio = _mixed(plan, motion, task, pose)
+    return SolvedChain(task, pose, turned, ratio, _end_rotation(plan, motion, turned), held, offset)
+
+
+def solve_curves(plan: ChainPlan, motion: PlanMotion) -> Solved:
+    """Pose the plan's chain and turn the poses into continuous curves."""
+    chain = solve_chain_pose(plan, motion)
+    curves = []
+    for number, index in enumerate(plan.rest.turning):
+        present = motion.rotation_values[index]
+        curves += _rotation_curves(plan, plan.rest.bones[index], chain.turned.rotations[number], present)
+    if plan.end_bone is not None and chain.end_rotation is not None and motion.end_rotation_values is not None:
+        curves += _rotation_curves(plan, plan.end_bone, Matrices(chain.end_rotation), motion.end_rotation_values)
+    if plan.settings.reach == "STRETCH":
+        for index in scale_carriers(plan.rest):
+            curves += _scale_curves(plan.rest.bones[index], motion.chain.channels[index].scale, chain.ratio)
+    return Solved(plan, motion, chain, curves)
+
+
+def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose) -> tuple[Turned, Array]:
+    """The solved pose mixed with the present one by influence: each joint turns the shortest way."""
+    if np.all(motion.influence >= 1.0):
+        return pose.turned, pose.ratio
+    ratio = 1.0 + (pose.ratio - 1.0) * motion.influence
+    scaled = task.stretched(motion.chain, ratio)
+    rotations = tuple(
+        from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), solved.quaternions, motion.influence))
+        for index, solved in zip(plan.rest.turning, pose.turned.rotations, strict=True)
+    )
+    return pose_with_rotations(plan.rest, scaled, rotations), ratio
+
+
+def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned) -> Array | None:
+    """Local rotation `(F, 3, 3)` that gives the end bone its orientation in the armature."""
+    if plan.end_bone is None or motion.end_pose is None:
+        return None
+    present = nearest_rotation(motion.end_pose[:, :3, :3])
+    wanted = present
+    if plan.settings.end_rotation == "TARGET":
+        wanted = nearest_rotation((motion.armature_from_world @ motion.target_world)[:, :3, :3])
+        if plan.settings.target_offset == "KEEP":
+            first = plan.report_rows[:1]
+            wanted = wanted @ (np.swapaxes(frame_rows(wanted, first), -1, -2) @ frame_rows(present, first))
+        wanted = from_quaternion(slerp(to_quaternion(present), to_quaternion(wanted), motion.influence))
+    inherited = parent_transform(plan.end_bone, turned.poses[plan.end_parent]).turn_and_scale
+    return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ wanted)
+
+
+def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, present: Array) -> list[CurveSamples]:
+    path = rotation_path(bone)
+    curves = rotation_curves(
+        bone.rotation_mode,
+        rotation=rotation,
+        present=present,
+        outside=surroundings_of(plan, path, present),
+        baked=frozenset(index for index in range(3) if plan.keyed[path, index].baked),
+    )
+    now = np.broadcast_to(present[:, curves.indices], curves.values.shape)
+    values = now if np.all(np.abs(curves.values - now) <= REPEATED) else curves.values
+    return [
+        CurveSamples(path, channel, bone.name, values[:, column], present[:, channel])
+        for column, channel in enumerate(curves.indices)
+    ]
+
+
+def _scale_curves(bone: RestBone, scale: Array, ratio: Array) -> list[CurveSamples]:
+    return [CurveSamples(scale_path(bone), axis, bone.name, scale[:, axis] * ratio, scale[:, axis]) for axis in range(3)]
+
+
+def surroundings_of(plan: ChainPlan, path: str, present: Array) -> Surroundings:
+    """Values of the keys around the range, also of those that the bake will hold there; see `held_outside`.
+
+    A channel without keys there has its present value.
+    """
+    settings = plan.settings
+    held = (settings.key_before, settings.key_after) if settings.destination != "NLA" else (False, False)
+    width = 3 if path.endswith("rotation_euler") else 4
+    keyed = [plan.keyed[path, index] for index in range(width)]
+    sides = []
+    for side, row in ((0, 0), (1, -1)):
+        values = [each.frame_beside[side] if held[side] else each.beside[side] for each in keyed]
+        known = held[side] or any(value is not None for value in values)
+        filled = [present[row, index] if value is None else value for index, value in enumerate(values)]
+        sides.append(np.array(filled) if known else None)
+    return Surroundings(*sides)

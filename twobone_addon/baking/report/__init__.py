@@ -1,0 +1,1 @@
+"""What a bake measured and says."""

@@ -1,0 +1,164 @@
+"""What happens between the frames that are measured: where it is worth a look, and how far off the tip is there.
+
+Evaluating every quarter of a frame would take four times as long as the frames themselves. From the frames it can be
+told well how far off the tip will be half-way to the next one, and only the worst of these intervals are evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...array_types import Array
+from ...arrays import magnitude
+from ...rig.rotations import unit
+
+QUARTERS = np.array([0.25, 0.5, 0.75])
+
+TWO = 2
+"""Frames without which there is nothing between."""
+
+WORST = 3
+"""Intervals that are evaluated for each of two reasons: farthest off, and farther off than at both of their ends."""
+
+WIDEST = 1.0 + 1e-6
+"""Frames from one measured moment to the next; keys that lie wider apart are measured at the whole frames between."""
+
+SAME_FRAME = 1e-3
+"""Keys so near to a frame are on it."""
+
+MOST_KEYED = 16
+"""Intervals that are evaluated because the target has keys inside of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Where a chain and its target are, as Blender evaluates them."""
+
+    frames: Array
+    """`(M,)`"""
+    joints_world: Array
+    """`(M, n + 1, 3)`"""
+    targets_world: Array
+    """`(M, 3)` where the tip is to be."""
+
+    @property
+    def distances(self) -> Array:
+        """`(M,)` from the tip to where it is to be, world units; not a number where the target is nowhere."""
+        return distances(self.joints_world[:, -1], self.targets_world)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The worst that was found between the reported frames, world units."""
+
+    farthest: float
+    """Distance of the tip from its target."""
+    rise: float
+    """How much of a distance is not there at the frames before and after; 0 where there is none."""
+    frame: float
+    """When that is."""
+
+
+def joined_tracks(first: Track, second: Track, *, without: Array) -> Track:
+    """Both one after the other, except for the frames `without`."""
+    frames = np.concatenate([first.frames, second.frames])
+    kept = ~np.isin(frames, without)
+    return Track(
+        frames[kept],
+        np.concatenate([first.joints_world, second.joints_world])[kept],
+        np.concatenate([first.targets_world, second.targets_world])[kept],
+    )
+
+
+def worst_between(reported: Track, inside: Track) -> Between | None:
+    """What happens at the moments `inside` among those `reported`; `None` where there are none, or no target is there."""
+    known = np.isfinite(inside.distances)
+    if not known.any():
+        return None
+    frames, found = inside.frames[known], inside.distances[known]
+    at_ends = np.nan_to_num(reported.distances, nan=np.inf)
+    place = np.clip(np.searchsorted(reported.frames, frames), 1, len(at_ends) - 1)
+    rise = found - np.maximum(at_ends[place - 1], at_ends[place])
+    worst = int(np.argmax(rise))
+    return Between(float(found.max()), max(0.0, float(rise[worst])), float(frames[worst]))
+
+
+def measured_frames(reported: Array) -> Array:
+    """Frames `(M,)` to measure: those reported `(K,)`, and the whole frames in between where they are farther apart."""
+    if len(reported) < TWO or np.diff(reported).max() <= WIDEST:
+        return reported
+    whole = np.arange(np.ceil(reported[0]), np.floor(reported[-1]) + 1.0)
+    place = np.clip(np.searchsorted(reported, whole), 1, len(reported) - 1)
+    inside = np.diff(reported)[place - 1] > WIDEST
+    return np.union1d(reported, whole[inside])
+
+
+def worst_intervals(track: Track, targets_between: Array | None, *, interpolation: str) -> Array:
+    """Intervals `(I,)`, by their first row, in which the tip is likely to be farthest off.
+
+    targets_between : (M - 1, 3, 3), where the target is at the quarters of each interval; `None` where nobody knows yet
+    interpolation : how the keys go on from one frame to the next, `CONSTANT`, `LINEAR` or `BEZIER`
+    """
+    if len(track.frames) < TWO:
+        return np.empty(0, dtype=int)
+    targets = _along_cubic(track.targets_world) if targets_between is None else targets_between
+    away = distances(_expected_tips(track.joints_world, interpolation), targets).max(axis=-1)
+    expected = np.nan_to_num(away, nan=0.0, posinf=0.0)
+    at_frames = np.nan_to_num(track.distances, nan=0.0, posinf=0.0)
+    rise = expected - np.maximum(at_frames[1:], at_frames[:-1])
+    return np.union1d(_largest(expected), _largest(rise))
+
+
+def keyed_intervals(frames: Array, keyed: Array) -> Array:
+    """Intervals `(I,)` between `frames` `(M,)`, by their first row, inside of which there are keys; not too many."""
+    inside = keyed[(keyed > frames[0]) & (keyed < frames[-1])]
+    rows = np.searchsorted(frames, inside)
+    apart = np.minimum(frames[rows] - inside, inside - frames[rows - 1]) > SAME_FRAME
+    found = np.unique(rows[apart] - 1)
+    return found[:: max(1, -(-len(found) // MOST_KEYED))]
+
+
+def quarters(frames: Array, intervals: Array) -> Array:
+    """The moments `(I * 3,)` at the quarters of intervals between `frames` `(M,)`, each interval given by its first row."""
+    start, length = frames[intervals], frames[intervals + 1] - frames[intervals]
+    return (start[:, None] + length[:, None] * QUARTERS).ravel()
+
+
+def distances(tips: Array, targets: Array) -> Array:
+    """Distances `(...)` of points `(..., 3)`."""
+    away = tips - targets
+    return magnitude(away)
+
+
+def _expected_tips(joints: Array, interpolation: str) -> Array:
+    """The tip `(M - 1, 3, 3)` at the quarters of each interval, of bones that turn evenly from one direction to the next."""
+    if interpolation == "CONSTANT":
+        return np.repeat(joints[:-1, None, -1], len(QUARTERS), axis=1)
+    links = np.diff(joints, axis=1)
+    lengths = magnitude(links)
+    between = _along_cubic if interpolation == "BEZIER" else _along_line
+    turned = unit(between(unit(links))) * _along_line(lengths[..., None])
+    return _along_line(joints[:, 0]) + turned.sum(axis=-2)
+
+
+def _along_line(values: Array) -> Array:
+    """Values `(M - 1, 3, ...)` at the quarters of each interval, on the straight line between those at its ends, `(M, ...)`."""
+    parts = QUARTERS.reshape(1, -1, *(1,) * (values.ndim - 1))
+    return values[:-1, None] * (1.0 - parts) + values[1:, None] * parts
+
+
+def _along_cubic(values: Array) -> Array:
+    """The same on the cubic through four neighbours."""
+    parts = QUARTERS.reshape(1, -1, *(1,) * (values.ndim - 1))
+    ends = np.concatenate([2.0 * values[:1] - values[1:2], values, 2.0 * values[-1:] - values[-2:-1]])[:, None]
+    before, start, end, after = ends[:-3], ends[1:-2], ends[2:-1], ends[3:]
+    down, past = 1.0 - parts, 1.0 + parts
+    outer = (before * (2.0 - parts) + after * past) * parts * down / -6.0
+    return outer + (start * down + end * parts) * past * (2.0 - parts) / 2.0
+
+
+def _largest(values: Array) -> Array:
+    """Rows of the largest of `values` `(N,)`."""
+    return np.argsort(values)[-WORST:]

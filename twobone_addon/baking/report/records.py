@@ -1,0 +1,161 @@
+"""What a bake tells afterwards: one record per chain, JSON for machines, one line for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from .statements import Statement, Translate, in_english, joined
+
+WORST = ("max_error", "max_off_plane", "max_distance_to_target", "target_off_plane", "between_frames", "max_twist")
+"""Measures of which the largest one stands for several chains."""
+
+MOST_SAID = 2
+"""Chains of which a line tells more than that they are not on target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """What people see of a chain."""
+
+    bone: str
+    """The bone that deforms where the chain's lower bone is, or the lower bone itself."""
+    follows: bool
+    """Whether it follows what is keyed."""
+    max_distance: float | None
+    """Largest measured distance of its end from the target, where it does not follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a bake was about. Two that are equal are about the same."""
+
+    settings: str
+    """Of the chain's settings and the range they mean."""
+    animation: str
+    """Of the keys of the chain, the bones above it, its target, pole and plane object, and all that these are parented to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainReport:
+    """What became of one chain. Distances are in world units, frames are scene frames."""
+
+    armature: str
+    upper: str
+    lower: str
+    tip: str
+    target: str
+    frames: int
+    frame_start: float
+    frame_end: float
+    keys: int
+    """Keys in the range, over all channels."""
+    full_rate_keys: int
+    """As many as one key per frame and channel would be; more than `keys` after reduction."""
+    channels: int
+    """Curves that hold them."""
+    reached: int
+    too_far: int
+    too_near: int
+    degenerate: int
+    """Frames, by what became of the target."""
+    out_of_reach: list[list[float]]
+    """`[first, last]` ranges of frames too far or too near."""
+    max_error: float | None
+    """Largest measured distance of the tip from the target's projection on the plane, frames in reach only.
+    `None` without verification, or where no frame is in reach."""
+    mean_error: float | None
+    max_goal_error: float | None
+    """Largest measured distance of the tip from where it is meant to be, after clamping, softening and limits."""
+    max_off_plane: float | None
+    """Largest measured distance of a joint from the plane through the root joint."""
+    max_distance_to_target: float | None
+    """Largest measured distance of the tip from the target itself, in space, at all frames, in reach or not. `None` without
+    verification, or where the target is nowhere."""
+    target_off_plane: float | None
+    """Largest measured part of that distance across the plane: how far the target is beside the plane in which the tip moves."""
+    between_frames: float | None
+    """Largest measured distance of the tip from the target between the frames: at whole frames between keys, and at quarters
+    where it is likely to be largest. `None` without verification, or where there is nothing between."""
+    max_drift: float
+    """Farthest that reduced keys let the tip drift from the full-rate motion, between frames too; 0 without reduction."""
+    max_drift_middle: float
+    """Farthest that they let a joint between root and tip, such as a knee, drift."""
+    max_twist: float
+    """Largest turn of a bone about its own axis, degrees, by which the bake changes the pose that it replaces."""
+    plane_held: int
+    """Frames at which the plane was undecided and taken from another frame."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences a person should read: what limits or alters the result."""
+
+    visible: Visible | None = None
+    """What people see where the lower bone is. `None` where nothing deforms, or without verification."""
+    fingerprint: Fingerprint | None = None
+    """What the bake was about: where that is not what is there now, the report is out of date."""
+    statements: list[Statement] = field(default_factory=list)
+    """Which frames are on target and why the others are not, to be told in any language."""
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for the status bar and the panel."""
+        if self.statements:
+            keys = translate("{keys} keys on {curves} curves").format(keys=self.keys, curves=self.channels)
+            return f"{joined(self.statements, translate)}; {keys}"
+        keys = translate("{upper} to {lower}: {keys} keys on {curves} curves")
+        return keys.format(upper=self.upper, lower=self.lower, keys=self.keys, curves=self.channels)
+
+    @property
+    def is_on_target(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return all(statement.is_good for statement in self.statements)
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as JSON has it; `sentence` is what `statements` say in English."""
+        return {**asdict(self), "sentence": self.sentence()}
+
+
+@dataclass(frozen=True, slots=True)
+class BakeReport:
+    """What became of a bake of one or more chains."""
+
+    chains: Sequence[ChainReport]
+    seconds: dict[str, float]
+    """Per stage: read, sample, solve, write, verify."""
+    evaluation: str | dict[str, str]
+    """How motion was sampled: `PROBES` in a temporary scene, or `SCENE`, the user's own."""
+
+    def to_json(self) -> str:
+        """The report as one JSON object.
+
+        `chains` holds one object per chain, each complete in itself. Beside it stand the same names for the whole
+        bake: of a single chain its own values, of several the sums of counts and the worst of distances.
+        """
+        shared = {"seconds": self.seconds, "evaluation": self.evaluation}
+        chains = [{**chain.to_dict(), **shared} for chain in self.chains]
+        whole = chains[0] if len(chains) == 1 else {**self._totals(), **shared}
+        return json.dumps({**whole, "chains": chains})
+
+    def _totals(self) -> dict[str, object]:
+        counts = ("frames", "keys", "channels", "reached", "too_far", "too_near", "degenerate")
+        totals: dict[str, object] = {name: sum(getattr(chain, name) for chain in self.chains) for name in counts}
+        for name in WORST:
+            known = [getattr(chain, name) for chain in self.chains if getattr(chain, name) is not None]
+            totals[name] = max(known, default=None)
+        weighed = [(chain.mean_error, chain.reached) for chain in self.chains if chain.mean_error is not None]
+        frames = sum(count for _, count in weighed)
+        totals["mean_error"] = sum(mean * count for mean, count in weighed) / frames if frames else None
+        return totals
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people."""
+        if len(self.chains) == 1:
+            return self.chains[0].sentence(translate)
+        keys = sum(chain.keys for chain in self.chains)
+        parts = [translate("{chains} chains baked, {keys} keys").format(chains=len(self.chains), keys=keys)]
+        missed = [chain for chain in self.chains if not chain.is_on_target]
+        if missed:
+            parts.append(translate("{chains} not on target in places").format(chains=len(missed)))
+            parts += [chain.sentence(translate) for chain in missed[:MOST_SAID]]
+        elif any(chain.statements for chain in self.chains):
+            parts.append(translate("all on target"))
+        return "; ".join(parts)

@@ -1,0 +1,104 @@
+"""From solved and measured chains to their reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...array_types import Array
+from ...curves.frames import ranges
+from ...scene.keys.writing import ChannelKeys
+from ...scene.lookup import object_named
+from ...solver import Reach
+from ..keys.reducing import NO_DRIFT, KeyDrift
+from ..pose.solving import Solved
+from .part_names import part_name
+from .proof import Measured
+from .records import ChainReport, Visible
+from .twist import SEEN_TWIST, Twist, largest_twist
+from .units import Units
+from .verdict import verdict
+
+
+def chain_report(
+    chain: Solved,
+    keys: Sequence[ChannelKeys],
+    measured: Measured | None,
+    *,
+    drift: KeyDrift = NO_DRIFT,
+    units: Units | None = None,
+) -> ChainReport:
+    """The report of one chain: `keys` are all that it gets, `drift` what reduction cost.
+
+    With `units`, those of the scene, it says which frames are on target.
+    """
+    plan, rows = chain.plan, chain.plan.report_rows
+    reach = chain.chain.pose.reach[rows]
+    counts = {kind: int(np.count_nonzero(reach == kind)) for kind in Reach}
+    outside = (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)
+    frames = plan.report_frames
+    twist = largest_twist(chain)
+    return ChainReport(
+        armature=plan.names.armature,
+        upper=plan.names.upper,
+        lower=plan.names.lower,
+        tip=plan.names.tip,
+        target=plan.settings.target,
+        frames=len(frames),
+        frame_start=float(frames[0]),
+        frame_end=float(frames[-1]),
+        keys=sum(len(key.frames) for key in keys),
+        full_rate_keys=len(frames) * len(keys),
+        channels=len(keys),
+        reached=counts[Reach.REACHED],
+        too_far=counts[Reach.TOO_FAR],
+        too_near=counts[Reach.TOO_NEAR],
+        degenerate=counts[Reach.DEGENERATE],
+        out_of_reach=ranges(frames, outside),
+        max_error=measured.max_error if measured else None,
+        mean_error=measured.mean_error if measured else None,
+        max_goal_error=measured.max_goal_error if measured else None,
+        max_off_plane=measured.max_off_plane if measured else None,
+        max_distance_to_target=_largest(measured.distances) if measured else None,
+        target_off_plane=_largest(measured.beside) if measured else None,
+        between_frames=measured.between.farthest if measured and measured.between else None,
+        max_drift=drift.tip,
+        max_drift_middle=drift.middle,
+        max_twist=twist.degrees,
+        plane_held=int(np.count_nonzero(chain.chain.plane_held[rows])),
+        notes=[*_notes(chain, keys, twist), *(measured.sight.hindrances if measured and measured.sight else ())],
+        visible=_visible(measured),
+        statements=verdict(chain, measured, units, _part(chain)) if units else [],
+    )
+
+
+def _visible(measured: Measured | None) -> Visible | None:
+    sight = measured.sight if measured else None
+    return Visible(sight.bone, sight.follows, sight.max_distance) if sight else None
+
+
+def _part(chain: Solved) -> str:
+    return part_name(object_named(chain.plan.names.armature), chain.plan.names)
+
+
+def _largest(values: Array) -> float | None:
+    """The largest of those that are numbers."""
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else None
+
+
+def _notes(chain: Solved, keys: Sequence[ChannelKeys], twist: Twist) -> list[str]:
+    notes = list(chain.plan.notes)
+    held = int(np.count_nonzero(chain.chain.plane_held))
+    if held:
+        notes.append(f"The plane was undecided at {held} frames and taken from the frame before.")
+    scaled = [key.group for key in keys if key.path.endswith(".scale") and key.index == 0]
+    if scaled:
+        notes.append(f"Stretching keyed the scale of {' and '.join(scaled)}.")
+    if twist.degrees > SEEN_TWIST and any(".rotation_" in key.path for key in keys):
+        notes.append(
+            f'Bone "{twist.bone}" is turned by up to {twist.degrees:.0f} degrees about its own axis against the pose it had '
+            f"(frame {twist.frame:g})."
+        )
+    return notes

@@ -1,0 +1,113 @@
+"""Whether people see what was keyed: the bone that deforms where the chain's lower bone is, measured as the tip is.
+
+Most rigs that are followed cost nothing here: parents and constraints tell. Only where these say that a bone does not
+follow, or where that may change over time, Blender evaluates the bone at a few frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...array_types import Array
+from ...scene.lookup import object_named
+from ...scene.moves.animation_reading import read_animation
+from ...scene.rig.showing import Shown, notes_on_sight, shown_bone
+from ...scene.rig.switches import influence_paths
+from ...scene.walk.evaluate import Quantity, Samples
+from ..motion.plan_motion import points
+from ..pose.solving import Solved
+from .between import distances
+
+MOST_LOOKS = 12
+"""Frames at which the visible bone is evaluated, evenly spread: what is seen changes over time by switches, not by the frame."""
+
+APART = 0.01
+"""Part of the limb's length that a visible bone may be away from where the tip takes it: rigs bend and stretch their skin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is seen of one chain, world units."""
+
+    bone: str
+    """The bone that deforms beside the lower bone, or the lower bone itself."""
+    is_own: bool
+    """Whether it is the lower bone itself."""
+    follows: bool
+    hindrances: tuple[str, ...]
+    """Sentences that say why not."""
+    max_distance: float | None
+    """Largest distance of the visible limb's end from the target, where it was measured."""
+    frame: float
+    """When that is."""
+
+
+def look_for(solved: Solved) -> Shown | None:
+    """The bone that people see; `None` where there is none."""
+    return shown_bone(object_named(solved.plan.names.armature), solved.plan.names)
+
+
+def needs_a_look(solved: Solved, shown: Shown) -> bool:
+    """Whether parents and constraints do not tell that the visible bone follows at all frames."""
+    if shown.bone == solved.plan.rest.lower.name:
+        return False
+    if not shown.follows:
+        return True
+    armature = object_named(solved.plan.names.armature)
+    animation = read_animation(armature)
+    return any(animation.moves(path) for path in influence_paths(armature, shown.deciding))
+
+
+def look_frames(solved: Solved) -> Array:
+    """Frames `(L,)` of the report at which the visible bone is evaluated."""
+    frames = solved.plan.report_frames
+    return frames[np.unique(np.linspace(0, len(frames) - 1, min(MOST_LOOKS, len(frames))).round().astype(int))]
+
+
+def sight_quantities(solved: Solved, shown: Shown) -> list[Quantity]:
+    """What to sample in order to see what people see."""
+    plan = solved.plan
+    tip = plan.pose(len(plan.rest.bones) - 1)
+    return [plan.armature_world, plan.target_world, tip, Quantity("POSE", plan.names.armature, shown.bone)]
+
+
+def unmeasured(solved: Solved, shown: Shown) -> Sight:
+    """What is known without looking."""
+    is_own = shown.bone == solved.plan.rest.lower.name
+    return Sight(shown.bone, is_own, shown.follows, _reasons(solved, shown), None, 0.0)
+
+
+def sight(solved: Solved, shown: Shown, samples: Samples, limb_length: float) -> Sight:
+    """Compare the visible bone, at the frames of `look_frames`, which the samples have, with the chain's tip and its target."""
+    plan, samples = solved.plan, samples.on(look_frames(solved))
+    armature = object_named(plan.names.armature)
+    rest = np.array(armature.data.bones[shown.bone].matrix_local)
+    at_rest = np.linalg.inv(rest) @ np.append(plan.rest.rest_joints()[-1], 1.0)
+    world = samples[plan.armature_world]
+    seen = points(world, points(samples[Quantity("POSE", armature.name, shown.bone)], at_rest[:3]))
+    tip = points(world, points(samples[plan.pose(len(plan.rest.bones) - 1)], plan.rest.tip))
+    target = points(samples[plan.target_world], solved.chain.target_offset)
+    away = np.broadcast_to(distances(seen, target), samples.frames.shape)
+    apart = np.broadcast_to(distances(seen, tip), samples.frames.shape)
+    if apart.max() <= APART * limb_length or not np.isfinite(away).any():
+        return Sight(
+            shown.bone, is_own=False, follows=True, hindrances=tuple(notes_on_sight(armature)), max_distance=None, frame=0.0
+        )
+    worst = int(np.nanargmax(np.where(apart > APART * limb_length, away, -1.0)))
+    found = _reasons(solved, shown)
+    when = float(samples.frames[worst])
+    return Sight(shown.bone, is_own=False, follows=False, hindrances=found, max_distance=float(away[worst]), frame=when)
+
+
+def _reasons(solved: Solved, shown: Shown) -> tuple[str, ...]:
+    notes = notes_on_sight(object_named(solved.plan.names.armature))
+    lower = solved.plan.names.lower
+    followed = "the keys" if shown.bone == lower else f'"{lower}"'
+    hindered = [
+        f'Bone "{shown.bone}" does not follow {followed}: constraint "{each.constraint}" of "{each.bone}" '
+        + ("acts on it." if each.acts else "does not act on it.")
+        for each in (() if shown.follows else shown.hindrances)
+    ]
+    return (*notes, *hindered[:1])

@@ -1,0 +1,1 @@
+"""Many shots, each in a Blender of its own."""

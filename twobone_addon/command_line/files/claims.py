@@ -1,0 +1,196 @@
+"""Who is writing which file, and what was left by those who were killed while they did.
+
+A claim is a small hidden file beside the goal, locked for as long as its process lives: the system ends the lock with the
+process, however that ended. So a claim that can be locked is nobody's, and the drafts that go with it are litter. This
+holds on POSIX (`flock`) and on Windows (`msvcrt`); on a file system without locks, drafts become litter with age.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import platform
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..outcomes import FileError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+CLAIM = "claim"
+UNFINISHED = "unfinished"
+"""Last parts of the names of claims, and of files that are being written."""
+
+OLD = 24 * 3600.0
+"""Seconds after which a draft is litter where the file system knows no locks: longer than any file is being written."""
+
+LOCKED_BYTE = 1 << 30
+"""Where Windows locks: past the end, since nobody may read what is locked there."""
+
+TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK)}
+LOOK_AGAIN = 0.05
+"""Seconds between two tries to get a claim that is worth waiting for."""
+
+
+def unfinished(goal: Path) -> Path:
+    """A new name beside the goal, hidden, short whatever the goal is called, and unlike any other process's."""
+    return goal.with_name(f"{_stem(goal)}-{uuid.uuid4().hex}.{UNFINISHED}")
+
+
+@contextmanager
+def claimed(goal: Path, *, role: str = "", patience: float = 0.0, everything: bool = True) -> Iterator[None]:
+    """While the block runs, no other process claims `goal`; what killed processes left in its folder is removed.
+
+    `role` tells different claims on one file apart. Raises `FileError` when another process still has the claim after
+    `patience` seconds. Without `everything`, only what was left of this very file is removed.
+    """
+    stem = _stem(goal, role)
+    path = goal.with_name(f"{stem}.{CLAIM}")
+    handle, is_locked = _claim(path, goal, time.monotonic() + patience)
+    try:
+        if is_locked:
+            _remove_drafts(goal.parent, stem)
+        if everything:
+            remove_litter(goal.parent)
+        yield
+    finally:
+        if is_locked:
+            _remove_drafts(goal.parent, stem)
+        _release(path, handle)
+
+
+def remove_litter(folder: Path) -> None:
+    """Remove the claims and drafts of processes that are no more; those of living ones stay."""
+    drafts = _named(folder, UNFINISHED)  # First: whoever has a draft has had a claim before.
+    living = set()
+    for path in _named(folder, CLAIM):
+        try:
+            handle = _opened(path)
+        except OSError:
+            living.add(path.stem)
+            continue
+        free = _lock(handle)
+        if free:
+            _remove_drafts(folder, path.stem)
+            _release(path, handle)
+            continue
+        os.close(handle)
+        if free is False or not _is_old(path):
+            living.add(path.stem)
+        else:
+            _remove(path)
+    for draft in drafts:
+        if draft.name.rpartition("-")[0] not in living:
+            _remove(draft)
+
+
+def is_abandoned(goal: Path) -> bool:
+    """Whether a process had claimed this file and is no more."""
+    path = goal.with_name(f"{_stem(goal)}.{CLAIM}")
+    try:
+        handle = _opened(path)
+    except OSError:
+        return False
+    free = _lock(handle)
+    os.close(handle)
+    return bool(free) or (free is None and _is_old(path))
+
+
+def _claim(path: Path, goal: Path, end: float) -> tuple[int, bool]:
+    """The open claim, and whether it is surely ours alone."""
+    while True:
+        try:
+            handle = _opened(path, os.O_CREAT)
+        except OSError as error:
+            raise FileError(f'The folder "{goal.parent}" cannot be written to ({error.strerror}). Choose another.') from error
+        free = _lock(handle)
+        if free is not False and _is_still(path, handle):
+            with contextlib.suppress(OSError):  # Only for the sentence that others would see.
+                os.truncate(handle, 0)
+                os.write(handle, f"process {os.getpid()} on {platform.node()}".encode())
+            return handle, bool(free)
+        owner = os.pread(handle, 200, 0).decode(errors="replace") if hasattr(os, "pread") else ""
+        os.close(handle)
+        if free is False and time.monotonic() > end:
+            raise FileError(
+                f'"{goal}" is being written by another run ({owner or "another process"}). Wait for it, or save elsewhere.'
+            )
+        time.sleep(LOOK_AGAIN if free is False else 0.0)
+
+
+def _opened(path: Path, more: int = 0) -> int:
+    try:
+        return os.open(path, os.O_RDWR | more, 0o666)
+    except PermissionError:  # Another user's: reading is enough to see whether it is locked.
+        return os.open(path, os.O_RDONLY)
+
+
+def _lock(handle: int) -> bool | None:
+    """Lock an open claim: `False` where another process has it, `None` where the file system knows no locks."""
+    try:
+        if sys.platform == "win32":
+            os.lseek(handle, LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            os.lseek(handle, 0, os.SEEK_SET)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return False if error.errno in TAKEN else None
+    return True
+
+
+def _is_still(path: Path, handle: int) -> bool:
+    """Whether the file that was locked is still the one of that name: its last owner may have removed it in between."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(handle))
+    except OSError:
+        return False
+
+
+def _release(path: Path, handle: int) -> None:
+    if sys.platform == "win32":  # Open files cannot be removed there.
+        os.close(handle)
+        _remove(path)
+    else:
+        _remove(path)
+        os.close(handle)
+
+
+def _stem(goal: Path, role: str = "") -> str:
+    return f".twobone-{hashlib.sha256(os.fsencode(role + goal.name)).hexdigest()[:16]}"
+
+
+def _remove_drafts(folder: Path, stem: str) -> None:
+    for draft in _named(folder, UNFINISHED):
+        if draft.name.startswith(f"{stem}-"):
+            _remove(draft)
+
+
+def _named(folder: Path, ending: str) -> list[Path]:
+    """Our hidden files of one kind; Blender adds a letter to the name of what it is just writing."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - names are all that is wanted
+    except OSError:
+        return []
+    return [folder / name for name in names if name.startswith(".twobone-") and name.rstrip("@").endswith(f".{ending}")]
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > OLD
+    except OSError:
+        return False
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):  # Somebody else's, or gone already.
+        path.unlink()

@@ -1,0 +1,147 @@
+"""JSON Schemas of job, report and summary, made from the tables and records that the files themselves are made from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from dataclasses import fields
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from ..baking.ik_to_fk.switches import SWITCHES
+from ..baking.report.records import ChainReport, Statement
+from ..options import Kind, Option
+from ..settings import OPTIONS, BakeSettings
+from .batch.summary import STATES, ShotRecord
+from .jobs import USES
+from .outcomes import ExitCode, Outcome
+from .output import Voice
+from .version import FORMAT
+
+Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+NAMES = ("job", "report", "summary")
+
+TEXT: Schema = {"type": "string"}
+SWITCH: Schema = {"type": "boolean"}
+PAIR: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+FILE: Schema = {
+    "type": ["object", "null"],
+    "properties": {"path": TEXT, "sha256": {"type": "string", "pattern": "^([0-9a-f]{64})?$"}},
+    "required": ["path", "sha256"],
+}
+PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+
+
+def schema_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
+    """Print one of the schemas."""
+    voice.say(json.dumps(schema(arguments.name), indent=2))
+    return Outcome(ExitCode.DONE)
+
+
+def schema(name: str) -> Schema:
+    """The schema of `job`, `report` or `summary`."""
+    made = {"job": _job, "report": _report, "summary": _summary}[name]()
+    return {"$schema": DIALECT, "title": f"Two-Bone IK {name}, version {FORMAT}", **made}
+
+
+def _job() -> Schema:
+    settings = {option.name: _setting(option) for option in OPTIONS} | {"limits": {"type": "array", "items": PAIR}}
+    chain = {"type": "object", "properties": {"name": TEXT, **settings}, "additionalProperties": False}
+    shot = {
+        "type": "object",
+        "properties": {
+            "file": {"type": "string", "minLength": 1},
+            "output": TEXT,
+            "scene": TEXT,
+            "chains": {"type": "array", "items": chain},
+            **settings,
+        },
+        "required": ["file"],
+        "additionalProperties": False,
+    }
+    own = {
+        "$schema": TEXT,
+        "version": {"const": FORMAT},
+        "use": {"enum": list(USES)},
+        "shots": {"type": "array", "items": {"anyOf": [{"type": "string", "minLength": 1}, shot]}},
+        "output": TEXT,
+        "scene": TEXT,
+        "bone": TEXT,
+        "switch_off": {"enum": ["", *SWITCHES, *(value.lower() for value in SWITCHES)]},
+        "rigify": SWITCH,
+        "in_place": SWITCH,
+        "stored": SWITCH,
+        "strict": SWITCH,
+        "strict_settings": SWITCH,
+        "last_wins": SWITCH,
+        "allow_incomplete": SWITCH,
+        "max_error": {"type": "number", "minimum": 0.0},
+        "chains": {"type": "array", "items": chain},
+    }
+    return {"type": "object", "properties": {**own, **settings}, "additionalProperties": False}
+
+
+def _setting(option: Option) -> Schema:
+    if option.kind is Kind.CHOICE:
+        values = [choice.value for choice in option.choices]
+        made: Schema = {"enum": [*values, *(value.lower() for value in values)]}
+    elif option.kind is Kind.NUMBER:
+        made = {"type": "number"}
+        if math.isfinite(option.minimum):
+            made["exclusiveMinimum" if option.above else "minimum"] = option.minimum
+        if math.isfinite(option.maximum):
+            made["maximum"] = option.maximum
+    else:
+        made = dict(SWITCH if option.kind is Kind.SWITCH else TEXT)
+    return {**made, "description": option.text, "default": option.default}
+
+
+def _report() -> Schema:
+    """Of `bake`, `report`, `convert` and `target`; other commands have the version, the provenance and keys of their own."""
+    chain = _record(ChainReport)
+    chain["properties"]["statements"]["items"] = _record(Statement)
+    settings = {entry.name: {} for entry in fields(BakeSettings) if entry.name != "asked"}
+    provenance = {
+        "addon": TEXT,
+        "blender": TEXT,
+        "source": FILE,
+        "output": FILE,
+        "settings": {"type": "array", "items": {"type": "object", "properties": settings, "additionalProperties": False}},
+        "warnings": {"type": "array", "items": TEXT},
+    }
+    own = {
+        "version": {"const": FORMAT},
+        "chains": {"type": "array", "items": chain},
+        "incomplete": {"type": "array", "items": TEXT},
+        "seconds": {"type": "object", "additionalProperties": {"type": "number"}},
+        "evaluation": {"type": ["string", "object"]},
+        "provenance": {"type": "object", "properties": provenance, "required": list(provenance)},
+    }
+    return {"type": "object", "properties": own, "required": ["version", "provenance"]}
+
+
+def _summary() -> Schema:
+    record = _record(ShotRecord)
+    record["properties"]["state"] = {"enum": list(STATES)}
+    counts = {state: {"type": "integer", "minimum": 0} for state in STATES}
+    own = {"version": {"const": FORMAT}, "job": TEXT, **counts, "shots": {"type": "array", "items": record}}
+    return {"type": "object", "properties": own, "required": list(own)}
+
+
+def _record(record: type) -> Schema:
+    """Every field of a record with its type; a reader must expect further keys."""
+    properties = {name: _type(hint) for name, hint in get_type_hints(record).items()}
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _type(hint: Any) -> Schema:
+    if hint in PLAIN:
+        return {"type": PLAIN[hint]}
+    if isinstance(hint, UnionType):
+        return {"anyOf": [_type(part) for part in get_args(hint)]}
+    if get_origin(hint) is list:
+        return {"type": "array", "items": _type(get_args(hint)[0])}
+    return {"type": "object"} if get_origin(hint) is dict else {}

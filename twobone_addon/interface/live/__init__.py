@@ -1,0 +1,1 @@
+"""Chains that follow their targets at once: live, and dragged."""

@@ -1,0 +1,278 @@
+"""Chains that follow their targets at once: whatever moves, the pose is what a bake would make of it, without keys.
+
+Handlers are there only while a chain is live. They know armatures and chains by name, so that undo and deletion cannot
+hurt them. Nothing echoes: a pose that is right already is not written again. What the pose was before the chain began
+to follow (or what its curves say at another frame) stays known as its base, for influence, kept bend and stretch.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ...baking.plan.completing import StoredChain, stored_settings
+from ...baking.pose.present import (
+    ChannelValue,
+    is_current,
+    needs_look,
+    present_channels,
+    present_motion,
+    present_plan,
+)
+from ...errors import TwoBoneError
+from ...scene.walk.evaluate import STAGE_NAME
+from ...scene.walk.probes import PROBE_NAME
+from ..stored.where import is_busy
+from .follower import Following, Key
+from .keying import OWN_STEP, forget, in_step_of, running_move
+from .posing import Channels, holds, key_if_automatic, read_channels, set_values
+
+SECONDS_BETWEEN_LOOKS = 0.1
+"""How often it is looked whether the user has let go of what moves, so that auto-keying can key."""
+
+
+following: dict[Key, Following] = {}
+resting: dict[Key, Following] = {}
+"""Chains that were live, and are again where undo or redo leads to a moment in which they were."""
+
+reasons: dict[Key, str] = {}
+"""Why a chain that was live is not any more, where the user has not switched it off."""
+
+
+def is_live(chain: StoredChain) -> bool:
+    """Whether the chain follows its target."""
+    return _key(chain) in following
+
+
+def base_of(chain: StoredChain) -> Channels | None:
+    """What the pose of a live chain was before it began to follow; `None` for any other chain."""
+    follower = following.get(_key(chain))
+    return follower.base if follower is not None else None
+
+
+def start(context: bpy.types.Context, chain: StoredChain) -> None:
+    """Let the chain follow from now on; raises a `TwoBoneError` where a bake would refuse."""
+    key = _key(chain)
+    _stop(key)
+    reasons.pop(key, None)
+    follower = Following(present_plan(context.scene, stored_settings(chain.id_data, chain, {})))
+    following[key] = follower
+    _listen()
+    try:
+        _follow(key, context.scene, context.evaluated_depsgraph_get())
+    except TwoBoneError:
+        _stop(key)
+        raise
+    chain.live = True
+
+
+def stop(chain: StoredChain) -> None:
+    """Let it go; it stays as it is posed."""
+    key = _key(chain)
+    reasons.pop(key, None)
+    if key in following:
+        resting[key] = following[key]
+    chain.live = False
+    _stop(key)
+
+
+def stop_all(*_: Any) -> None:
+    """Let every chain go, and leave no handler and no timer behind."""
+    for key in list(following):
+        _stop(key)
+    reasons.clear()
+    resting.clear()
+    for functions in _undo_handlers():
+        if _after_undo in functions:
+            functions.remove(_after_undo)
+
+
+def _key(chain: StoredChain) -> Key:
+    return chain.id_data.name, chain.name
+
+
+def _stop(key: Key, reason: str = "") -> None:
+    following.pop(key, None)
+    if reason:
+        reasons[key] = reason
+    if following:
+        return
+    for functions, function in _handlers():
+        if function in functions:
+            functions.remove(function)
+    for timer in (_key_when_let_go, _look_again):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
+
+
+def _listen() -> None:
+    for functions, function in _handlers():
+        if function not in functions:
+            functions.append(function)
+    for functions in _undo_handlers():
+        if _after_undo not in functions:
+            functions.append(_after_undo)
+
+
+def _handlers() -> Iterator[tuple[list[Any], Callable[..., None]]]:
+    """Blender's lists of handlers, and what is in each while a chain is live."""
+    handlers = bpy.app.handlers
+    yield handlers.depsgraph_update_post, _after_update
+    yield handlers.frame_change_post, _after_frame_change
+    yield handlers.load_pre, stop_all
+
+
+def _undo_handlers() -> tuple[list[Any], ...]:
+    """They stay while there is something to go back to."""
+    return bpy.app.handlers.undo_post, bpy.app.handlers.redo_post
+
+
+def _after_undo(*_: Any) -> None:
+    """A chain is live where it was live at the moment that undo or redo leads to; the keys of that moment are there as well."""
+    for key in [*following, *resting]:
+        is_on = _is_on(key)
+        if is_on and key in resting:
+            following[key] = resting.pop(key)
+            _listen()
+        elif not is_on and key in following:
+            resting[key] = following[key]
+            _stop(key)
+    for follower in following.values():
+        follower.unkeyed, follower.was_undone = [], True
+
+
+def _is_on(key: Key) -> bool:
+    armature = bpy.data.objects.get(key[0])
+    chain = armature.twobone.chains.get(key[1]) if armature is not None else None
+    return chain is not None and chain.live
+
+
+def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
+    """Somebody moved something."""
+    for key in _concerned(scene, depsgraph):
+        follower = following[key]
+        before, follower.was_undone, was_undone = follower.left, False, follower.was_undone
+        moved = _follow_or_stop(key, scene, depsgraph)
+        if moved and not was_undone and key in following and scene.tool_settings.use_keyframe_insert_auto:
+            if not follower.unkeyed:
+                follower.unmoved = before
+                follower.moved = set()
+            follower.moved |= {update.id.name for update in depsgraph.updates if isinstance(update.id, bpy.types.Object)}
+            follower.unkeyed = moved
+            follower.move = running_move(bpy.data.window_managers[0]) or follower.move
+            _later(_key_when_let_go)
+
+
+def _after_frame_change(scene: bpy.types.Scene, depsgraph: Any) -> None:
+    """Time moved everything; nobody wants keys for that."""
+    for key in _concerned(scene, depsgraph):
+        _follow_or_stop(key, scene, depsgraph)
+
+
+def _concerned(scene: bpy.types.Scene, depsgraph: Any) -> list[Key]:
+    """The live chains to pose: none while rendering, and none while a bake walks through time."""
+    if depsgraph.mode != "VIEWPORT" or scene.name.startswith(STAGE_NAME) or PROBE_NAME in scene.objects:
+        return []
+    return list(following)
+
+
+def _follow_or_stop(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
+    try:
+        return _follow(key, scene, depsgraph)
+    except TwoBoneError as error:
+        _stop(key, str(error))
+        return []
+
+
+def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
+    """Pose a live chain on its target; returns what was to be set if anything had to be."""
+    armature = bpy.data.objects.get(key[0])
+    chain = armature.twobone.chains.get(key[1]) if armature is not None else None
+    if chain is None:
+        _stop(key)
+        return []
+    if armature.mode == "EDIT" or key[0] not in scene.objects:
+        return []
+    follower = following[key]
+    settings = stored_settings(armature, chain, {})
+    if not is_current(follower.present, settings):
+        if needs_look(follower.present, settings):
+            _later(_look_again)
+            return []
+        follower.present = present_plan(scene, settings, follower.present)
+    base = _base(follower, armature)
+    plan, motion = present_motion(follower.present, scene, depsgraph, base)
+    values = present_channels(plan, motion)
+    changed = set_values(armature, values)
+    follower.left = read_channels(armature, base)
+    return values if changed else []
+
+
+def _base(follower: Following, armature: bpy.types.Object) -> Channels:
+    """What the pose is without following: what somebody else has put into the channels since, else as before."""
+    plan = follower.present.plan
+    now = read_channels(armature, [bone.name for bone in plan.rest.bones])
+    follower.base = {
+        name: follower.base[name] if follower.left.get(name) == values and name in follower.base else values
+        for name, values in now.items()
+    }
+    return follower.base
+
+
+def _later(timer: Callable[[], float | None]) -> None:
+    if not bpy.app.timers.is_registered(timer):
+        bpy.app.timers.register(timer, first_interval=SECONDS_BETWEEN_LOOKS)
+
+
+def _look_again() -> float | None:
+    """Find kept offsets anew, which walks through time: handlers must not, in the middle of a move or of playback."""
+    context = bpy.context
+    if is_busy(context.window_manager):
+        return SECONDS_BETWEEN_LOOKS
+    for key, follower in list(following.items()):
+        armature = bpy.data.objects.get(key[0])
+        chain = armature.twobone.chains.get(key[1]) if armature is not None else None
+        if chain is None:
+            continue
+        try:
+            settings = stored_settings(armature, chain, {})
+            if needs_look(follower.present, settings):
+                follower.present = present_plan(context.scene, settings)
+                _follow(key, context.scene, context.evaluated_depsgraph_get())
+        except TwoBoneError as error:
+            _stop(key, str(error))
+    return None
+
+
+def _key_when_let_go() -> float | None:
+    """Key what moved once the user has let go, as auto-keying keys at the end of a move, and in the move's undo step."""
+    if running_move(bpy.data.window_managers[0]):
+        return SECONDS_BETWEEN_LOOKS
+    moved = [
+        key for key, follower in following.items() if follower.unkeyed and not holds(bpy.data.objects[key[0]], follower.unmoved)
+    ]
+    if moved:
+        in_step_of(next((following[key].move for key in moved if following[key].move), OWN_STEP), partial(_key_moved, moved))
+    for follower in following.values():
+        follower.unkeyed, follower.move = [], ""
+    return None
+
+
+def _key_moved(keys: list[Key]) -> None:
+    for key in keys:
+        key_if_automatic(bpy.context, bpy.data.objects[key[0]], following[key].unkeyed)
+        # Undo evaluates what was tagged since the step before; what the move itself has tagged went with the step replaced.
+        for thing in (bpy.data.objects.get(name) for name in following[key].moved):
+            if thing is not None:
+                thing.update_tag(refresh={"OBJECT", "DATA"})
+
+
+def register() -> None:
+    """Nothing to do: nothing is live yet."""
+
+
+def unregister() -> None:
+    """Let go of everything."""
+    stop_all()
+    forget()

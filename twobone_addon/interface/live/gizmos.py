@@ -1,0 +1,91 @@
+"""Handles in the 3D viewport beside the active chain's joints: drag the tip, flip the knee."""
+
+import bpy
+from bpy_extras import view3d_utils
+from mathutils import Matrix, Vector
+
+from ...baking.fk_to_target.guides import target_guide
+from ...baking.plan.completing import StoredChain
+from ...errors import TwoBoneError
+from ...scene.rig.chain_finding import chain_from_names
+from ..stored.where import MODES, active_armature, chain_in
+from .following import is_live
+
+BESIDE = 26.0
+"""Pixels, at resolution scale 1, from a joint to its handle, so that bones and targets can still be clicked on."""
+
+SIZE = 0.16
+"""Radius of a handle, relative to Blender's setting for gizmos."""
+
+
+class TWOBONE_GGT_chain(bpy.types.GizmoGroup):
+    """Handles of the active chain"""
+
+    bl_idname = "TWOBONE_GGT_chain"
+    bl_label = "Two-Bone IK"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = {"3D", "PERSISTENT"}
+
+    tip: bpy.types.Gizmo
+    knee: bpy.types.Gizmo
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Where a chain can be dragged and flipped."""
+        armature, chain = active_armature(context), chain_in(context)
+        return (
+            context.mode in MODES
+            and chain is not None
+            and armature.twobone.show_gizmos
+            and armature.is_editable
+            and armature.visible_get(viewport=context.space_data)
+        )
+
+    def setup(self, _context: bpy.types.Context) -> None:
+        """Make both handles."""
+        self.tip = self._button("twobone.drag", "VIEW_PAN")
+        self.knee = self._button("twobone.flip", "ARROW_LEFTRIGHT")
+
+    def _button(self, operator: str, icon: str) -> bpy.types.Gizmo:
+        button = self.gizmos.new("GIZMO_GT_button_2d")
+        button.icon = icon
+        button.draw_options = {"BACKDROP", "OUTLINE"}
+        button.scale_basis = SIZE
+        button.color, button.alpha = (0.0, 0.0, 0.0), 0.5
+        button.color_highlight, button.alpha_highlight = (0.2, 0.5, 0.9), 0.9
+        button.target_set_operator(operator)
+        return button
+
+    def draw_prepare(self, context: bpy.types.Context) -> None:
+        """Put them where the joints are now; hide those that would do nothing."""
+        chain = chain_in(context)
+        places = joint_places(context, chain) if chain is not None else None
+        self.tip.hide = places is None or is_live(chain)
+        self.knee.hide = places is None or chain.bend == "KEEP"
+        for button, place in zip((self.knee, self.tip), places or (), strict=False):
+            button.matrix_basis = Matrix.Translation(beside(context, place))
+
+
+def joint_places(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector, Vector] | None:
+    """Middle joint and tip as the viewport shows them, world space; `None` where the bones form no chain."""
+    armature = chain.id_data
+    try:
+        names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    except TwoBoneError:
+        return None
+    evaluated = armature.evaluated_get(context.view_layer.depsgraph)
+    knee = evaluated.matrix_world @ evaluated.pose.bones[names.lower].head
+    return knee, Vector(target_guide(evaluated, names).location_world)
+
+
+def beside(context: bpy.types.Context, place: Vector) -> Vector:
+    """The place of a handle: as deep as a joint, and a little to the right of where it is seen."""
+    seen = view3d_utils.location_3d_to_region_2d(context.region, context.region_data, place)
+    if seen is None:
+        return place
+    right = seen + Vector((BESIDE * context.preferences.system.ui_scale, 0.0))
+    return view3d_utils.region_2d_to_location_3d(context.region, context.region_data, right, place)
+
+
+register, unregister = bpy.utils.register_classes_factory((TWOBONE_GGT_chain,))

@@ -1,0 +1,70 @@
+"""Rotation and scale of pose bones: read, set without keys, keyed as auto-keying would."""
+
+from collections.abc import Iterable
+
+import bpy
+
+from ...baking.pose.present import ChannelValue
+from ...scene.lookup import rotation_values
+
+SAME = 1e-6
+"""Difference in a channel that is not written: single precision has as much, and what is not written cannot echo."""
+
+Channels = dict[str, tuple[float, ...]]
+"""By bone: rotation (4) and scale (3)."""
+
+
+def read_channels(armature: bpy.types.Object, bones: Iterable[str]) -> Channels:
+    """What the bones' channels hold now."""
+    pose = armature.pose.bones
+    return {name: (*rotation_values(pose[name]), *pose[name].scale) for name in bones}
+
+
+def holds(armature: bpy.types.Object, channels: Channels) -> bool:
+    """Whether the bones' channels hold this, as far as single precision tells; nothing is held by no channels."""
+    now = read_channels(armature, channels)
+    return bool(now) and all(
+        abs(first - second) <= SAME for bone in now for first, second in zip(now[bone], channels[bone], strict=True)
+    )
+
+
+def write_channels(armature: bpy.types.Object, channels: Channels) -> None:
+    """Put rotation and scale back."""
+    for name, values in channels.items():
+        bone = armature.pose.bones[name]
+        channel = rotation_channel(bone)
+        width = 3 if channel == "rotation_euler" else 4
+        setattr(bone, channel, values[:width])
+        bone.scale = values[4:]
+
+
+def set_values(armature: bpy.types.Object, values: list[ChannelValue]) -> bool:
+    """Set channels, only those that differ; tells whether any did."""
+    changed = False
+    for value in values:
+        channel = getattr(armature.pose.bones[value.bone], value.channel)
+        if abs(channel[value.index] - value.value) > SAME:
+            channel[value.index] = value.value
+            changed = True
+    return changed
+
+
+def rotation_channel(bone: bpy.types.PoseBone) -> str:
+    """Name of the channel that the bone's rotation mode uses."""
+    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(bone.rotation_mode, "rotation_euler")
+
+
+def key_if_automatic(context: bpy.types.Context, armature: bpy.types.Object, values: list[ChannelValue]) -> None:
+    """Key the channels at the present frame if auto-keying is on, with the user's options for it."""
+    tools, edit = context.scene.tool_settings, context.preferences.edit
+    if not tools.use_keyframe_insert_auto:
+        return
+    chosen = {
+        "INSERTKEY_REPLACE": tools.auto_keying_mode == "REPLACE_KEYS",
+        "INSERTKEY_CYCLE_AWARE": tools.use_keyframe_cycle_aware,
+        "INSERTKEY_NEEDED": edit.use_auto_keyframe_insert_needed,
+        "INSERTKEY_AVAILABLE": edit.use_keyframe_insert_available,
+    }
+    options = {option for option, on in chosen.items() if on}
+    for name, channel in sorted({(value.bone, value.channel) for value in values}):
+        armature.pose.bones[name].keyframe_insert(channel, group=name, options=options, keytype=tools.keyframe_type)

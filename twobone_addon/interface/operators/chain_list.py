@@ -1,0 +1,133 @@
+"""What the buttons beside the list of chains do."""
+
+import bpy
+
+from ...baking.fk_to_target.mirrored_guides import other_guides
+from ...baking.plan.completing import stored_settings, stored_values
+from ...baking.plan.mirroring import mirrored_values
+from ...scene.lookup import other_side
+from ..refusing import MayRefuse
+from ..stored.selecting import keep_active, list_changed
+from ..stored.storing import add_chain, add_selected_chain, chain_of_bones, set_values
+from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
+
+
+class TWOBONE_OT_chain_add(MayRefuse, NeedsArmature, bpy.types.Operator):
+    """Add a chain for the selected bones"""
+
+    bl_idname = "twobone.chain_add"
+    bl_label = "Add Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Add it and make it active."""
+        keep_active(context, add_selected_chain(active_armature(context)))
+        return {"FINISHED"}
+
+
+class NeedsFreeList(NeedsChain):
+    """Operators that Blender does not allow on the list of a library override: there it can only grow."""
+
+    @classmethod
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """What is in the way."""
+        hindrance = super().hindrance(context)
+        if hindrance or active_armature(context).override_library is None:
+            return hindrance
+        return "Chains on a library override cannot be removed or reordered. Disable them instead"
+
+
+class TWOBONE_OT_chain_remove(MayRefuse, NeedsFreeList, bpy.types.Operator):
+    """Remove the active chain from the list; its keys stay"""
+
+    bl_idname = "twobone.chain_remove"
+    bl_label = "Remove Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Remove it."""
+        armature = active_armature(context)
+        stored = armature.twobone
+        stored.chains.remove(stored.active_index)
+        stored.active_index = max(min(stored.active_index, len(stored.chains) - 1), 0)
+        list_changed(context, armature)
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_chain_move(MayRefuse, NeedsFreeList, bpy.types.Operator):
+    """Move the active chain in the list"""
+
+    bl_idname = "twobone.chain_move"
+    bl_label = "Move Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    direction: bpy.props.EnumProperty(
+        name="Direction",
+        description="Which way to move the chain",
+        items=(("UP", "Up", "Towards the top of the list"), ("DOWN", "Down", "Towards the end of the list")),
+        options={"SKIP_SAVE"},
+    )
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Move it by one place."""
+        armature = active_armature(context)
+        stored = armature.twobone
+        place = stored.active_index + (-1 if self.direction == "UP" else 1)
+        if not 0 <= place < len(stored.chains):
+            return {"CANCELLED"}
+        stored.chains.move(stored.active_index, place)
+        stored.active_index = place
+        list_changed(context, armature)
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_chain_duplicate(MayRefuse, NeedsChain, bpy.types.Operator):
+    """Add a copy of the active chain"""
+
+    bl_idname = "twobone.chain_duplicate"
+    bl_label = "Duplicate Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Copy it."""
+        armature, chain = active_armature(context), chain_in(context)
+        name, values = chain.name, stored_values(armature, chain)
+        keep_active(context, add_chain(armature, name, values))
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
+    """Add or update the mirrored chain on the other side, with its target and pole: those that the other side lacks are made"""
+
+    bl_idname = "twobone.chain_mirror"
+    bl_label = "Mirror Chain"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Change the other side's chain if there is one, else add it."""
+        armature, chain = active_armature(context), chain_in(context)
+        name, own = other_side(chain.name), stored_values(armature, chain)
+        flipped = mirrored_values(armature, own)
+        present = chain_of_bones(armature, flipped["upper"], flipped["lower"])
+        context.view_layer.update()
+        theirs = stored_values(armature, present) if present is not None else None
+        guides = other_guides(context.scene, armature, stored_settings(armature, chain, {}), flipped, theirs)
+        context.view_layer.update()
+        values = mirrored_values(armature, own, guides)
+        if present is None:
+            present = add_chain(armature, name, values)
+        else:
+            set_values(present, values)
+        keep_active(context, present)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    TWOBONE_OT_chain_add,
+    TWOBONE_OT_chain_remove,
+    TWOBONE_OT_chain_move,
+    TWOBONE_OT_chain_duplicate,
+    TWOBONE_OT_chain_mirror,
+)
+
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,68 @@
+"""From IK to FK with one button."""
+
+from typing import Any
+
+import bpy
+from bpy.app.translations import pgettext_rpt
+
+from ...baking.plan.completing import completed, stored_settings
+from ...baking.switching import switch_to_fk
+from ...errors import ChainError
+from ...options import Group
+from ...scene.lookup import find_armature
+from ...settings import BakeSettings
+from ..refusing import MayRefuse
+from ..rows import draw_options
+from ..stored.option_properties import operator_properties, with_properties
+from ..stored.where import NeedsMode, active_armature
+
+RANGE = {"frame_range", "frame_start", "frame_end"}
+SETTINGS = {"armature", "upper", "lower", "tip", "tip_end", *RANGE}
+TO = (("FK", "FK", "The visible limb follows the bones that a bake keys"),)
+
+
+@with_properties({name: made for name, made in operator_properties().items() if name in SETTINGS})
+class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
+    """Switch the limb to FK so it follows the bones that a bake keys. Keyed over the range if the armature is animated"""
+
+    bl_idname = "twobone.switch"
+    bl_label = "Switch to FK"
+    bl_options = {"REGISTER", "UNDO"}
+
+    chain: bpy.props.StringProperty(
+        name="Chain", description="Name of the stored chain. Leave empty to use the active one", options={"SKIP_SAVE"}
+    )
+    to: bpy.props.EnumProperty(name="To", description="What the limb should follow", items=TO, options={"SKIP_SAVE"})
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Switch, and say what was switched."""
+        armature = active_armature(context)
+        report = switch_to_fk(context.scene, self._settings(context), armature)
+        context.window_manager.twobone_report = report.to_json()
+        if not report.properties:
+            self.report({"INFO"}, pgettext_rpt("The limb is on FK already"))
+            return {"CANCELLED"}
+        said = pgettext_rpt("Switched to FK, keyed from {first} to {last}") if report.keys else pgettext_rpt("Switched to FK")
+        self.report({"INFO"}, said.format(first=f"{report.frame_start:g}", last=f"{report.frame_end:g}"))
+        return {"FINISHED"}
+
+    def _settings(self, context: bpy.types.Context) -> BakeSettings:
+        is_given = self.properties.is_property_set
+        given: dict[str, Any] = {name: getattr(self, name) for name in SETTINGS if is_given(name)}
+        active = active_armature(context)
+        if not self.chain:
+            return completed(context.scene, given, active)
+        armature = find_armature(given.get("armature", ""), active)
+        stored = armature.twobone.chains.get(self.chain)
+        if stored is None:
+            raise ChainError(f'Armature "{armature.name}" has no stored chain "{self.chain}". Choose one of its list.')
+        return stored_settings(armature, stored, given)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """The redo panel: the range."""
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        draw_options(self.layout.column(), self, Group.KEYS, only=RANGE)
+
+
+register, unregister = bpy.utils.register_classes_factory((TWOBONE_OT_switch,))

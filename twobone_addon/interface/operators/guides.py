@@ -1,0 +1,105 @@
+"""New targets and poles, in one click."""
+
+from typing import Any
+
+import bpy
+
+from ...baking.fk_to_target.guides import POLE_SHAPE, TARGET_SHAPE, Guide, add_guide, guide_name, pole_guide, target_guide
+from ...baking.plan.completing import StoredChain
+from ...scene.rig.chain_finding import ChainNames, chain_from_names
+from ..refusing import MayRefuse
+from ..stored.selecting import chain_meant, keep_active
+from ..stored.where import NeedsArmature, active_armature
+
+SHAPES = (
+    ("SPHERE", "Sphere", "Three circles"),
+    ("CUBE", "Cube", "A cube"),
+    ("CIRCLE", "Circle", "A circle in its XZ plane"),
+    ("PLAIN_AXES", "Plain Axes", "Three lines"),
+    ("ARROWS", "Arrows", "Three arrows with their letters"),
+    ("CONE", "Cone", "A cone along its Y axis"),
+)
+
+
+def shape_property(default: str) -> Any:
+    """What the empty looks like."""
+    return bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default=default)
+
+
+class AddsGuide(MayRefuse, NeedsArmature):
+    """Operators that make an empty for the chain that is meant: see `chain_meant`."""
+
+    size: bpy.props.FloatProperty(
+        name="Size", description="Size of the empty; 0 takes it from the chain", min=0.0, subtype="DISTANCE"
+    )
+    stored: bpy.props.StringProperty(
+        name="Stored Chain",
+        description="Name of the stored chain that is meant, whatever is selected",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Make the empty; mode, selection and active object stay as they are."""
+        armature = active_armature(context)
+        chain = armature.twobone.chains.get(self.stored) or chain_meant(context, armature)
+        keep_active(context, chain)
+        names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+        context.view_layer.update()
+        evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
+        self.assign(chain, self.make(context, armature, names, self.guide(evaluated, names, chain)))
+        return {"FINISHED"}
+
+    def make(self, context: bpy.types.Context, armature: bpy.types.Object, names: ChainNames, guide: Guide) -> bpy.types.Object:
+        """The empty, in the armature's collection."""
+        name = guide_name(self.role, armature, names)
+        size = self.size or guide.size
+        return add_guide(context.scene, armature, guide, name=name, size=size, shape=self.shape)
+
+
+class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
+    """Add an empty at the tip as the chain's target; creates the chain from the selected bones if needed"""
+
+    bl_idname = "twobone.add_target"
+    bl_label = "Add Target"
+    bl_options = {"REGISTER", "UNDO"}
+
+    shape: shape_property(TARGET_SHAPE)
+    role = "Target"
+
+    def guide(self, armature: bpy.types.Object, names: ChainNames, _chain: StoredChain) -> Guide:
+        """Where it goes."""
+        return target_guide(armature, names)
+
+    def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
+        """Make it the chain's target."""
+        chain.target = empty
+        chain.target_bone = ""
+
+
+class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
+    """Add an empty beyond the middle joint as the chain's pole, and let the chain bend towards it"""
+
+    bl_idname = "twobone.add_pole"
+    bl_label = "Add Pole"
+    bl_options = {"REGISTER", "UNDO"}
+
+    shape: shape_property(POLE_SHAPE)
+    role = "Pole"
+
+    def guide(self, armature: bpy.types.Object, names: ChainNames, chain: StoredChain) -> Guide:
+        """Where it goes."""
+        return pole_guide(armature, names, chain.plane, chain.bend)
+
+    def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
+        """Make it the chain's pole, and the pole's side the chain's; the limb keeps its twist."""
+        chain.pole = empty
+        chain.pole_bone = ""
+        if chain.plane != "POLE":
+            chain.reference = "POSE"
+        chain.plane = "POLE"
+        chain.bend = "POSITIVE"
+
+
+CLASSES = (TWOBONE_OT_add_target, TWOBONE_OT_add_pole)
+
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,138 @@
+"""Settings that are off at 0, or that start from the rig: a click switches them on and off."""
+
+import bpy
+import numpy as np
+
+from ...arrays import magnitude
+from ...baking.plan.completing import StoredChain, stored_values
+from ...baking.plan.first_plane import fitting_letters
+from ...baking.plan.limits_of_rig import limits_of_rig
+from ...errors import TwoBoneError
+from ...scene.rig.chain_finding import chain_from_names
+from ...scene.rig.rest_reading import read_rest_chain
+from ...settings import OPTION
+from ..refusing import MayRefuse
+from ..stored.storing import key_if_keyed, set_values
+from ..stored.where import NeedsChain, active_armature, chain_in
+
+LIMITS = ("upper_min", "upper_max", "lower_min", "lower_max")
+
+STORED = 1e-6
+"""What Blender's single precision makes of half a turn is still half a turn."""
+
+SOFTNESS = 0.05
+"""Where softness starts: a straight leg loses a twentieth of its length to the ease."""
+
+LEAST_DISTANCE = 0.1
+"""Where a shortest distance starts for links of equal length, which fold into nothing: this part of the chain's length."""
+
+SWITCHED = (
+    ("softness", "Softness", "Ease into full extension"),
+    ("softness_near", "Softness Near", "Ease into the fully folded pose"),
+    ("min_distance", "Minimum Distance", "Keep the tip at least this far from the root joint"),
+    ("max_distance", "Maximum Distance", "Keep the tip at most this far from the root joint"),
+    ("use_limits", "Joint Limits", "Keep both joints within limits, at first those of the rig"),
+)
+"""Setting, label, and what it does when it is on."""
+
+
+def is_on(chain: StoredChain, name: str) -> bool:
+    """Whether a setting that can be switched is on."""
+    return bool(getattr(chain, name))
+
+
+class TWOBONE_OT_switch_setting(MayRefuse, NeedsChain, bpy.types.Operator):
+    """Switch this on or off"""
+
+    bl_idname = "twobone.switch_setting"
+    bl_label = "Switch Setting"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    setting: bpy.props.EnumProperty(name="Setting", description="What to switch on or off", items=SWITCHED, options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        """The tooltip: what the setting does."""
+        return next(text for name, _, text in SWITCHED if name == properties.setting)
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Switch it; what is switched on starts at a value that can be felt."""
+        armature, chain = active_armature(context), chain_in(context)
+        if is_on(chain, self.setting):
+            setattr(chain, self.setting, OPTION[self.setting].default)
+        elif self.setting == "use_limits":
+            chain.use_limits = True
+            self._start_limits(armature, chain)
+        else:
+            setattr(chain, self.setting, _start(armature, chain, self.setting))
+        return {"FINISHED"}
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """The redo panel: nothing to change after the fact."""
+
+    def _start_limits(self, armature: bpy.types.Object, chain: StoredChain) -> None:
+        """Limits that nobody has set yet are those of the rig, where it has some."""
+        if len(chain.limits) or any(abs(getattr(chain, name) - OPTION[name].default) > STORED for name in LIMITS):
+            return
+        try:
+            set_values(chain, limits_of_rig(armature, stored_values(armature, chain)))
+        except TwoBoneError as error:
+            self.report({"INFO"}, str(error))
+
+
+class TWOBONE_OT_fit_plane(MayRefuse, NeedsChain, bpy.types.Operator):
+    """Bend in the letter plane that fits the chain best: nearest to its bend at rest, and to its side"""
+
+    bl_idname = "twobone.fit_plane"
+    bl_label = "Fit Letter Plane"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Choose it."""
+        fit_letters(chain_in(context))
+        return {"FINISHED"}
+
+
+class TWOBONE_OT_flip(MayRefuse, NeedsChain, bpy.types.Operator):
+    """Bend the chain to its other side"""
+
+    bl_idname = "twobone.flip"
+    bl_label = "Flip Bend"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """What is in the way: a side that is read from the pose."""
+        hindrance = super().hindrance(context)
+        if hindrance or chain_in(context).bend != "KEEP":
+            return hindrance
+        return "Bend is Keep, the side that the pose has: choose Positive or Negative to flip it"
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Change the side, with a key where the side is keyed and auto-keying is on."""
+        chain = chain_in(context)
+        chain.bend = "NEGATIVE" if chain.bend == "POSITIVE" else "POSITIVE"
+        key_if_keyed(context, chain, "bend")
+        return {"FINISHED"}
+
+
+def fit_letters(chain: StoredChain) -> None:
+    """Give the chain the letter plane that fits it best; raises a `TwoBoneError` where its bones form no chain."""
+    names = chain_from_names(chain.id_data, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    set_values(chain, {**fitting_letters(chain.id_data, names, every_joint=chain.joints == "ALL"), "reference": "REST"})
+
+
+def _start(armature: bpy.types.Object, chain: StoredChain, name: str) -> float:
+    if name.startswith("softness"):
+        return SOFTNESS
+    names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    joints = read_rest_chain(armature, names, all_joints=False).rest_joints()
+    lengths = magnitude(np.diff(joints, axis=0))
+    if name == "max_distance":
+        return float(lengths.sum())
+    return float(max(2 * lengths.max() - lengths.sum(), LEAST_DISTANCE * lengths.sum()))
+
+
+CLASSES = (TWOBONE_OT_switch_setting, TWOBONE_OT_fit_plane, TWOBONE_OT_flip)
+
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,166 @@
+"""What the overlay shows, kept until something it depends on changes.
+
+The picture of the present frame is made anew when a matrix, the frame or a setting it depends on has changed. The paths
+over the range take a walk over time, so they are never made while drawing: whatever may have changed them marks them
+as old, and a timer makes new ones when the user pauses.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ...baking.plan.completing import StoredChain, active_chain, stored_settings
+from ...baking.pose.pictures import ChainPicture, PathPicture, chain_picture, path_picture
+from ...baking.pose.present import PresentPlan, is_current, present_plan
+from ...errors import TwoBoneError
+from ...scene.walk.evaluate import STAGE_NAME
+from ...settings import BakeSettings
+from ..live.following import base_of
+from ..live.posing import Channels
+from ..stored.where import is_busy, redraw_viewports
+
+PAUSE_IN_SECONDS = 0.3
+"""How long nothing may have changed before paths are made anew."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """What is shown of the one chain that the overlay shows."""
+
+    settings: BakeSettings | None = None
+    present: PresentPlan | None = None
+    situation: tuple[Any, ...] = ()
+    picture: ChainPicture | None = None
+    path: PathPicture | None = None
+    path_is_old: bool = True
+    picture_version: int = 0
+    path_version: int = 0
+    """They count up with every change of what is shown."""
+
+
+shown = Shown()
+
+
+def forget() -> None:
+    """Drop everything, as after a file was loaded or the add-on was disabled."""
+    global shown  # noqa: PLW0603 - the overlay's one store
+    shown = Shown(picture_version=shown.picture_version + 1, path_version=shown.path_version + 1)
+
+
+def update(context: bpy.types.Context, armature: bpy.types.Object) -> Shown:
+    """What to show of the armature's active chain now; nothing where a bake would refuse."""
+    chain = active_chain(armature)
+    settings = _settings(armature, chain)
+    if settings is None:
+        forget()
+        return shown
+    if settings != shown.settings or shown.present is None or not is_current(shown.present, settings):
+        _start(context.scene, settings)
+    if shown.present is not None:
+        _update_picture(context, base_of(chain))
+    if armature.twobone.show_path and shown.path_is_old:
+        _ask_for_path()
+    return shown
+
+
+def mark_old() -> None:
+    """The paths may have changed."""
+    shown.path_is_old = True
+
+
+def _settings(armature: bpy.types.Object, chain: StoredChain | None) -> BakeSettings | None:
+    if chain is None or chain.target is None:
+        return None
+    try:
+        return stored_settings(armature, chain, {})
+    except TwoBoneError:
+        return None  # The panel shows the setting that has no meaning; a bake says it in words.
+
+
+def _start(scene: bpy.types.Scene, settings: BakeSettings) -> None:
+    shown.settings, shown.situation, shown.picture, shown.path_is_old = settings, (), None, True
+    try:
+        shown.present = None if settings.target_offset == "KEEP" else present_plan(scene, settings)
+    except TwoBoneError:
+        shown.present = None
+    shown.picture_version += 1
+
+
+def _update_picture(context: bpy.types.Context, base: Channels | None) -> None:
+    depsgraph = context.view_layer.depsgraph
+    plan = shown.present.plan
+    situation = (context.scene.frame_current_final, *_matrices(plan, depsgraph), *(base or {}).items())
+    if situation == shown.situation:
+        return
+    # Where only time has passed, the walk over time has been here already.
+    walked = shown.path is not None and not shown.path_is_old and situation[:1] != shown.situation[:1]
+    known = shown.path.chain_at(situation[0]) if walked else None
+    shown.situation = situation
+    shown.picture = known or chain_picture(shown.present, context.scene, depsgraph, base=base)
+    shown.picture_version += 1
+
+
+def _matrices(plan: Any, depsgraph: Any) -> list[Any]:
+    """Everything that the picture depends on, as Blender has evaluated it, frozen so that it can be compared."""
+    found = []
+    settings = plan.settings
+    for name, bone in ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, "")):
+        if name:
+            thing = bpy.data.objects[name].evaluated_get(depsgraph)
+            world = thing.matrix_world @ thing.pose.bones[bone].matrix if bone else thing.matrix_world.copy()
+            found.append(world.freeze())
+    armature = bpy.data.objects[plan.names.armature].evaluated_get(depsgraph)
+    found.append(armature.matrix_world.copy().freeze())
+    bones = [plan.parent.bone] if plan.parent else []
+    bones += [bone.name for bone in plan.rest.bones]
+    found.extend(armature.pose.bones[bone].matrix.copy().freeze() for bone in bones)
+    return found
+
+
+def _ask_for_path() -> None:
+    if not bpy.app.timers.is_registered(make_path):
+        bpy.app.timers.register(make_path, first_interval=PAUSE_IN_SECONDS)
+    if _notice_changes not in bpy.app.handlers.depsgraph_update_post:
+        bpy.app.handlers.depsgraph_update_post.append(_notice_changes)
+
+
+def make_path() -> float | None:
+    """Make the paths anew, unless the user is in the middle of something; then look again later."""
+    manager = bpy.context.window_manager
+    if is_busy(manager):
+        return PAUSE_IN_SECONDS
+    if shown.settings is None or not shown.path_is_old:
+        return None
+    shown.path_is_old = False
+    try:
+        shown.path = path_picture(bpy.context.scene, shown.settings)
+        if shown.settings.target_offset == "KEEP":
+            shown.present = present_plan(bpy.context.scene, shown.settings)
+    except TwoBoneError:
+        shown.path = None
+    shown.path_version += 1
+    redraw_viewports(manager)
+    return None
+
+
+def _notice_changes(scene: bpy.types.Scene, depsgraph: Any) -> None:
+    """Edited keys change the paths, and so do things that somebody moves without keys."""
+    if scene.name.startswith(STAGE_NAME) or shown.settings is None:
+        return
+    names = {shown.settings.target, shown.settings.pole, shown.settings.plane_object, shown.settings.armature}
+    for change in depsgraph.updates:
+        # A pose that somebody changes counts as geometry.
+        is_changed = change.is_updated_transform or change.is_updated_geometry
+        moved = isinstance(change.id, bpy.types.Object) and is_changed and change.id.name in names
+        if moved or isinstance(change.id, bpy.types.Action):
+            mark_old()
+
+
+def unregister() -> None:
+    """Leave no timer, no handler and no data behind."""
+    if bpy.app.timers.is_registered(make_path):
+        bpy.app.timers.unregister(make_path)
+    if _notice_changes in bpy.app.handlers.depsgraph_update_post:
+        bpy.app.handlers.depsgraph_update_post.remove(_notice_changes)
+    forget()

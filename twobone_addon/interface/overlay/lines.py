@@ -1,0 +1,167 @@
+"""The overlay as lines: pairs of points with colours. Plain numbers, nothing is drawn here."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...array_types import Array
+from ...baking.pose.pictures import ASIDE, SOFT, ChainPicture, PathPicture
+
+Color = tuple[float, float, float, float]
+"""Red, green, blue, opacity."""
+
+REACHED, TOO_FAR, TOO_NEAR, DEGENERATE = 0, 1, 2, 3
+"""Codes of a path's reach, see `baking.preview.PathPicture`."""
+
+FAINT = 0.35
+"""Opacity of what is not chosen, relative to what is."""
+
+GUIDING = 0.6
+"""Opacity of the line to the pole, relative to the chain's."""
+
+MARK = 0.03
+"""Half the size of a cross, relative to the chain's length."""
+
+QUIET = 0.25
+"""Opacity of the bounds of the reach, relative to their own, while the target is nowhere near them."""
+
+NEAR = 0.1
+"""Distance of the target from a bound, relative to the chain's length, from which the bounds come forward."""
+
+MOST_MISSES = 200
+"""Missed frames that get a line each from tip to target; of more, as many are taken evenly."""
+
+PLANE_CELLS = 2
+"""Lines of the plane's grid on each side of its axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """What the overlay is coloured with; taken from the user's theme where it is drawn."""
+
+    axis_u: Color
+    axis_v: Color
+    plane: Color
+    reach: Color
+    chosen: Color
+    reached: Color
+    soft: Color
+    too_far: Color
+    too_near: Color
+    tip: Color
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Single lines, `N` of them."""
+
+    points: Array
+    """`(2 N, 3)` world space: start and end of each line."""
+    colors: Array
+    """`(2 N, 4)`"""
+
+
+def joined(parts: Iterable[Lines]) -> Lines:
+    """All lines in one."""
+    found = [part for part in parts if len(part.points)]
+    if not found:
+        return Lines(np.empty((0, 3)), np.empty((0, 4)))
+    return Lines(np.concatenate([part.points for part in found]), np.concatenate([part.colors for part in found]))
+
+
+def plane_lines(picture: ChainPicture, palette: Palette) -> Lines:
+    """A grid around the root joint as wide as the chain reaches, with both axes in their colours."""
+    u, v = picture.axes.T
+    steps = [step / PLANE_CELLS for step in range(-PLANE_CELLS, PLANE_CELLS + 1) if step]
+    grid = [(picture.root + step * a - b, picture.root + step * a + b) for a, b in ((u, v), (v, u)) for step in steps]
+    return joined(
+        [
+            *(_line(start, end, palette.plane) for start, end in grid),
+            _line(picture.root - u, picture.root, palette.plane),
+            _line(picture.root - v, picture.root, palette.plane),
+            _line(picture.root, picture.root + u, palette.axis_u),
+            _line(picture.root, picture.root + v, palette.axis_v),
+        ]
+    )
+
+
+def reach_lines(picture: ChainPicture, palette: Palette) -> Lines:
+    """The bounds of where the tip can be: faint unless the target is near one of them, or not reached."""
+    gaps = [np.sqrt(np.sum((bound - picture.target) ** 2, axis=-1)).min() for bound in picture.reach_bounds]
+    nearness = 1.0 if picture.is_missed else np.clip(1.0 - min(gaps) / (NEAR * picture.length), 0.0, 1.0)
+    red, green, blue, opacity = palette.reach
+    color = (red, green, blue, opacity * float(QUIET + (1.0 - QUIET) * nearness))
+    return joined(strip(bound, color) for bound in picture.reach_bounds)
+
+
+def solution_lines(picture: ChainPicture, palette: Palette) -> Lines:
+    """The chain bent to both sides: the chosen one strong with its joints marked, the other one faint."""
+    size = MARK * picture.length
+    return joined(
+        [
+            strip(picture.other_joints, _faint(palette.chosen)),
+            strip(picture.joints, palette.chosen),
+            *(cross(joint, size, palette.chosen) for joint in picture.joints),
+        ]
+    )
+
+
+def guide_lines(picture: ChainPicture, palette: Palette) -> Lines:
+    """From the middle joint to the pole, and from the tip to a target that it misses."""
+    lines = []
+    if picture.pole is not None:
+        lines.append(_line(picture.joints[1], picture.pole, _faint(palette.chosen, GUIDING)))
+    if picture.is_missed:
+        lines.append(_line(picture.joints[-1], picture.aim, palette.too_far))
+    return joined(lines)
+
+
+def miss_lines(picture: PathPicture, palette: Palette) -> Lines:
+    """From tip to target at the frames at which the tip is not on it."""
+    missed = np.flatnonzero(~np.isin(picture.reach, (REACHED, SOFT)))
+    missed = missed[np.unique(np.linspace(0, len(missed) - 1, min(len(missed), MOST_MISSES)).astype(int))]
+    pairs = np.stack([picture.tips[missed], picture.targets[missed]], axis=1).reshape(-1, 3)
+    return Lines(pairs, np.repeat([_faint(palette.too_far)], len(pairs), axis=0))
+
+
+def path_lines(picture: PathPicture, palette: Palette) -> Lines:
+    """The target's way coloured by reach, and the tip's."""
+    colors = np.array(
+        [
+            {
+                TOO_FAR: palette.too_far,
+                TOO_NEAR: palette.too_near,
+                DEGENERATE: palette.too_near,
+                SOFT: palette.soft,
+                ASIDE: palette.too_far,
+            }.get(code, palette.reached)
+            for code in range(ASIDE + 1)
+        ]
+    )
+    return joined([strip(picture.tips, palette.tip), _colored_strip(picture.targets, colors[picture.reach])])
+
+
+def strip(points: Array, color: Color) -> Lines:
+    """Lines from each point `(P, 3)` to the next."""
+    return _colored_strip(points, np.broadcast_to(np.array(color), (len(points), 4)))
+
+
+def cross(place: Array, size: float, color: Color) -> Lines:
+    """Three short lines through a place."""
+    return joined(_line(place - arm, place + arm, color) for arm in size * np.eye(3))
+
+
+def _colored_strip(points: Array, colors: Array) -> Lines:
+    """A line takes the colours of both its points; a line that starts out of reach is out of reach."""
+    order = np.stack([np.arange(len(points) - 1), np.arange(1, len(points))], axis=-1).reshape(-1)
+    return Lines(points[order], colors[np.repeat(order[::2], 2)])
+
+
+def _line(start: Array, end: Array, color: Color) -> Lines:
+    return Lines(np.stack([start, end]), np.array([color, color]))
+
+
+def _faint(color: Color, part: float = FAINT) -> Color:
+    red, green, blue, opacity = color
+    return red, green, blue, opacity * part

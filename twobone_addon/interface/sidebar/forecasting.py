@@ -1,0 +1,71 @@
+"""What the panel says about a bake beforehand: how many curves it will write, and why more than one for a joint.
+
+Finding that out takes milliseconds on a big rig, so it is kept until something has changed, and while something is moved.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+from bpy.app.handlers import depsgraph_update_post, persistent
+from bpy.app.translations import pgettext_iface
+
+from ...baking.hinges.hinges import curve_forecast
+from ...baking.plan.completing import StoredChain, stored_settings
+from ...errors import TwoBoneError
+from ...settings import BakeSettings
+from ..rows import draw_sentence
+from ..stored.where import is_busy
+
+
+@dataclass(slots=True)
+class Kept:
+    """The forecast that was drawn last."""
+
+    settings: BakeSettings | None = None
+    forecast: tuple[int, tuple[str, ...]] = (0, ())
+    is_old: bool = True
+
+
+kept = Kept()
+
+
+def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.types.Context) -> None:
+    """The number of curves, the reasons, and the button that does something about them."""
+    try:
+        count, reasons = _forecast(chain, context)
+    except TwoBoneError as error:
+        draw_sentence(layout, str(error), context)
+        return
+    column = layout.column(align=True)
+    text = pgettext_iface("1 curve to bake") if count == 1 else pgettext_iface("{count} curves to bake").format(count=count)
+    column.label(translate=False, text=text, icon="FCURVE")
+    for reason in reasons:
+        draw_sentence(column, reason, context)
+    if reasons:
+        column.operator("twobone.align_hinge")
+
+
+def _forecast(chain: StoredChain, context: bpy.types.Context) -> tuple[int, tuple[str, ...]]:
+    settings = stored_settings(chain.id_data, chain, {})
+    if settings != kept.settings or (kept.is_old and not is_busy(context.window_manager)):
+        kept.settings = None
+        kept.forecast = curve_forecast(settings, chain.id_data)
+        kept.settings, kept.is_old = settings, False
+    return kept.forecast
+
+
+@persistent
+def _notice_changes(_scene: bpy.types.Scene, _depsgraph: Any) -> None:
+    kept.is_old = True
+
+
+def register() -> None:
+    """Notice from now on what changes."""
+    depsgraph_update_post.append(_notice_changes)
+
+
+def unregister() -> None:
+    """Notice nothing any more, and keep nothing."""
+    depsgraph_update_post.remove(_notice_changes)
+    kept.settings = None

@@ -1,0 +1,212 @@
+"""The sidebar tab: the list of chains, target, plane and bend of the active one, and Bake."""
+
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import bpy
+from bpy.app.translations import pgettext_iface
+
+from ...options import Group
+from ...settings import LETTERS
+from ..live.drag import TWOBONE_OT_drag
+from ..live.following import is_live, reasons
+from ..live.operator import TWOBONE_OT_live
+from ..operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
+from ..operators.chain_list import (
+    TWOBONE_OT_chain_add,
+    TWOBONE_OT_chain_duplicate,
+    TWOBONE_OT_chain_mirror,
+    TWOBONE_OT_chain_move,
+    TWOBONE_OT_chain_remove,
+)
+from ..operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
+from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
+from ..operators.keys import TWOBONE_OT_clear_baked
+from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip
+from ..rows import draw_options, draw_sentence
+from ..stored.option_properties import CONTEXT
+from ..stored.selecting import offered_limb
+from ..stored.where import MODES, active_armature, chain_in
+from .presets import TWOBONE_PT_presets
+from .side_words import flipped_side
+from .sight_rows import draw_sight
+
+LIST_ROWS = (3, 5)
+"""As many as the buttons beside the list need: for one chain, and for several, which can be moved."""
+
+NOT_STORED = {"armature"}
+"""Settings that a stored chain does not have: it is kept on its armature."""
+
+MAIN = {"target", "target_bone", "influence"}
+"""Settings of the group of the chain that stand below the list."""
+
+
+class Sidebar:
+    """What all panels of the tab share."""
+
+    bl_category = "Two-Bone IK"
+    bl_translation_context = CONTEXT
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+
+
+class TWOBONE_UL_chains(bpy.types.UIList):
+    """The chains of one armature"""
+
+    def draw_item(
+        self,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active_data: Any,
+        _active_property: str,
+        _index: int,
+    ) -> None:
+        """One row: name, what is missing, and whether Bake All bakes it."""
+        layout.prop(item, "name", text="", emboss=False, icon="CON_KINEMATIC")
+        if item.target is None:
+            layout.label(text="", icon="ERROR")
+        layout.prop(item, "enabled", text="")
+
+
+class TWOBONE_MT_chains(bpy.types.Menu):
+    """More that can be done with the chains of the list"""
+
+    bl_label = "Chain Specials"
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """Draw the menu."""
+        layout = self.layout
+        layout.operator(TWOBONE_OT_chain_duplicate.bl_idname, icon="DUPLICATE")
+        layout.operator(TWOBONE_OT_chain_mirror.bl_idname, icon="MOD_MIRROR")
+
+
+class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
+    """Chains of the active armature, and Bake"""
+
+    bl_label = "Two-Bone IK"
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        """Presets of the active chain's settings."""
+        if chain_in(context) is not None:
+            TWOBONE_PT_presets.draw_panel_header(self.layout)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the list, the target and Bake."""
+        layout = self.layout
+        armature = active_armature(context)
+        if context.mode not in MODES:
+            layout.label(text="Use Object or Pose Mode", icon="INFO")
+            return
+        if armature is None or armature.type != "ARMATURE":
+            layout.label(text="Select an armature", icon="INFO")
+            return
+        self._draw_list(armature)
+        chain = chain_in(context)
+        if chain is None:
+            layout.label(text="Select a bone of the limb", icon="INFO")
+            layout.operator(TWOBONE_OT_add_target.bl_idname, icon="EMPTY_AXIS")
+            layout.operator(TWOBONE_OT_convert_ik.bl_idname)
+            return
+        _draw_choices(layout, context, chain)
+        self._draw_other_limb(context)
+        draw_sight(layout, context, chain)
+        column = layout.column(align=True)
+        column.scale_y = 1.2
+        column.operator(TWOBONE_OT_bake.bl_idname, text="Bake", icon="ACTION")
+        if len(armature.twobone.chains) > 1:
+            column.operator(TWOBONE_OT_bake_all.bl_idname, text="Bake All").scope = "ACTIVE"
+        row = layout.row(align=True)
+        row.operator(TWOBONE_OT_live.bl_idname, icon="PLAY", depress=is_live(chain))
+        row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
+        column = layout.column(align=True)
+        column.operator(TWOBONE_OT_clear_baked.bl_idname)
+        column.operator(TWOBONE_OT_bake_target.bl_idname)
+        column.operator(TWOBONE_OT_convert_ik.bl_idname)
+        reason = reasons.get((armature.name, chain.name))
+        if reason:
+            draw_sentence(layout, reason, context)
+
+    def _draw_other_limb(self, context: bpy.types.Context) -> None:
+        """The first of two clicks for the selected limb, if it is not in the list."""
+        lower = offered_limb(context)
+        if lower:
+            text = pgettext_iface("Add Target for {bone}").format(bone=lower)
+            self.layout.operator(TWOBONE_OT_add_target.bl_idname, text=text, translate=False, icon="EMPTY_AXIS")
+
+    def _draw_list(self, armature: bpy.types.Object) -> None:
+        row = self.layout.row()
+        row.template_list(
+            "TWOBONE_UL_chains",
+            "",
+            armature.twobone,
+            "chains",
+            armature.twobone,
+            "active_index",
+            rows=LIST_ROWS[len(armature.twobone.chains) > 1],
+        )
+        column = row.column(align=True)
+        column.operator(TWOBONE_OT_chain_add.bl_idname, text="", icon="ADD")
+        column.operator(TWOBONE_OT_chain_remove.bl_idname, text="", icon="REMOVE")
+        column.separator()
+        column.menu("TWOBONE_MT_chains", text="", icon="DOWNARROW_HLT")
+        if len(armature.twobone.chains) > 1:
+            column.separator()
+            column.operator(TWOBONE_OT_chain_move.bl_idname, text="", icon="TRIA_UP").direction = "UP"
+            column.operator(TWOBONE_OT_chain_move.bl_idname, text="", icon="TRIA_DOWN").direction = "DOWN"
+
+
+class ChainPanel(Sidebar):
+    """What the sub-panels share: they show the active chain."""
+
+    bl_parent_id = "TWOBONE_PT_chains"
+    bl_options = {"DEFAULT_CLOSED"}
+    group: Group
+    without: AbstractSet[str] = NOT_STORED
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Only where there is a chain to show."""
+        return context.mode in MODES and chain_in(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the settings of the panel's group, none of which can be keyed."""
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        chain = chain_in(context)
+        draw_options(self.layout, chain, self.group, without=self.without)
+        self.draw_more(context, chain)
+
+    def draw_more(self, context: bpy.types.Context, chain: Any) -> None:
+        """Draw what stands below the settings."""
+
+
+def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain: Any) -> None:
+    """What an animator decides: the target, the plane, the side of the bend, and how much of it all."""
+    column = layout.column()
+    column.use_property_split = True
+    row = column.row(align=True)
+    row.prop(chain, "target", text_ctxt=CONTEXT)
+    if chain.target is None:
+        row.operator(TWOBONE_OT_add_target.bl_idname, text="", icon="ADD").stored = chain.name
+    draw_options(column, chain, Group.CHAIN, only={"target_bone"})
+    row = column.row(align=True)
+    row.prop(chain, "plane", text_ctxt=CONTEXT)
+    if chain.plane not in LETTERS:
+        row.operator(TWOBONE_OT_fit_plane.bl_idname, text="", icon="ORIENTATION_LOCAL")
+    draw_options(column, chain, Group.PLANE, without={"plane", "bend"})
+    column.prop(chain, "bend", text_ctxt=CONTEXT)
+    row = column.row(align=True)
+    if chain.bend != "KEEP":
+        text = pgettext_iface("Flip: {side}").format(side=pgettext_iface(flipped_side(context, chain)))
+        row.operator(TWOBONE_OT_flip.bl_idname, text=text, translate=False, icon="ARROW_LEFTRIGHT")
+    if chain.plane != "POLE" or chain.pole is None:
+        row.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS").stored = chain.name
+    column.prop(chain, "influence", text_ctxt=CONTEXT)
+
+
+CLASSES = (TWOBONE_UL_chains, TWOBONE_MT_chains, TWOBONE_PT_chains)
+
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

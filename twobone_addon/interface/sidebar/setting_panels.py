@@ -1,0 +1,105 @@
+"""The panels below the list: the settings of the active chain, group by group, and what is shown of it."""
+
+from typing import Any
+
+import bpy
+
+from ...options import Group
+from ..operators.limits import TWOBONE_OT_read_limits
+from ..operators.switches import is_on
+from ..rows import LIMITS, draw_options, draw_switch
+from ..stored.option_properties import CONTEXT
+from ..stored.where import active_armature, chain_in
+from .forecasting import draw_forecast
+from .panels import MAIN, NOT_STORED, ChainPanel
+
+
+class TWOBONE_PT_chain(ChainPanel, bpy.types.Panel):
+    """Bones of the chain, and what the end does"""
+
+    bl_label = "Bones"
+    group = Group.CHAIN
+    without = NOT_STORED | MAIN
+
+
+class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
+    """What happens near the limits of the reach"""
+
+    bl_label = "Reach"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw what happens at the limits, then each bound with its switch."""
+        chain, layout = chain_in(context), self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        whole = layout.row()
+        whole.use_property_split = False
+        whole.prop(chain, "reach", expand=True, text_ctxt=CONTEXT)
+        column = layout.column()
+        if chain.reach != "CLAMP":
+            draw_switch(column, chain, "softness", on=is_on(chain, "softness"))
+            draw_switch(column, chain, "softness_near", on=is_on(chain, "softness_near"))
+        draw_options(
+            layout, chain, Group.REACH, without={"reach", "softness", "softness_near", *DISTANCES, "use_limits", *LIMITS}
+        )
+        column = layout.column()
+        for name in DISTANCES:
+            draw_switch(column, chain, name, on=is_on(chain, name))
+        self._draw_limits(layout, chain)
+
+    def _draw_limits(self, layout: bpy.types.UILayout, chain: Any) -> None:
+        draw_switch(layout.column(), chain, "use_limits", on=chain.use_limits)
+        if not chain.use_limits:
+            return
+        draw_options(layout, chain, Group.REACH, only=set(LIMITS))
+        layout.operator(TWOBONE_OT_read_limits.bl_idname)
+
+
+DISTANCES = ("min_distance", "max_distance")
+"""Bounds of the target's distance from the root joint."""
+
+
+class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
+    """Frames and keys"""
+
+    bl_label = "Keys"
+    group = Group.KEYS
+
+    def draw_more(self, context: bpy.types.Context, chain: Any) -> None:
+        """Draw how many curves a bake will write."""
+        draw_forecast(self.layout, chain, context)
+
+
+class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):
+    """What the 3D viewport shows of the chain"""
+
+    bl_label = "Display"
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        """The switch for all of it."""
+        self.layout.prop(active_armature(context).twobone, "show_overlay", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw a switch for each part."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        options = active_armature(context).twobone
+        column = layout.column(heading="Show")
+        column.active = options.show_overlay
+        for name in ("show_plane", "show_reach", "show_solutions", "show_path", "show_in_front"):
+            column.prop(options, name)
+        layout.column().prop(options, "show_gizmos")
+
+
+class TWOBONE_PT_advanced(ChainPanel, bpy.types.Panel):
+    """What most chains leave as it is"""
+
+    bl_label = "Advanced"
+    bl_order = 1
+    group = Group.ADVANCED
+
+
+CLASSES = (TWOBONE_PT_chain, TWOBONE_PT_reach, TWOBONE_PT_keys, TWOBONE_PT_display, TWOBONE_PT_advanced)
+
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,1 @@
+"""The chains stored on an armature, and where an operator finds them."""

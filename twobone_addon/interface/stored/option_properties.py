@@ -1,0 +1,110 @@
+"""Blender properties made from the table of settings, for operators and for stored chains.
+
+Ranges are soft: a value out of range is refused with a sentence when it is used, never clamped silently.
+"""
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+
+from ...options import Kind, Option
+from ...settings import OPTIONS, BakeSettings
+
+SUBTYPES = {"LENGTH": "DISTANCE", "ANGLE": "ANGLE", "FACTOR": "FACTOR"}
+"""Blender's name for a unit; `FRAMES` and `NONE` have none."""
+
+ANIMATED = {"bend", "influence"}
+"""Settings that a bake reads at every frame, so that an animator can key them on the stored chain."""
+
+NUMBERS = {
+    "bend": {"POSITIVE": 1, "NEGATIVE": -1, "KEEP": 2},
+    "plane": {"XY": 0, "XZ": 1, "YZ": 2, "REST": 3, "POLE": 4, "OBJECT": 5, "POSE": 6},
+}
+"""What a choice is in an F-curve: the bend is the sign of its number, so its curve steps at 0. Other choices are
+numbered as they are listed; files store these numbers, so a new choice takes the next one, wherever it is listed."""
+
+CONTEXT = "Two-Bone IK"
+"""Context of our words for Blender's translation: its own "Chain" is a verb, its "Plane" a mesh."""
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+"""Stored properties can be changed on a library override of their armature."""
+
+
+def operator_properties() -> dict[str, Any]:
+    """Name to property; objects and bones by name, as operators cannot hold pointers.
+
+    None of them is remembered from call to call: what is not given comes from the stored chain or the selection.
+    """
+    fresh = {"options": {"SKIP_SAVE"}}
+    return {option.name: _property(option, bpy.props.StringProperty, fresh) for option in OPTIONS}
+
+
+def stored_properties() -> dict[str, Any]:
+    """Name to property for a stored chain; objects are pointers, so that renaming them keeps the chain whole."""
+    made = {}
+    for option in OPTIONS:
+        if option.name != "armature":
+            animatable = {"ANIMATABLE"} if option.name in ANIMATED else set()
+            made[option.name] = _property(option, _object_pointer, {"options": animatable, "override": OVERRIDABLE})
+    return made
+
+
+def with_properties(made: dict[str, Any]) -> Callable[[type], type]:
+    """Class decorator that adds properties to what Blender registers."""
+
+    def add(decorated: type) -> type:
+        decorated.__annotations__ = {**inspect.get_annotations(decorated), **made}
+        return decorated
+
+    return add
+
+
+def given_settings(operator: bpy.types.Operator) -> dict[str, Any]:
+    """The settings that somebody has given an operator, by name."""
+    given = operator.properties.is_property_set
+    return {option.name: getattr(operator, option.name) for option in OPTIONS if given(option.name)}
+
+
+def show_settings(operator: bpy.types.Operator, settings: BakeSettings) -> None:
+    """Leave in the redo panel what was meant."""
+    for option in OPTIONS:
+        setattr(operator, option.name, getattr(settings, option.name))
+
+
+def choice_items(option: Option) -> list[tuple[str, str, str, int]]:
+    """The choices of a setting as Blender wants them."""
+    numbers = NUMBERS.get(option.name) or {choice.value: number for number, choice in enumerate(option.choices)}
+    return [(choice.value, choice.label, choice.text, numbers[choice.value]) for choice in option.choices]
+
+
+def _property(option: Option, of_object: Callable[..., Any], rest: dict[str, Any]) -> Any:
+    words = {"name": option.label, "description": option.text, "translation_context": CONTEXT, **rest}
+    if option.kind is Kind.OBJECT:
+        return of_object(**words)
+    if option.kind is Kind.BONE:
+        return bpy.props.StringProperty(**words)
+    if option.kind is Kind.SWITCH:
+        return bpy.props.BoolProperty(default=option.default, **words)
+    if option.kind is Kind.CHOICE:
+        return bpy.props.EnumProperty(items=choice_items(option), default=option.default, **words)
+    return bpy.props.FloatProperty(default=option.default, **words, **_number_style(option))
+
+
+def _number_style(option: Option) -> dict[str, Any]:
+    style: dict[str, Any] = {"precision": 3}
+    if option.unit in SUBTYPES:
+        style["subtype"] = SUBTYPES[option.unit]
+    if option.unit == "FRAMES":
+        style |= {"precision": 1, "step": 100}
+    if math.isfinite(option.minimum):
+        style["soft_min"] = option.minimum
+    if math.isfinite(option.maximum):
+        style["soft_max"] = option.maximum
+    return style
+
+
+def _object_pointer(**words: Any) -> Any:
+    return bpy.props.PointerProperty(type=bpy.types.Object, **words)

@@ -1,0 +1,122 @@
+"""What the add-on stores: chains and display on the armature object, the last report on the window manager.
+
+No property has a callback in Python: Blender 4.2 as a module crashes at its end where one has.
+"""
+
+import math
+
+import bpy
+
+from .option_properties import OVERRIDABLE, stored_properties, with_properties
+
+FREE = {"options": set(), "override": OVERRIDABLE}
+"""Stored, overridable, not animatable."""
+
+
+class TwoBoneLimit(bpy.types.PropertyGroup):
+    """Limits of one joint of a chain in which every bone bends"""
+
+    minimum: bpy.props.FloatProperty(
+        name="Minimum",
+        description="Smallest turn of the first bone from rest; of any other, smallest angle between its link and the one before",
+        default=-math.pi,
+        subtype="ANGLE",
+        **FREE,
+    )
+    maximum: bpy.props.FloatProperty(
+        name="Maximum",
+        description="Largest turn of the first bone from rest; of any other, largest angle between its link and the one before",
+        default=math.pi,
+        subtype="ANGLE",
+        **FREE,
+    )
+
+
+@with_properties(stored_properties())
+class TwoBoneChain(bpy.types.PropertyGroup):
+    """A chain kept on its armature, with every setting of its bake."""
+
+    name: bpy.props.StringProperty(
+        name="Name",
+        description="Name of the chain in the list",
+        options=set(),
+        override=OVERRIDABLE,
+    )
+    enabled: bpy.props.BoolProperty(
+        name="Enabled", description="Bake this chain with Bake All", default=True, options=set(), override=OVERRIDABLE
+    )
+    live: bpy.props.BoolProperty(
+        name="Live",
+        description="Whether the chain followed its target live at this moment, which undo and redo lead back to",
+        options={"HIDDEN"},
+    )
+    limits: bpy.props.CollectionProperty(
+        type=TwoBoneLimit,
+        name="Joint Limits",
+        description="Per-joint limits, used when Joints is All. If empty, the upper and lower limits apply",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    report: bpy.props.StringProperty(
+        name="Report", description="Report of this chain's last bake, as JSON", options={"HIDDEN"}, override=OVERRIDABLE
+    )
+
+
+class TwoBoneOwnScale(bpy.types.PropertyGroup):
+    """Scale of a bone from before a bake keyed it, by the data path of the scale"""
+
+    name: bpy.props.StringProperty(name="Data Path", description="Data path of the bone's scale", **FREE)
+    scale: bpy.props.FloatVectorProperty(
+        name="Scale", description="Scale of the bone before it was keyed", size=3, default=(1.0, 1.0, 1.0), **FREE
+    )
+
+
+class TwoBoneArmature(bpy.types.PropertyGroup):
+    """All that the add-on keeps on an armature object."""
+
+    chains: bpy.props.CollectionProperty(type=TwoBoneChain, name="Chains", override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
+    own_scales: bpy.props.CollectionProperty(
+        type=TwoBoneOwnScale, name="Own Scales", override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+    )
+    active_index: bpy.props.IntProperty(name="Active Chain", description="Chain shown in the panel", default=0, **FREE)
+    show_overlay: bpy.props.BoolProperty(
+        name="Overlay", description="Show the active chain's plane and reach in the 3D viewport", default=True, **FREE
+    )
+    show_plane: bpy.props.BoolProperty(
+        name="Plane", description="Show the plane through the root joint, with its axes", default=True, **FREE
+    )
+    show_reach: bpy.props.BoolProperty(name="Reach", description="Show the area the tip can reach", default=True, **FREE)
+    show_solutions: bpy.props.BoolProperty(
+        name="Solutions", description="Show both bend directions. The chosen one is brighter", default=True, **FREE
+    )
+    show_path: bpy.props.BoolProperty(
+        name="Paths",
+        description="Show the motion paths of target and tip, coloured by whether the target is in reach",
+        default=True,
+        **FREE,
+    )
+    show_in_front: bpy.props.BoolProperty(name="In Front", description="Draw through other objects", default=True, **FREE)
+
+    show_gizmos: bpy.props.BoolProperty(
+        name="Gizmos", description="Show handles beside the knee and the tip, to flip and to drag the chain", default=True, **FREE
+    )
+
+
+CLASSES = (TwoBoneLimit, TwoBoneChain, TwoBoneOwnScale, TwoBoneArmature)
+
+
+def register() -> None:
+    """Add the properties to Blender's types."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.Object.twobone = bpy.props.PointerProperty(type=TwoBoneArmature, name="Two-Bone IK", override=OVERRIDABLE)
+    bpy.types.WindowManager.twobone_report = bpy.props.StringProperty(
+        name="Two-Bone IK Report", description="Report of the last bake, as JSON", options={"SKIP_SAVE"}
+    )
+
+
+def unregister() -> None:
+    """Take them away again; what is stored in files stays in them."""
+    del bpy.types.WindowManager.twobone_report
+    del bpy.types.Object.twobone
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

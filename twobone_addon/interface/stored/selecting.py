@@ -1,0 +1,233 @@
+"""The active chain is the one that a person has selected: by a bone of its limb, its target, its pole or its plane object.
+
+What was done last counts. Selecting something makes its chain active in the list; a row that is clicked afterwards stays
+active until something else is selected. A handler keeps the list's index so while a person works, and operators look once more
+before they begin. What the selection was when the index was set last is kept on the window manager, where no undo touches it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from bpy.app.handlers import depsgraph_update_post, persistent
+
+from ...baking.plan.choosing import limb_finder
+from ...baking.plan.completing import (
+    StoredChain,
+    active_chain,
+    completed,
+    fresh_settings,
+    over_stored,
+    stored_settings,
+)
+from ...errors import SelectionError, TwoBoneError
+from ...scene.rig.chain_finding import bones_between
+from ...scene.rig.limb_pieces import is_body
+from ...scene.rig.selection import selected_bones, selection_mark
+from ...scene.walk.evaluate import STAGE_NAME
+from ...settings import BakeSettings
+from .storing import add_chain, add_selected_chain, selected_limb
+from .where import active_armature, guided_chains, redraw_viewports
+
+BONE_GUIDES = (("target", "target_bone"), ("pole", "pole_bone"))
+"""What a chain follows that may be a bone."""
+
+KEPT = ("twobone_selection", "twobone_unlisted")
+"""On the window manager: what tells the selection of which the list knows, and its lower bone if it is in no list."""
+
+
+def follow_selection(view_layer: bpy.types.ViewLayer) -> None:
+    """Make the chain that is selected the active one, unless nothing else was selected since the list was clicked."""
+    manager = bpy.data.window_managers[0]
+    mark = _mark(view_layer)
+    if not mark or mark == manager.twobone_selection:
+        return
+    manager.twobone_selection = mark
+    manager.twobone_unlisted = _unlisted(view_layer.objects.active).get("lower", "")
+    chains = selected_chains(view_layer)
+    if chains and chains[0].id_data.is_editable:
+        make_active(chains[0])
+
+
+def keep_active(context: bpy.types.Context, chain: StoredChain) -> None:
+    """Make this chain the active one, whatever is selected now."""
+    make_active(chain)
+    list_changed(context, chain.id_data)
+
+
+def list_changed(context: bpy.types.Context, armature: bpy.types.Object) -> None:
+    """After an operator has changed the list: its row stands until something else is selected, and everybody sees it.
+
+    Overlay and Live read the evaluated armature, which has new chains only once it is told that something has changed.
+    """
+    manager = bpy.data.window_managers[0]
+    manager.twobone_selection = _mark(context.view_layer)
+    armature.update_tag()
+    redraw_viewports(manager)
+
+
+def make_active(chain: StoredChain) -> None:
+    """Let the list and the panel show this chain."""
+    stored = chain.id_data.twobone
+    index = stored.chains.find(chain.name)
+    if stored.active_index != index:
+        stored.active_index = index
+
+
+def selected_chains(view_layer: bpy.types.ViewLayer) -> list[StoredChain]:
+    """The stored chains that the selection means, that of the active bone or object first; in Pose Mode of all armatures."""
+    active = view_layer.objects.active
+    if active is None:
+        return []
+    things = [active, *(thing for thing in view_layer.objects.selected if thing != active)]
+    if active.type == "ARMATURE":
+        posed = [thing for thing in things if thing.type == "ARMATURE" and thing.mode == "POSE"]
+        return [chain for armature in posed if active.mode == "POSE" for chain in chains_of_bones(armature)]
+    armatures = [thing for thing in view_layer.id_data.objects if thing.type == "ARMATURE"]
+    found = [chain for thing in things for armature in armatures for chain in guided_chains(armature, thing)]
+    return [chain for number, chain in enumerate(found) if chain not in found[:number]]
+
+
+def chains_of_bones(armature: bpy.types.Object) -> list[StoredChain]:
+    """The stored chains that the armature's selected bones mean, that of the active bone first."""
+    if not armature.twobone.chains:
+        return []
+    bones = selected_bones(armature)
+    active = armature.data.bones.active
+    bones.sort(key=lambda bone: bone.name != (active.name if active else ""))
+    names: list[str] = []
+    for name in _names_of_chains(armature, bones):
+        if name not in names:
+            names.append(name)
+    return [armature.twobone.chains[name] for name in names]
+
+
+def _names_of_chains(armature: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[str]:
+    # Of two chains with the same bones the active one stays active.
+    chains = sorted(armature.twobone.chains, key=lambda chain: chain != active_chain(armature))
+    own = _chains_by_bone(armature, chains)
+    limbs = {(chain.upper, chain.lower): chain.name for chain in reversed(chains)}
+    find = limb_finder(armature)
+    for bone in bones:
+        limb = None if bone.name in own else find(bone)
+        if bone.name in own:
+            yield own[bone.name]
+        elif limb in limbs:
+            yield limbs[limb]
+        elif limb is not None and limb[0] in own and not is_body(bone):
+            # A toe with its foot looks like a limb of its own, but goes on from the stored one.
+            yield own[limb[0]]
+
+
+def _chains_by_bone(armature: bpy.types.Object, chains: list[StoredChain]) -> dict[str, str]:
+    """The chain of each bone that is part of one, or that one follows."""
+    own: dict[str, str] = {}
+    for chain in chains:
+        for bone in bones_between(armature, chain.upper, chain.tip or chain.lower):
+            own.setdefault(bone.name, chain.name)
+    for chain in chains:
+        for thing, bone in BONE_GUIDES:
+            if getattr(chain, thing) == armature:
+                own.setdefault(getattr(chain, bone), chain.name)
+    return own
+
+
+def chain_meant(context: bpy.types.Context, armature: bpy.types.Object) -> StoredChain:
+    """The chain that a person means: that of the selected bones, made if there is none, else the active one.
+
+    Raises a `TwoBoneError` where there is neither.
+    """
+    unlisted = unlisted_limb(context, armature)
+    if unlisted:
+        return add_chain(armature, unlisted["lower"], unlisted)
+    return active_chain(armature) or add_selected_chain(armature)
+
+
+def meant_settings(context: bpy.types.Context, given: dict[str, Any]) -> list[BakeSettings]:
+    """What is to be baked: the chain that is given by name, else all chains that are selected, else the active one.
+
+    Of several selected chains those that are switched off are left out. Raises a `TwoBoneError`, also where a limb is
+    selected that is not in the list, and nothing says what it is to follow.
+    """
+    scene, armature = context.scene, active_armature(context)
+    named = given.get("armature")
+    if given.get("upper") or given.get("lower") or (named and (armature is None or named != armature.name)):
+        return [completed(scene, given, armature)]
+    unlisted = unlisted_limb(context, armature)
+    if unlisted and not given.get("target"):
+        raise SelectionError(
+            f'The limb of "{unlisted["lower"]}" is selected, but no chain of the list is. '
+            "Press Add Target for it first, or select a bone of a chain that is in the list."
+        )
+    if unlisted:
+        return [fresh_settings(scene, given, armature)]
+    chains = meant_chains(context.view_layer, armature)
+    if not chains:
+        return [completed(scene, given, armature)]
+    return [
+        stored_settings(chain.id_data, chain, over_stored(scene, chain, {**given, "armature": chain.id_data.name}))
+        for chain in chains
+    ]
+
+
+def meant_chains(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object | None) -> list[StoredChain]:
+    """The selected chains if the active one is among them, else the active one alone."""
+    chain = active_chain(armature)
+    selected = selected_chains(view_layer)
+    if chain not in selected:
+        return [chain] if chain is not None else []
+    return [each for each in selected if each.enabled or len(selected) == 1] or [chain]
+
+
+def unlisted_limb(context: bpy.types.Context, armature: bpy.types.Object | None) -> dict[str, str]:
+    """Settings of a chain for the selected bones if these mean a limb that is not in the list, and none that is; else empty."""
+    return _unlisted(armature) if context.mode == "POSE" else {}
+
+
+def _unlisted(armature: bpy.types.Object | None) -> dict[str, str]:
+    if active_chain(armature) is None or armature.mode != "POSE" or chains_of_bones(armature):
+        return {}
+    try:
+        values = selected_limb(armature)
+    except TwoBoneError:
+        return {}  # Whatever is selected, it is no limb.
+    return {} if is_body(armature.pose.bones[values["upper"]]) else values
+
+
+def offered_limb(context: bpy.types.Context) -> str:
+    """Lower bone of the selected limb that is not in the list, for panels: found when the selection changes."""
+    manager, armature = bpy.data.window_managers[0], active_armature(context)
+    if _mark(context.view_layer) != manager.twobone_selection:
+        return unlisted_limb(context, armature).get("lower", "")
+    listed = armature is not None and any(chain.lower == manager.twobone_unlisted for chain in armature.twobone.chains)
+    return "" if listed else manager.twobone_unlisted
+
+
+def _mark(view_layer: bpy.types.ViewLayer) -> str:
+    """What tells this selection from others; empty where it has no say."""
+    active = view_layer.objects.active
+    if active is None:
+        return ""
+    if active.type != "ARMATURE":
+        return active.name
+    return selection_mark(active) if active.mode == "POSE" and active.twobone.chains else ""
+
+
+@persistent
+def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
+    if depsgraph.mode == "VIEWPORT" and not scene.name.startswith(STAGE_NAME):
+        follow_selection(depsgraph.view_layer)
+
+
+def register() -> None:
+    """Notice from now on what is selected."""
+    for name in KEPT:
+        setattr(bpy.types.WindowManager, name, bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"}))
+    depsgraph_update_post.append(_after_update)
+
+
+def unregister() -> None:
+    """Notice nothing any more."""
+    depsgraph_update_post.remove(_after_update)
+    for name in KEPT:
+        delattr(bpy.types.WindowManager, name)

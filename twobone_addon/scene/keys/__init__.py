@@ -1,0 +1,1 @@
+"""Keys and channels: read, guarded, written, cleared."""

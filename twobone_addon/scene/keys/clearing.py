@@ -1,0 +1,82 @@
+"""Baked keys out of F-curves again: those of the type that marks them, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..blender_types import CurveBag, FCurve, Object
+from .own_scales import give_back_own_scale
+from .tables import KEY_GENERATED, NEAR_FRAME, put_keys, read_keys, some_keys
+
+
+def remove_baked_keys(bag: CurveBag, paths: Iterable[str], start: float, end: float) -> int:
+    """Remove baked keys from `start` to `end` on all curves at the data paths, and curves and groups left empty.
+
+    Returns how many keys were removed.
+    """
+    wanted = set(paths)
+    removed = 0
+    for fcurve in [fcurve for fcurve in bag.fcurves if fcurve.data_path in wanted]:
+        removed += _remove_from(fcurve, start, end)
+        if not fcurve.keyframe_points and not fcurve.sampled_points:
+            remove_curve(bag, fcurve)
+    return removed
+
+
+def count_baked_keys(bag: CurveBag, paths: Iterable[str]) -> int:
+    """How many baked keys the curves at the data paths have."""
+    wanted = set(paths)
+    tables = (read_keys(fcurve) for fcurve in bag.fcurves if fcurve.data_path in wanted and fcurve.keyframe_points)
+    return sum(int(np.count_nonzero(table["type"] == KEY_GENERATED)) for table in tables)
+
+
+def remove_stretch(armature: Object, bag: CurveBag, scale_paths: Iterable[str], start: float, end: float) -> int:
+    """Remove baked scales from `start` to `end`; a bone whose scale is not animated any more gets its own scale back.
+
+    Returns how many keys were removed.
+    """
+    removed = 0
+    for path in scale_paths:
+        had_curves = any(fcurve.data_path == path for fcurve in bag.fcurves)
+        removed += remove_baked_keys(bag, [path], start, end)
+        if had_curves and not any(fcurve.data_path == path for fcurve in bag.fcurves):
+            give_back_own_scale(armature, path)
+    return removed
+
+
+def has_baked_keys(fcurve: FCurve, start: float, end: float) -> bool:
+    """Whether all keys of a curve between `start` and `end` are baked, and there are some."""
+    table = read_keys(fcurve)
+    inside = _inside(table["co"][:, 0], start, end)
+    return bool(inside.any() and np.all(table["type"][inside, 0] == KEY_GENERATED))
+
+
+def _remove_from(fcurve: FCurve, start: float, end: float) -> int:
+    table = read_keys(fcurve)
+    gone = _inside(table["co"][:, 0], start, end) & (table["type"][:, 0] == KEY_GENERATED)
+    if not gone.any():
+        return 0
+    kept = some_keys(table, ~gone)
+    fcurve.keyframe_points.clear()
+    put_keys(fcurve, kept)
+    fcurve.update()
+    # `update` recalculates automatic handles; the keys that stay are to stay as they are.
+    for name in ("handle_left", "handle_right"):
+        fcurve.keyframe_points.foreach_set(name, kept[name].ravel())
+    return int(gone.sum())
+
+
+def remove_curve(bag: CurveBag, fcurve: FCurve) -> None:
+    """Remove a curve, and its group if that was its last one."""
+    name = fcurve.group.name if fcurve.group else ""
+    bag.fcurves.remove(fcurve)
+    # Some versions of Blender remove a group with its last curve by themselves.
+    group = bag.groups.get(name)
+    if group is not None and not group.channels:
+        bag.groups.remove(group)
+
+
+def _inside(frames: np.ndarray, start: float, end: float) -> np.ndarray:
+    return (frames >= start - NEAR_FRAME) & (frames <= end + NEAR_FRAME)

@@ -1,0 +1,112 @@
+"""Where keys go: the armature's own action, a new one, or a strip on a new NLA track."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+
+from ..blender_types import Action, CurveBag, NlaStrip, NlaTrack, Object
+from ..versions import assign_slot, ensure_action_bag, ensure_curve_bag, first_slot, strip_bag
+from .clearing import has_baked_keys
+
+LONGEST_NAME = 63
+"""Bytes of UTF-8 that Blender keeps of a name."""
+
+
+@contextmanager
+def open_destination(armature: Object, destination: str, name: str, start: float, end: float) -> Iterator[CurveBag]:
+    """Yield what takes the curves; afterwards it is in place.
+
+    `ACTION`: the armature's own action and slot, made where they are missing. `NEW_ACTION`: a copy of the present
+    action, so that everything else goes on as before; the present one is kept in the file. `NLA`: a strip called
+    `name` from `start` to `end`, on a new track above all others; a strip that an earlier bake left under that name,
+    and that nobody has keyed since, is filled anew.
+    """
+    if destination == "NLA":
+        name = _fitting(name)
+        strip = _baked_strip(armature, name)
+        action = strip.action if strip else bpy.data.actions.new(name)
+        bag = strip_bag(strip) if strip else ensure_action_bag(action, armature)
+        for fcurve in list(bag.fcurves):
+            bag.fcurves.remove(fcurve)
+        yield bag
+        _place_strip(strip or _new_strip(armature, action, name), start, end)
+        return
+    if destination == "NEW_ACTION":
+        _renew_action(armature)
+    yield ensure_curve_bag(armature)
+
+
+def _fitting(name: str) -> str:
+    """As much of a name as Blender keeps of a track's and a strip's, so that they are found again by it."""
+    return name.encode()[:LONGEST_NAME].decode(errors="ignore")
+
+
+def _renew_action(armature: Object) -> None:
+    """Give the armature a copy of its action, if it has one."""
+    data = armature.animation_data or armature.animation_data_create()
+    old = data.action
+    if old is None:
+        return
+    slot = getattr(data, "action_slot", None)
+    identifier = slot.identifier if slot else ""
+    # An action without users is not saved; the one that was here must not be lost.
+    old.use_fake_user = True
+    data.action = old.copy()
+    data.action.use_fake_user = False
+    if identifier:
+        assign_slot(data, identifier)
+
+
+def remove_baked_strip(armature: Object, name: str) -> int:
+    """Remove the track with the strip of that name that a bake made, and its action; returns how many keys went.
+
+    A strip that somebody has keyed since stays.
+    """
+    name = _fitting(name)
+    strip = _baked_strip(armature, name)
+    if strip is None:
+        return 0
+    action, count = strip.action, sum(len(fcurve.keyframe_points) for fcurve in strip_bag(strip).fcurves)
+    tracks = armature.animation_data.nla_tracks
+    tracks.remove(_track_of(armature, name))
+    bpy.data.actions.remove(action)
+    return count
+
+
+def _baked_strip(armature: Object, name: str) -> NlaStrip | None:
+    """The only strip of the uppermost track of that name, if all that it plays are baked keys of its own."""
+    track = _track_of(armature, name)
+    if track is None or len(track.strips) != 1:
+        return None
+    strip = track.strips[0]
+    bag = strip_bag(strip)
+    if strip.name != name or bag is None or strip.action.users != 1 or not strip.action.is_editable:
+        return None
+    return strip if all(has_baked_keys(fcurve, -math.inf, math.inf) for fcurve in bag.fcurves) else None
+
+
+def _track_of(armature: Object, name: str) -> NlaTrack | None:
+    data = armature.animation_data
+    return next((track for track in list(data.nla_tracks)[::-1] if track.name == name), None) if data else None
+
+
+def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
+    data = armature.animation_data or armature.animation_data_create()
+    track = data.nla_tracks.new()
+    track.name = name
+    # A new strip begins at a whole frame; its true place is set afterwards.
+    strip = track.strips.new(name, 0, action)
+    assign_slot(strip, first_slot(action))
+    strip.extrapolation = "NOTHING"
+    strip.blend_type = "REPLACE"
+    return strip
+
+
+def _place_strip(strip: NlaStrip, start: float, end: float) -> None:
+    """Let a strip play the frames from `start` to `end` of its action, at these very frames."""
+    strip.action_frame_start, strip.action_frame_end = start, end
+    strip.frame_start_ui, strip.frame_end_ui = start, end

@@ -1,0 +1,171 @@
+"""What keeps keys from being written, or from being seen, found before anything is: one sentence each."""
+
+from __future__ import annotations
+
+from ...errors import WriteError
+from ..blender_types import AnimData, FCurve, Object, Scene
+from ..versions import curve_bag, slot_users, strip_bag
+
+HARMLESS_MODIFIERS = {"CYCLES"}
+"""Modifiers that leave a curve alone between its first and last key."""
+
+
+def refuse_stretched_time(scene: Scene) -> None:
+    """Raise `WriteError` where Blender reads keys at other frames than those it shows."""
+    old, new = scene.render.frame_map_old, scene.render.frame_map_new
+    if old != new:
+        raise WriteError(
+            f'Time Stretching of scene "{scene.name}" maps {old} frames to {new}, so keys would not be read at the frames they '
+            "are baked for. Set Old and New to the same number in the Output properties first."
+        )
+
+
+def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> None:
+    """Raise `WriteError` where keys at the data paths could not be written, or would not be seen."""
+    _refuse_armature(armature)
+    data = armature.animation_data
+    if data is None:
+        return
+    _refuse_drivers(data, paths)
+    bag = curve_bag(armature)
+    curves = [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
+    if destination == "NLA":
+        _refuse_hidden_strip(data, curves)
+        return
+    _refuse_mixed(data)
+    if destination == "ACTION":
+        _refuse_shared(armature, data)
+    for fcurve in curves:
+        _refuse_curve(fcurve)
+
+
+def unwritable(armature: Object, paths: list[str], destination: str) -> WriteError | None:
+    """What `refuse_unwritable` would raise, for who may not need to write there."""
+    try:
+        refuse_unwritable(armature, paths, destination)
+    except WriteError as error:
+        return error
+    return None
+
+
+def _kind(thing: Object) -> str:
+    return "Armature" if thing.type == "ARMATURE" else "Object"
+
+
+def refuse_uneditable(armature: Object, paths: list[str], destination: str) -> None:
+    """Raise `WriteError` where keys at the data paths could not be removed."""
+    _refuse_armature(armature)
+    data = armature.animation_data
+    if data is None or destination == "NLA":
+        return
+    _refuse_shared(armature, data)
+    bag = curve_bag(armature)
+    for fcurve in bag.fcurves if bag else ():
+        if fcurve.data_path in paths:
+            _refuse_locked(fcurve)
+
+
+def _refuse_armature(armature: Object) -> None:
+    if not armature.is_editable:
+        raise WriteError(f'{_kind(armature)} "{armature.name}" is linked from another file. Make it local or override it first.')
+    if armature.animation_data is not None and armature.animation_data.use_tweak_mode:
+        raise WriteError(
+            f'{_kind(armature)} "{armature.name}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.'
+        )
+
+
+def _refuse_drivers(data: AnimData, paths: list[str]) -> None:
+    for fcurve in data.drivers:
+        if fcurve.data_path in paths:
+            raise WriteError(
+                f"Channel {fcurve.data_path}[{fcurve.array_index}] is driven, so keys would have no effect. "
+                "Remove the driver first."
+            )
+
+
+def _refuse_hidden_strip(data: AnimData, curves: list[FCurve]) -> None:
+    """The action lies above all strips and would cover the new one."""
+    if curves and not data.action_influence <= 0.0:
+        raise WriteError(
+            f'Action "{data.action.name}" already has curve {_name(curves[0])}, which would cover the NLA strip. '
+            "Remove that curve, or choose another destination."
+        )
+
+
+def _refuse_mixed(data: AnimData) -> None:
+    """An action that is mixed with what is below it does not show what its keys say."""
+    solo = next((track for track in data.nla_tracks if track.is_solo), None)
+    if solo is not None:
+        raise WriteError(f'NLA track "{solo.name}" is solo, so the action would not be seen. Turn solo off first.')
+    if data.action_influence < 1.0:
+        raise WriteError(
+            f"The action's influence is {data.action_influence:g}, so keys would be mixed with what is below. "
+            "Set it to 1 in the NLA editor first."
+        )
+    if data.action_blend_type != "REPLACE":
+        raise WriteError(
+            f"The action's blending is {data.action_blend_type.title()}, so the baked values would not be what you see. "
+            "Set it to Replace in the NLA editor first."
+        )
+
+
+def _refuse_shared(armature: Object, data: AnimData) -> None:
+    if data.action is None:
+        return
+    if not data.action.is_editable:
+        raise WriteError(
+            f'Action "{data.action.name}" is linked from another file. '
+            f'Assign a local action to "{armature.name}", or choose a new action as the destination.'
+        )
+    others = slot_users(data) - 1
+    if others > 0:
+        raise WriteError(
+            f'Action "{data.action.name}" also animates {others} other{"s" if others > 1 else ""}. '
+            "Make it single-user, or choose a new action as the destination."
+        )
+
+
+def _refuse_locked(fcurve: FCurve) -> None:
+    group = fcurve.group
+    if fcurve.lock or (group is not None and group.lock):
+        raise WriteError(f"Curve {_name(fcurve)} is locked. Unlock it in the Graph Editor first.")
+
+
+def _refuse_curve(fcurve: FCurve) -> None:
+    _refuse_locked(fcurve)
+    group = fcurve.group
+    if fcurve.sampled_points:
+        raise WriteError(f"Curve {_name(fcurve)} holds samples instead of keys. Convert it to keys first.")
+    if fcurve.mute or (group is not None and group.mute):
+        raise WriteError(f"Curve {_name(fcurve)} is muted, so keys would not be seen. Unmute it in the Graph Editor first.")
+    for modifier in fcurve.modifiers:
+        if not modifier.mute and modifier.type not in HARMLESS_MODIFIERS:
+            raise WriteError(
+                f"Curve {_name(fcurve)} has a {modifier.type.title()} modifier that would change the baked values. "
+                "Mute or remove it first."
+            )
+
+
+def _name(fcurve: FCurve) -> str:
+    return f"{fcurve.data_path}[{fcurve.array_index}]"
+
+
+def refuse_unconvertible(armature: Object, paths: list[str], bone: str) -> None:
+    """Raise `WriteError` where the keys of a bone's rotation, at the data paths, could not be turned into another mode's."""
+    refuse_unwritable(armature, paths, "ACTION")
+    data = armature.animation_data
+    mode_path = f"{paths[0].rpartition('.')[0]}.rotation_mode"
+    bag = curve_bag(armature)
+    for fcurve in bag.fcurves if bag else ():
+        if fcurve.data_path == mode_path:
+            raise WriteError(f'The rotation mode of bone "{bone}" is animated. Remove that curve first.')
+        if fcurve.data_path in paths and (fcurve.extrapolation == "LINEAR" or any(not each.mute for each in fcurve.modifiers)):
+            raise WriteError(f"Curve {_name(fcurve)} goes on beyond its keys. Key it there instead before it is converted.")
+    for track in data.nla_tracks if data else ():
+        for strip in track.strips:
+            played = strip_bag(strip)
+            if any(fcurve.data_path in paths for fcurve in (played.fcurves if played else ())):
+                raise WriteError(
+                    f'NLA strip "{strip.name}" turns bone "{bone}", and would not in another rotation mode. '
+                    "Muting is not enough: bake it into the action or remove it first."
+                )

@@ -1,0 +1,91 @@
+"""What keys there are already: ranges, and the values just outside one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...array_types import Array
+from ...curves.frames import FRAME_DECIMALS
+from ..blender_types import FCurve, Object
+from ..versions import curve_bag, strip_bag
+from .tables import KEY_GENERATED, NEAR_FRAME, Keyed, read_keys
+
+MOTION = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
+
+def motion_curves(thing: Object, bone: str = "") -> list[FCurve]:
+    """The F-curves that move an object, or a bone of it, themselves."""
+    bag = curve_bag(thing)
+    prefix = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].' if bone else ""
+    paths = {prefix + channel for channel in (*MOTION, "delta_location", "delta_rotation_euler", "delta_scale")}
+    return [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
+
+
+def key_frames(thing: Object, bone: str = "") -> Array:
+    """Frames `(K,)`, ascending, of all keys that move an object or bone; empty without keys."""
+    frames = [read_frames(fcurve) for fcurve in motion_curves(thing, bone)]
+    return np.unique(np.concatenate(frames)) if frames else np.empty(0)
+
+
+def read_frames(fcurve: FCurve) -> Array:
+    """Frames `(K,)` of a curve's keys."""
+    places = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
+    fcurve.keyframe_points.foreach_get("co", places)
+    # Single precision holds 0.8 as 0.800000012; six decimals are what was meant.
+    return np.round(places[::2].astype(float), FRAME_DECIMALS)
+
+
+def read_keyed(thing: Object, path: str, index: int, start: float, end: float) -> Keyed:
+    """A channel as it is keyed around the range from `start` to `end`."""
+    bag = curve_bag(thing)
+    fcurve = bag.fcurves.find(path, index=index) if bag else None
+    if fcurve is None or not fcurve.keyframe_points:
+        return Keyed(None, (None, None), (None, None), baked=False)
+    points = fcurve.keyframe_points
+    frames = read_frames(fcurve)
+    before, after = np.flatnonzero(frames < start - NEAR_FRAME), np.flatnonzero(frames > end + NEAR_FRAME)
+    beside = points[before[-1]].co[1] if len(before) else None, points[after[0]].co[1] if len(after) else None
+    at_ends = fcurve.evaluate(start - 1.0), fcurve.evaluate(end + 1.0)
+    return Keyed(read_keys(fcurve), beside, at_ends, any_baked_keys(fcurve))
+
+
+def any_baked_keys(fcurve: FCurve) -> bool:
+    """Whether any key of a curve is baked."""
+    types = np.empty(len(fcurve.keyframe_points), dtype=np.int32)
+    fcurve.keyframe_points.foreach_get("type", types)
+    return bool(np.any(types == KEY_GENERATED))
+
+
+def repeats(thing: Object, bone: str = "") -> bool:
+    """Whether the animation of an object, or of a bone of it, is made to repeat: by its action, or by its curves' modifiers."""
+    data = thing.animation_data
+    if data is not None and data.action is not None and data.action.use_frame_range and data.action.use_cyclic:
+        return True
+    modifiers = (modifier for fcurve in motion_curves(thing, bone) for modifier in fcurve.modifiers)
+    return any(modifier.type == "CYCLES" and not modifier.mute for modifier in modifiers)
+
+
+def is_animated(thing: Object, path: str) -> bool:
+    """Whether curves, strips or a driver may move the property at a data path."""
+    data = thing.animation_data
+    if data is None:
+        return False
+    strips = (strip for track in data.nla_tracks for strip in track.strips)
+    return bool(moving_curves(thing, path)) or any(_strip_moves(strip, path) for strip in strips)
+
+
+def _strip_moves(strip: Any, path: str) -> bool:
+    """Whether an NLA strip, or one inside it, has curves of the property at a data path; it may be muted now."""
+    bag = strip_bag(strip)
+    own = any(fcurve.data_path == path for fcurve in (bag.fcurves if bag else ()))
+    return own or any(_strip_moves(inner, path) for inner in strip.strips)
+
+
+def moving_curves(thing: Object, path: str) -> list[FCurve]:
+    """The F-curves of the present action, and the drivers, of the property at a data path."""
+    bag, data = curve_bag(thing), thing.animation_data
+    curves = [*(bag.fcurves if bag else ()), *(data.drivers if data else ())]
+    return [fcurve for fcurve in curves if fcurve.data_path == path]

@@ -1,0 +1,107 @@
+"""Everything that the keys of an F-curve hold, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...array_types import Array
+from ..blender_types import FCurve
+
+NEAR_FRAME = 0.01
+"""Blender takes keys closer than this (frames) for one."""
+
+INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
+HANDLE_FREE, HANDLE_VECTOR, HANDLE_ALIGNED = 0, 2, 3
+KEY_PLAIN = 0
+"""Key type of keys that a person sets."""
+KEY_GENERATED = 5
+"""Key type that marks baked keys; Blender's own tools use it so."""
+
+WIDTHS = {
+    "co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1,
+    "interpolation": 1, "easing": 1, "type": 1, "handle_left_type": 1, "handle_right_type": 1,
+    "select_control_point": 1, "select_left_handle": 1, "select_right_handle": 1,
+}  # fmt: skip
+"""All that a key holds, with the number of values of each."""
+
+REAL = {"co", "handle_left", "handle_right", "amplitude", "back", "period"}
+HANDLES = {"handle_left", "handle_right"}
+SWITCHES = {"select_control_point", "select_left_handle", "select_right_handle"}
+
+NATIVE = {"amplitude": 0.8, "back": 1.70158, "period": 4.1}
+"""Easing numbers of a key that `keyframe_insert` makes; a bulk-added key has zeros."""
+
+KeyTable = dict[str, Array]
+"""One array `(K, width)` per name in `WIDTHS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """One channel as it is keyed around a range, before anything is written."""
+
+    table: KeyTable | None
+    """All that its keys hold; `None` where it has no curve with keys."""
+    beside: tuple[float | None, float | None]
+    """Values of the last key before and of the first key after the range; `None` where there is none."""
+    frame_beside: tuple[float | None, float | None]
+    """What the curve says one frame before and one frame after the range; `None` without keys."""
+    baked: bool
+    """Whether any of the keys is baked."""
+
+
+def read_keys(fcurve: FCurve) -> KeyTable:
+    """Everything the curve's keys hold."""
+    return {name: key_numbers(fcurve, name) for name in WIDTHS}
+
+
+def key_numbers(fcurve: FCurve, name: str) -> Array:
+    """One of the things in `WIDTHS` that the curve's keys hold, `(K, width)`."""
+    points = fcurve.keyframe_points
+    flat = np.empty(len(points) * WIDTHS[name], dtype=_number_type(name))
+    points.foreach_get(name, flat)
+    return flat.reshape(len(points), WIDTHS[name])
+
+
+def put_keys(fcurve: FCurve, table: KeyTable) -> None:
+    """Add keys to a curve that has none; what the table leaves out has Blender's defaults until the curve's update."""
+    fcurve.keyframe_points.add(len(table["co"]))
+    for name, values in table.items():
+        fcurve.keyframe_points.foreach_set(name, values.ravel())
+
+
+def blank_keys(count: int) -> KeyTable:
+    """Keys with nothing but zeros."""
+    return {name: np.zeros((count, width), dtype=_number_type(name)) for name, width in WIDTHS.items()}
+
+
+def _number_type(name: str) -> type:
+    """How Blender itself keeps the values, so that it copies an array instead of converting number by number."""
+    if name in REAL:
+        return np.float32
+    return np.bool_ if name in SWITCHES else np.uint8
+
+
+def new_keys(frames: Array, values: Array, interpolation: int) -> KeyTable:
+    """Baked keys `(K,)`, not selected, with the look that Blender gives its own."""
+    table = blank_keys(len(frames))
+    places = np.stack([frames, values], axis=-1)
+    for name in ("co", "handle_left", "handle_right"):
+        table[name][:] = places
+    for name, number in NATIVE.items():
+        table[name][:] = number
+    table["interpolation"][:] = interpolation
+    table["handle_left_type"][:] = table["handle_right_type"][:] = HANDLE_VECTOR
+    table["type"][:] = KEY_GENERATED
+    return table
+
+
+def some_keys(table: KeyTable, which: object) -> KeyTable:
+    """The keys that a mask, a slice or row numbers choose."""
+    return {name: values[which] for name, values in table.items()}
+
+
+def joined_keys(*tables: KeyTable) -> KeyTable:
+    """The keys of all tables, one after the other."""
+    return {name: np.concatenate([table[name] for table in tables]) for name in WIDTHS}

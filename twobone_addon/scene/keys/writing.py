@@ -1,0 +1,118 @@
+"""Keys into F-curves, in bulk.
+
+Inside the range a curve gets exactly the new keys; outside it every key stays as it is, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...array_types import Array
+from ..blender_types import CurveBag, FCurve
+from ..versions import new_fcurve
+from .tables import (
+    HANDLE_ALIGNED,
+    HANDLE_FREE,
+    HANDLES,
+    INTERPOLATION,
+    NEAR_FRAME,
+    KeyTable,
+    joined_keys,
+    new_keys,
+    put_keys,
+    read_keys,
+    some_keys,
+)
+
+STRAIGHT_HANDLES = 1e-4
+"""Sine of the angle between two handles, in frames and radians, below which they count as one line."""
+
+COLOR_MODES = {"rotation_quaternion": "AUTO_YRGB"}
+"""How `keyframe_insert` colours new curves; all others are `AUTO_RGB`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelKeys:
+    """The keys of one channel inside the range."""
+
+    path: str
+    index: int
+    group: str
+    frames: Array
+    """`(K,)` ascending."""
+    values: Array
+    """`(K,)`"""
+    interpolation: str
+    """`CONSTANT`, `LINEAR` or `BEZIER`."""
+    left: Array | None = None
+    """`(K, 2)` handles before the keys, for `BEZIER`: frame, value."""
+    right: Array | None = None
+    """`(K, 2)` handles after the keys."""
+    outside: KeyTable | None = None
+    """What the curve is to have outside the range, where that is not what it has; keys inside do not count."""
+
+
+def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end: float) -> None:
+    """Replace what the channels' curves have from `start` to `end` by these keys; missing curves are made."""
+    for channel in channels:
+        fcurve = bag.fcurves.find(channel.path, index=channel.index)
+        if fcurve is None:
+            fcurve = new_fcurve(bag, channel.path, channel.index, channel.group)
+            fcurve.color_mode = COLOR_MODES.get(channel.path.rpartition(".")[2], "AUTO_RGB")
+        _replace(fcurve, channel, start, end)
+
+
+def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> None:
+    fresh = _baked(channel)
+    if channel.outside is None and _has_nothing_outside(fcurve, start, end):
+        fcurve.keyframe_points.clear()
+        # Vector handles are worked out by the update.
+        put_keys(fcurve, {name: fresh[name] for name in fresh if channel.left is not None or name not in HANDLES})
+        fcurve.update()
+        return
+    old = read_keys(fcurve) if channel.outside is None else channel.outside
+    frames = old["co"][:, 0]
+    before, after = frames < start - NEAR_FRAME, frames > end + NEAR_FRAME
+    merged = joined_keys(some_keys(old, before), fresh, some_keys(old, after))
+    fcurve.keyframe_points.clear()
+    put_keys(fcurve, merged)
+    fcurve.update()
+    if before.any() or after.any():
+        _set_back(fcurve, merged, int(before.sum()), len(fresh["co"]))
+
+
+def _has_nothing_outside(fcurve: FCurve, start: float, end: float) -> bool:
+    points = fcurve.keyframe_points
+    if not points:
+        return True
+    return points[0].co[0] >= start - NEAR_FRAME and points[-1].co[0] <= end + NEAR_FRAME
+
+
+def _set_back(fcurve: FCurve, merged: KeyTable, first: int, count: int) -> None:
+    """Undo what `update` did to the keys outside the range: it recalculates automatic and aligned handles."""
+    now = read_keys(fcurve)
+    if len(now["co"]) != len(merged["co"]):
+        return  # Keys outside the range were closer than Blender keeps apart: the user's own doing, merged by it.
+    for name in ("handle_left", "handle_right"):
+        kept = merged[name].copy()
+        kept[first : first + count] = now[name][first : first + count]
+        fcurve.keyframe_points.foreach_set(name, kept.ravel())
+
+
+def _baked(channel: ChannelKeys) -> KeyTable:
+    table = new_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
+    if channel.left is not None and channel.right is not None:
+        table["handle_left"][:], table["handle_right"][:] = channel.left, channel.right
+        places = np.stack([channel.frames, channel.values], axis=-1)
+        kinds = np.where(_straight(places - channel.left, channel.right - places), HANDLE_ALIGNED, HANDLE_FREE)
+        table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = kinds
+    return table
+
+
+def _straight(before: Array, after: Array) -> Array:
+    """Where two handles `(K, 2)` lie on one line."""
+    across = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    return np.abs(across) <= STRAIGHT_HANDLES * np.hypot(*before.T) * np.hypot(*after.T)

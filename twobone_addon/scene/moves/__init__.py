@@ -1,0 +1,1 @@
+"""What moves at all, and what it depends on."""

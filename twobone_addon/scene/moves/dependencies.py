@@ -1,0 +1,137 @@
+"""What moves what: which objects and bones an object or a bone hangs from.
+
+Followed are parents, constraints, IK that runs through a bone from further down its limb, and drivers. Muted
+constraints count as well: they may be unmuted by the next frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import bpy
+
+from ..blender_types import Constraint, FCurve, Object, PoseBone
+from ..lookup import bone_owner, owner_of
+
+SCENE_CONSTRAINTS = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}
+"""Constraints that read the scene itself: its camera or its active clip."""
+
+TARGETS = (("target", "subtarget"), ("pole_target", "pole_subtarget"), ("space_object", "space_subtarget"))
+"""How constraints name the objects and bones they read."""
+
+Node = tuple[str, str]
+"""Name of an object and of a bone in it, or an empty name for the object itself."""
+
+
+@dataclass(slots=True)
+class Dependencies:
+    """All that a set of objects and bones hangs from, themselves included."""
+
+    nodes: set[Node] = field(default_factory=set)
+    reads_scene: bool = False
+    """Something in between reads a scene or is simulated, so it is right in the user's own scene only."""
+
+
+def dependencies(objects: Mapping[str, Object], starts: list[Node]) -> Dependencies:
+    """Follow everything that `starts` hang from; `objects` finds an object by name."""
+    return DependencyFinder(objects).above(starts)
+
+
+class DependencyFinder:
+    """Finds what several things hang from; looks for the drivers and the IK of each object once."""
+
+    def __init__(self, objects: Mapping[str, Object]) -> None:
+        """Take `objects`, which finds an object by name."""
+        self._objects = objects
+        self._turning: dict[str, dict[str, list[Constraint]]] = {}
+        self._driven: dict[str, dict[str, list[FCurve]]] = {}
+
+    def above(self, starts: list[Node]) -> Dependencies:
+        """Follow everything that `starts` hang from."""
+        found = Dependencies()
+        waiting = list(starts)
+        while waiting:
+            node = waiting.pop()
+            if node in found.nodes or node[0] not in self._objects:
+                continue
+            found.nodes.add(node)
+            thing = self._objects[node[0]]
+            bone = thing.pose.bones.get(node[1]) if node[1] and thing.pose else None
+            if node[1]:
+                waiting.append((node[0], ""))
+            else:
+                waiting.extend(self._above_object(thing, found))
+            if bone is not None:
+                waiting.extend(self._above_bone(thing, bone, found))
+        return found
+
+    def _above_object(self, thing: Object, found: Dependencies) -> Iterator[Node]:
+        if thing.rigid_body is not None or thing.soft_body is not None:
+            found.reads_scene = True
+        if thing.parent is not None:
+            yield thing.parent.name, thing.parent_bone if thing.parent_type == "BONE" else ""
+        yield from _above_constraints(thing.constraints, found)
+        yield from _above_drivers(self._drivers(thing, ""), found)
+
+    def _above_bone(self, armature: Object, bone: PoseBone, found: Dependencies) -> Iterator[Node]:
+        if bone.parent is not None:
+            yield armature.name, bone.parent.name
+        if armature.name not in self._turning:
+            self._turning[armature.name] = inverse_kinematics(armature)
+        yield from _above_constraints([*bone.constraints, *self._turning[armature.name].get(bone.name, [])], found)
+        yield from _above_drivers(self._drivers(armature, bone_owner(bone)), found)
+
+    def _drivers(self, thing: Object, owner: str) -> list[FCurve]:
+        if thing.name not in self._driven:
+            self._driven[thing.name] = drivers_by_owner(thing)
+        return self._driven[thing.name].get(owner, [])
+
+
+def drivers_by_owner(thing: Object) -> dict[str, list[FCurve]]:
+    """An object's drivers by the bone they belong to (see `owner_of`); those of the object itself by an empty name."""
+    data = thing.animation_data
+    found: dict[str, list[FCurve]] = {}
+    for fcurve in data.drivers if data else ():
+        found.setdefault(owner_of(fcurve.data_path), []).append(fcurve)
+    return found
+
+
+def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
+    """The IK constraints that turn each bone, wherever on its limb they stand; only bones that have some."""
+    turned: dict[str, list[Constraint]] = {}
+    for carrier in armature.pose.bones:
+        for constraint in carrier.constraints:
+            if constraint.type in {"IK", "SPLINE_IK"}:
+                path = [carrier, *carrier.parent_recursive]
+                # An IK that spares its own bone begins one bone further up.
+                spared = int(not getattr(constraint, "use_tail", True))
+                for bone in path[: constraint.chain_count + spared if constraint.chain_count else len(path)]:
+                    turned.setdefault(bone.name, []).append(constraint)
+    return turned
+
+
+def _above_constraints(constraints: Iterable[Constraint], found: Dependencies) -> Iterator[Node]:
+    for constraint in constraints:
+        if constraint.type in SCENE_CONSTRAINTS:
+            found.reads_scene = True
+        for pointer, bone_name in TARGETS:
+            other = getattr(constraint, pointer, None)
+            if other is not None:
+                yield other.name, getattr(constraint, bone_name, "") if other.type == "ARMATURE" else ""
+        if constraint.type == "ARMATURE":
+            for entry in constraint.targets:
+                if entry.target is not None:
+                    yield entry.target.name, entry.subtarget
+
+
+def _above_drivers(drivers: list[FCurve], found: Dependencies) -> Iterator[Node]:
+    for fcurve in drivers:
+        for variable in fcurve.driver.variables:
+            for target in variable.targets:
+                if target.id is None:
+                    continue
+                if isinstance(target.id, bpy.types.Scene):
+                    found.reads_scene = True
+                elif hasattr(target.id, "constraints"):
+                    yield target.id.name, target.bone_target

@@ -1,0 +1,1 @@
+"""Bones, constraints and limits as the rig has them."""

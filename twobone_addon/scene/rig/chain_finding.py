@@ -1,0 +1,243 @@
+"""Which bones are meant: from names, or from what is selected, whatever was clicked first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ...errors import ChainError, SelectionError
+from ..blender_types import Object, PoseBone
+from .control_limbs import ControlLimbs, named_alike, source_of
+from .limb_pieces import PassedOver, bones_below, is_body, is_nothing, is_piece, is_twist, whole_of
+from .selection import selected_bones
+
+COINCIDENT = 1e-4
+"""A tail this near to a joint, relative to the bone's link, is that joint: single precision far from the origin."""
+
+
+MOST_BONES = 3
+"""Upper, lower and tip."""
+
+SHOULDER_WORDS = ("shoulder", "clavicle", "collar")
+
+DOUBT = 0.5
+"""Weight of a pair of bones that begins with a shoulder (which may mean the upper arm in rigs that name joints), or ends
+with a tail that nothing starts from (which importers make up)."""
+
+ALIKE = 0.6
+"""Ratio of the links from which a pair of bones looks like a limb. Arms and legs are above; a whole leg and its foot below."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainNames:
+    """A chain by the names of its bones."""
+
+    armature: str
+    upper: str
+    lower: str
+    tip: str
+    """Bone that carries the tip: the lower bone itself or one below it."""
+    tip_at_tail: bool
+    """Whether the tip is that bone's tail; else its head."""
+
+
+def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
+    """The chain with these bones; raises `ChainError` where they do not form one."""
+    bones = armature.pose.bones
+    for role, name in (("Upper bone", upper), ("Lower bone", lower), ("Tip bone", tip)):
+        if name and name not in bones:
+            raise ChainError(f'{role} "{name}" is not in armature "{armature.name}". Choose one of its bones.')
+    if bones[upper] not in ancestors(bones[lower]):
+        raise ChainError(
+            f'Bone "{lower}" is not a descendant of "{upper}". Choose an upper bone and a lower bone of the same limb.'
+        )
+    tip_name, at_tail = _named_tip(bones[lower], bones[tip], tip_end) if tip else automatic_tip(bones[lower], tip_end)
+    return ChainNames(armature.name, upper, lower, tip_name, at_tail)
+
+
+def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
+    """The chain that the selected bones mean; raises `SelectionError` with what to select.
+
+    Bones that are hidden do not count. Controls, mechanism and deform bones of a limb mean its forward chain. Three bones
+    are upper, lower and tip; two are upper and lower. One bone may be any of the three, or a piece of one: of the pairs of
+    bones around it that meet at a joint, the one most like a limb is meant. Twist bones and pieces that a bone was cut into
+    ride along: the tip is the joint below them.
+    """
+    found = selected_bones(armature)
+    limb = _controlled(found, ControlLimbs(armature))
+    if limb is not None:
+        selected = [armature.pose.bones[name] for name in limb]
+    else:
+        selected = sorted(found, key=lambda bone: len(ancestors(bone)))
+    if not 1 <= len(selected) <= MOST_BONES:
+        number = f"{len(selected)} bones" if selected else "no bone"
+        raise SelectionError(
+            f'Armature "{armature.name}" has {number} selected. '
+            "Select the upper and the lower bone of a limb, such as thigh and shin."
+        )
+    if len(selected) == 1:
+        selected = list(_limb_around(selected[0]))
+    for above, below in pairwise(selected):
+        if above not in ancestors(below):
+            raise SelectionError(
+                f'Bones "{above.name}" and "{below.name}" are not on one limb. Choose a bone and one of its descendants.'
+            )
+    upper, lower = selected[:2]
+    if not tip and len(selected) < MOST_BONES:
+        return ChainNames(armature.name, upper.name, lower.name, *_tip_at(lower, list(bones_below(lower, lower)), tip_end))
+    return chain_from_names(armature, upper.name, lower.name, tip or selected[2].name, tip_end)
+
+
+def limb_meant(bone: PoseBone, limbs: ControlLimbs) -> tuple[str, str] | None:
+    """Upper and lower bone of the limb that a single bone means; `None` where it means none."""
+    controlled = _controlled([bone], limbs)
+    if controlled is not None:
+        return controlled
+    pair = _pair_at(bone)
+    return (pair[0].name, pair[1].name) if pair else None
+
+
+def _controlled(selected: list[PoseBone], limbs: ControlLimbs) -> tuple[str, str] | None:
+    """Upper and lower bone of the limb that all selected bones control or stand for; `None` where they are a limb's own."""
+    found = [limbs.limb_of(bone) for bone in selected]
+    first = found[0] if found else None
+    if first is None or any(limb != first for limb in found):
+        return None
+    upper = selected[0].id_data.pose.bones[first.forward[0]]
+    # Bones of the chain itself say by themselves which of them are meant.
+    speaks = first.forward == first.turned or len(selected) > 1
+    is_own = all(bone == upper or upper in ancestors(bone) for bone in selected)
+    return None if speaks and is_own else first.forward
+
+
+def ancestors(bone: PoseBone) -> list[PoseBone]:
+    """The bones it hangs from, nearest first."""
+    return list(bone.parent_recursive)
+
+
+def bones_between(armature: Object, first: str, last: str) -> list[PoseBone]:
+    """The named bones and those between them, from the last one up; none where they are not on one limb."""
+    bones = armature.pose.bones
+    if first not in bones or last not in bones:
+        return []
+    path = [bones[last], *ancestors(bones[last])]
+    return path[: path.index(bones[first]) + 1] if bones[first] in path else []
+
+
+def automatic_tip(lower: PoseBone, tip_end: str) -> tuple[str, bool]:
+    """Tip of a lower bone: its tail, or where its children start if that is one other place.
+
+    Imported bones often end anywhere (their tails are made up), but their children start at the joint.
+    """
+    return _tip_at(lower, lower.children, tip_end)
+
+
+def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[str, bool]:
+    """The same, with the bones that are to count as its children."""
+    if tip_end == "TAIL":
+        return lower.name, True
+    origin = lower.bone.head_local
+    starts = [child for child in below if (child.bone.head_local - origin).length > 0.0]
+    if not starts:
+        if tip_end == "HEAD":
+            raise ChainError(f'Bone "{lower.name}" has no bone below it. Use its tail as the tip.')
+        return lower.name, True
+    first = starts[0]
+    reach = (first.bone.head_local - origin).length
+    apart = max((child.bone.head_local - first.bone.head_local).length for child in starts)
+    at_tail = (first.bone.head_local - lower.bone.tail_local).length <= COINCIDENT * reach
+    if tip_end == "HEAD" or (apart <= COINCIDENT * reach and not at_tail):
+        return first.name, False
+    return lower.name, True
+
+
+def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]:
+    if tip == lower:
+        if tip_end == "HEAD":
+            raise ChainError(f'The tip is the head of the lower bone "{lower.name}" itself. Choose its tail.')
+        return tip.name, True
+    if lower not in ancestors(tip):
+        raise ChainError(f'Tip bone "{tip.name}" is not a descendant of the lower bone "{lower.name}". Choose a bone below it.')
+    return tip.name, tip_end == "TAIL"
+
+
+def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
+    """The pair of bones that a single one means; raises `SelectionError` where there is none."""
+    pair = _pair_at(bone)
+    if pair is None:
+        raise SelectionError(f'Bone "{bone.name}" has no bone above or below it. Select the upper and the lower bone of a limb.')
+    return pair
+
+
+def _pair_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
+    """The limb that a bone is part of, or, where it only copies another one, that one.
+
+    A bone that is part of none means the limb of the bone whose name says the same. `None` where that is none either.
+    """
+    source = source_of(bone)
+    pair = _limb_at(source)
+    if pair is not None:
+        return pair
+    alike = named_alike(source)
+    return _limb_at(alike) if alike is not None else None
+
+
+def _limb_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
+    """The pair of bones at or just above this bone that is most like a limb; `None` where there is no pair.
+
+    Numbers in names may mean pieces or nothing, so passing over pieces must lead to a limb; a twist bone says what it is.
+    """
+    for passed_over, least in ((is_piece, ALIKE), (is_twist, 0.0), (is_nothing, 0.0)):
+        pairs = _pairs_around(bone, passed_over)
+        best = max(pairs, key=_likeness, default=None)
+        if best is not None and _evenness(best) >= least:
+            return best
+    return None
+
+
+def _pairs_around(bone: PoseBone, passed_over: PassedOver) -> list[tuple[PoseBone, PoseBone]]:
+    """Bones that meet at a joint, at or just above this one; what is passed over belongs to the bone it is a piece of."""
+    middle = whole_of(bone, passed_over)
+    pairs = [(middle, below) for below in bones_below(middle, middle, passed_over)]
+    above = _above(middle, passed_over)
+    if above is not None:
+        pairs.append((above, middle))
+        highest = _above(above, passed_over)
+        if highest is not None and not is_body(above):
+            pairs.append((highest, above))
+    return pairs
+
+
+def _above(bone: PoseBone, passed_over: PassedOver) -> PoseBone | None:
+    """The bone that it hangs from, beyond those that start where it starts: rigs have such helpers."""
+    apart = (up for up in ancestors(bone) if (up.bone.head_local - bone.bone.head_local).length > COINCIDENT * bone.bone.length)
+    parent = next(apart, None)
+    return whole_of(parent, passed_over) if parent else None
+
+
+def _likeness(pair: tuple[PoseBone, PoseBone]) -> tuple[bool, float]:
+    """How much like a limb, to be compared: no limb begins in the body; else both links are long, and nearly in line."""
+    upper, lower = pair
+    first, second = _links(pair)
+    in_line = 0.5 + 0.5 * first.normalized().dot(second.normalized())
+    tip = lower.bone.head_local + second
+    joined = any((below.bone.head_local - tip).length <= COINCIDENT * second.length for below in bones_below(lower, lower))
+    doubts = any(word in upper.name.lower() for word in SHOULDER_WORDS) + (not joined)
+    return not is_body(upper), min(first.length, second.length) * in_line * DOUBT**doubts
+
+
+def _evenness(pair: tuple[PoseBone, PoseBone]) -> float:
+    """Ratio of the shorter to the longer link."""
+    shorter, longer = sorted(link.length for link in _links(pair))
+    return shorter / longer if longer > 0.0 else 0.0
+
+
+def _links(pair: tuple[PoseBone, PoseBone]) -> tuple[Any, Any]:
+    """Vectors from joint to joint."""
+    upper, lower = pair
+    name, at_tail = _tip_at(lower, list(bones_below(lower, lower)), "AUTO")
+    carrier = lower.id_data.pose.bones[name].bone
+    tip = carrier.tail_local if at_tail else carrier.head_local
+    return lower.bone.head_local - upper.bone.head_local, tip - lower.bone.head_local

@@ -1,0 +1,73 @@
+"""IK constraints as chains: which bones they turn, what they follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+
+from ...errors import ChainError
+from ..blender_types import Constraint, Object, PoseBone
+from ..keys.reading import moving_curves
+from ..lookup import refuse_namesake
+from .chain_finding import ChainNames
+from .constraints import turned_bones
+
+LINKS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class IkLimb:
+    """An IK constraint over two links."""
+
+    names: ChainNames
+    bone: str
+    """Bone that carries the constraint."""
+    constraint: str
+    target: str
+    target_bone: str
+
+    @property
+    def path(self) -> str:
+        """Data path of the constraint."""
+        bone, name = (bpy.utils.escape_identifier(part) for part in (self.bone, self.constraint))
+        return f'pose.bones["{bone}"].constraints["{name}"]'
+
+
+def acting_ik(armature: Object, bone: str = "") -> list[tuple[PoseBone, Constraint]]:
+    """The IK constraints of one bone, or of all bones, that are not muted; each with the bone that carries it."""
+    carriers = [armature.pose.bones[bone]] if bone else armature.pose.bones
+    return [(each, found) for each in carriers for found in each.constraints if found.type == "IK" and not found.mute]
+
+
+def has_other_constraints(bone: PoseBone) -> bool:
+    """Whether constraints of its own other than IK may pose a bone."""
+    return any(not constraint.mute and constraint.type != "IK" for constraint in bone.constraints)
+
+
+def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
+    """The chain of an IK constraint; raises `ChainError` where it is none of two links with a target."""
+    armature = carrier.id_data
+    who = f'IK constraint "{constraint.name}" of bone "{carrier.name}"'
+    turned = turned_bones(constraint, carrier)
+    if len(turned) != LINKS:
+        bones = "bone" if len(turned) == 1 else "bones"
+        raise ChainError(
+            f"{who} turns {len(turned)} {bones}, but only two-bone IK can be converted exactly. "
+            "Set its Chain Length to 2, or use Blender's Bake Action with Visual Keying."
+        )
+    if constraint.target is None:
+        raise ChainError(f"{who} has no target. Give it one, or remove it.")
+    refuse_namesake(constraint.target)
+    lower, upper = turned
+    names = ChainNames(armature.name, upper.name, lower.name, carrier.name, tip_at_tail=constraint.use_tail)
+    target_bone = constraint.subtarget if constraint.target.type == "ARMATURE" else ""
+    limb = IkLimb(names, carrier.name, constraint.name, constraint.target.name, target_bone)
+    if moving_curves(armature, f"{limb.path}.mute"):
+        raise ChainError(f"{who} is muted by animation or a driver. Remove that first.")
+    return limb
+
+
+def mute(limb: IkLimb) -> None:
+    """Mute the constraint."""
+    bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint].mute = True

@@ -1,0 +1,82 @@
+"""Limbs of a rig that Rigify generated: which controls pose them forwards, and the switch between IK and FK.
+
+Each bone of such a limb (`ORG-thigh.L` ...) copies its FK control, and on top of that the IK, with an influence that a
+property of the limb drives. So the drivers say which controls belong together, whatever they are called.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import bpy
+
+from ..blender_types import Object, PoseBone
+
+SWITCH = "IK_FK"
+"""Name of the property: 0 shows IK, 1 shows FK."""
+
+DRIVEN = re.compile(r'pose\.bones\["(?P<bone>.+)"\]\.constraints\["(?P<constraint>.+)"\]\.influence')
+DRIVING = re.compile(rf'pose\.bones\["(?P<bone>.+)"\]\["{SWITCH}"\]')
+
+FEWEST = 3
+"""Bones of a limb: upper, lower and end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RigifyLimb:
+    """One limb, bones from its root to its end."""
+
+    switch_bone: str
+    shown: tuple[str, ...]
+    """Bones that show the limb's pose, whether by IK or FK."""
+    controls: tuple[str, ...]
+    """The FK control of each."""
+
+    @property
+    def switch_path(self) -> str:
+        """Data path of the property that switches from IK (0) to FK (1)."""
+        return f'pose.bones["{bpy.utils.escape_identifier(self.switch_bone)}"]["{SWITCH}"]'
+
+
+def is_rigify(armature: Object) -> bool:
+    """Whether Rigify generated the armature."""
+    return "rig_id" in armature.data
+
+
+def rigify_limbs(armature: Object) -> list[RigifyLimb]:
+    """The limbs of the armature that have both IK and FK controls."""
+    pairs: dict[str, list[tuple[PoseBone, PoseBone]]] = {}
+    for driver in armature.animation_data.drivers if armature.animation_data else ():
+        driven = DRIVEN.fullmatch(driver.data_path)
+        switch = _switch_of(driver)
+        bone = armature.pose.bones.get(bpy.utils.unescape_identifier(driven["bone"])) if driven else None
+        control = _copied(armature, bone, driven["constraint"]) if bone is not None and driven else None
+        if switch and bone is not None and control is not None:
+            pairs.setdefault(switch, []).append((bone, control))
+    limbs = []
+    for switch, found in pairs.items():
+        ordered = sorted(found, key=lambda pair: len(pair[0].parent_recursive))
+        shown, controls = ([bone.name for bone in column] for column in zip(*ordered, strict=True))
+        if len(shown) >= FEWEST and armature.pose.bones[controls[1]].parent.name == controls[0]:
+            limbs.append(RigifyLimb(switch, tuple(shown), tuple(controls)))
+    return limbs
+
+
+def _switch_of(driver: object) -> str:
+    """The bone whose IK/FK property drives something; empty where none does."""
+    for variable in driver.driver.variables:
+        match = DRIVING.fullmatch(variable.targets[0].data_path)
+        if match:
+            return bpy.utils.unescape_identifier(match["bone"])
+    return ""
+
+
+def _copied(armature: Object, bone: PoseBone, driven: str) -> PoseBone | None:
+    """What a bone copies below the constraint that is driven."""
+    for constraint in bone.constraints:
+        if constraint.name == bpy.utils.unescape_identifier(driven):
+            return None
+        if constraint.type == "COPY_TRANSFORMS" and constraint.target == armature:
+            return armature.pose.bones.get(constraint.subtarget)
+    return None

@@ -1,0 +1,132 @@
+"""The roll of a bone, changed so that nothing but its own axes turns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...errors import WriteError
+from ..blender_types import Constraint, EditBone, Object, PoseBone
+from ..keys.reading import motion_curves
+
+LOCAL_SPACES = {"LOCAL", "LOCAL_WITH_PARENT", "LOCAL_OWNER_ORIENT"}
+"""Spaces of a constraint's owner that turn with its roll."""
+
+READS_AXES = {"COPY_ROTATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE", "TRANSFORM", "ACTION", "PIVOT"}
+"""Constraints that read how the bone that they look at is turned, and not only where it is."""
+
+ROLL_ROUNDS = 3
+"""Each but the first takes away what rounding left; the third finds nothing any more."""
+
+EVEN = 1e-6
+"""Difference of two scales, or a location, that is taken for rounding."""
+
+
+def refuse_unrollable(armature: Object, name: str) -> None:
+    """Raise `WriteError` where a change of the bone's roll would be seen, or cannot be made."""
+    data, bone = armature.data, armature.pose.bones[name]
+    if not data.is_editable or data.override_library is not None:
+        raise WriteError(f'The bones of "{armature.name}" are linked from another file, so the roll of "{name}" cannot change.')
+    if data.users > 1:
+        raise WriteError(
+            f'Armature data "{data.name}" has {data.users} users. Make it single-user to change the roll of "{name}".'
+        )
+    view_layer = bpy.context.view_layer
+    if view_layer.objects.get(armature.name) is None or not armature.visible_get():
+        raise WriteError(f'Armature "{armature.name}" is hidden. Show it to change the roll of "{name}".')
+    reason = _what_shows(armature, bone)
+    if reason:
+        raise WriteError(f'The roll of bone "{name}" cannot change without being seen: {reason}.')
+
+
+def change_rolls(armature: Object, changes: Mapping[str, float]) -> None:
+    """Add to the rolls of bones, by name, in radians. Locations, custom shapes and children are brought along."""
+    # Edit mode says 1e-5 radians off what the roll is, so where the bone is to be is told by its rest matrix.
+    wanted = {name: _rest(armature, name) @ Matrix.Rotation(change, 3, "Y") for name, change in changes.items()}
+    with _edit_mode(armature):
+        for name, axes in wanted.items():
+            _roll(armature.data.edit_bones[name], axes)
+    for name, change in changes.items():
+        back = Matrix.Rotation(-change, 3, "Y")
+        bone = armature.pose.bones[name]
+        if bone.bone.use_local_location:
+            bone.location = back @ bone.location
+        bone.custom_shape_translation = back @ bone.custom_shape_translation
+        bone.custom_shape_rotation_euler = (back @ bone.custom_shape_rotation_euler.to_matrix()).to_euler()
+        for child in _carried_objects(armature, name):
+            child.matrix_parent_inverse = back.to_4x4() @ child.matrix_parent_inverse
+
+
+def _rest(armature: Object, name: str) -> Matrix:
+    return armature.data.bones[name].matrix_local.to_3x3()
+
+
+def _roll(bone: EditBone, wanted: Matrix) -> None:
+    """Turn a bone about its own Y axis until its axes are as wanted."""
+    for _ in range(ROLL_ROUNDS):
+        away = bone.matrix.to_3x3().transposed() @ wanted
+        bone.roll += math.atan2(away[0][2], away[0][0])
+
+
+@contextmanager
+def _edit_mode(armature: Object) -> Iterator[None]:
+    """Edit the armature's bones in a block; active object and mode are put back."""
+    objects = bpy.context.view_layer.objects
+    active, mode = objects.active, armature.mode
+    if active is not None and active != armature and active.mode != "OBJECT":
+        raise WriteError(f'Leave the mode of "{active.name}" first: rolls are changed with "{armature.name}" active.')
+    objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    try:
+        yield
+    finally:
+        bpy.ops.object.mode_set(mode=mode)
+        objects.active = active
+
+
+def _what_shows(armature: Object, bone: PoseBone) -> str:
+    """What would be seen of a change of roll, as the end of a sentence; empty where nothing would."""
+    if bone.bone.bbone_segments > 1:
+        return "it bends in segments"
+    scales, places = [], []
+    for fcurve in motion_curves(armature, bone.name):
+        channel = fcurve.data_path.rpartition(".")[2]
+        values = [key.co.y for key in fcurve.keyframe_points]
+        if channel == "scale" and fcurve.array_index != 1:
+            scales.extend(values)
+        if channel == "location" and fcurve.array_index != 1 and bone.bone.use_local_location and not bone.bone.use_connect:
+            places.extend(values)
+    scales.extend([bone.scale.x, bone.scale.z])
+    if np.ptp(scales) > EVEN:
+        return "it is scaled unevenly"
+    if places and np.abs(places).max() > EVEN:
+        return "its location is animated"
+    own = [each.name for each in bone.constraints if getattr(each, "owner_space", "") in LOCAL_SPACES]
+    others = [each.name for each in _all_constraints() if each.type in READS_AXES and _looks_at(each, armature, bone.name)]
+    found = [*own, *others]
+    return f'constraint "{found[0]}" works in its axes' if found else ""
+
+
+def _all_constraints() -> Iterator[Constraint]:
+    for thing in bpy.data.objects:
+        yield from thing.constraints
+        for bone in thing.pose.bones if thing.pose else ():
+            yield from bone.constraints
+
+
+def _looks_at(constraint: Constraint, armature: Object, bone: str) -> bool:
+    seen = constraint.targets if constraint.type == "ARMATURE" else [constraint]
+    return any(each.target == armature and each.subtarget == bone for each in seen)
+
+
+def _carried_objects(armature: Object, bone: str) -> Iterator[Object]:
+    """Objects that hang from the bone itself; with Relative Parenting they follow its deformation, which keeps."""
+    relative = armature.data.bones[bone].use_relative_parent
+    for thing in bpy.data.objects:
+        if thing.parent == armature and thing.parent_type == "BONE" and thing.parent_bone == bone and not relative:
+            yield thing

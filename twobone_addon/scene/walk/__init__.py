@@ -1,0 +1,1 @@
+"""The frame loop: what is evaluated, and what is put back afterwards."""

@@ -1,0 +1,144 @@
+"""What a bake must put back: the frame, and edits that are not keyed.
+
+Evaluating a scene's animation overwrites every animated channel with its curve's value, and with it whatever the user
+had changed there without keying it. These edits are found beforehand and set again afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+
+from ..blender_types import CurveBag, Object, Scene
+from ..lookup import animated_datablocks
+from ..versions import curve_bag, strip_bag
+
+UNCHANGED = 1e-6
+"""Relative difference below which a channel counts as what its curve says; single precision has 6e-8."""
+
+SINGLE = bool | int | float | str
+"""What a property holds that has no components; a choice is its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A value that differs from what its animation says."""
+
+    datablock: Object
+    path: str
+    index: int
+    value: object
+
+
+@contextmanager
+def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[Object, str]]) -> Iterator[None]:
+    """Run a block that re-evaluates animation of `datablocks`, then bring their unkeyed edits back.
+
+    `except_paths` are the pairs of datablock and data path that the block itself animates.
+    """
+    edits = [edit for datablock in datablocks for edit in _unkeyed_edits(scene, datablock)]
+    edits = [edit for edit in edits if (edit.datablock, edit.path) not in except_paths]
+    yield
+    if edits:
+        for layer in scene.view_layers:
+            layer.update()
+        _apply(edits)
+
+
+@contextmanager
+def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
+    """Run a block that changes the scene's frame, then bring the frame and all unkeyed edits in the file back."""
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    edits = [edit for datablock in animated_datablocks() for edit in _unkeyed_edits(scene, datablock)]
+    try:
+        yield
+    finally:
+        # Blender counts the part of a frame from zero, down where frames are negative, and takes it upwards only.
+        whole = math.floor(frame + subframe)
+        scene.frame_set(whole, subframe=frame + subframe - whole)
+        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on moves on when it changes
+            scene.frame_current, scene.frame_subframe = frame, subframe
+        _apply(edits)
+
+
+def _unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
+    time = scene.frame_current_final
+    data = datablock.animation_data
+    if data is None:
+        return
+    if data.nla_tracks or data.use_tweak_mode:
+        yield from _all_animated_values(datablock)
+        return
+    bag = curve_bag(datablock)
+    for fcurve in bag.fcurves if bag else ():
+        value = _value(datablock, fcurve.data_path, fcurve.array_index)
+        if value is not None and _differs(value, fcurve.evaluate(time)):
+            yield Edit(datablock, fcurve.data_path, fcurve.array_index, value)
+
+
+def _all_animated_values(datablock: Object) -> Iterator[Edit]:
+    """Every animated channel as it is: where strips mix, no single curve says what is an edit."""
+    seen = set()
+    for bag in _bags(datablock):
+        for fcurve in bag.fcurves:
+            channel = (fcurve.data_path, fcurve.array_index)
+            value = _value(datablock, *channel)
+            if channel not in seen and value is not None:
+                seen.add(channel)
+                yield Edit(datablock, *channel, value)
+
+
+def _bags(datablock: Object) -> Iterator[CurveBag]:
+    bag = curve_bag(datablock)
+    if bag is not None:
+        yield bag
+    for track in datablock.animation_data.nla_tracks:
+        for strip in track.strips:
+            bag = strip_bag(strip)
+            if bag is not None:
+                yield bag
+
+
+def _value(datablock: Object, path: str, index: int) -> object:
+    """The channel's present value; `None` where the path leads nowhere (a renamed bone, a removed property)."""
+    try:
+        value = datablock.path_resolve(path)
+    except ValueError:
+        return None
+    if isinstance(value, SINGLE):
+        return value
+    try:
+        return value[index]
+    except (TypeError, IndexError, KeyError):
+        return None
+
+
+def _differs(value: object, animated: float) -> bool:
+    if isinstance(value, str):
+        return True  # The curve of a choice holds its number, which the name does not tell: put it back in any case.
+    if isinstance(value, bool | int):
+        return int(value) != int(animated)
+    return abs(value - animated) > UNCHANGED * max(abs(value), abs(animated))
+
+
+def _apply(edits: list[Edit]) -> None:
+    for edit in edits:
+        if edit.path.endswith("]"):
+            owner, _, key = edit.path[:-2].rpartition('["')
+            holder = edit.datablock.path_resolve(owner) if owner else edit.datablock
+            name = bpy.utils.unescape_identifier(key)
+            if isinstance(holder[name], SINGLE):
+                holder[name] = edit.value
+            else:
+                holder[name][edit.index] = edit.value
+            continue
+        owner, _, name = edit.path.rpartition(".")
+        holder = edit.datablock.path_resolve(owner) if owner else edit.datablock
+        if isinstance(getattr(holder, name), SINGLE):
+            setattr(holder, name, edit.value)
+        else:
+            getattr(holder, name)[edit.index] = edit.value
