@@ -6,10 +6,13 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-import bpy
+from .command_line.output import clean_standard_output
 
-from . import registration
-from .command_line.command import main
+with clean_standard_output(wanted=True):  # On its way in, Blender may say which colours it uses.
+    import bpy
+
+    from . import registration
+    from .command_line.command import main
 
 
 def leave(code: int) -> NoReturn:

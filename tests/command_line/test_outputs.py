@@ -163,10 +163,14 @@ def test_a_socket_is_refused(twobone, shot, flag, monkeypatch):
 @posix_only
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
 def test_standard_output_is_written_even_where_it_is_a_file(shot, name):
-    """As a farm does it: `> report.json`. The file is the shell's and must stay the one it has open."""
+    """As a farm does it: `> report.json`. The file is the shell's and must stay the one it has open.
+
+    Blender 5 names its colours in the environment of what it starts, and greets a process that has such a name.
+    """
+    colours = next(Path(bpy.utils.system_resource("DATAFILES")).glob("colormanagement/config.ocio"))
     with (shot.parent / "report.json").open("wb") as out:
         command = [sys.executable, "-m", "twobone_addon", "bake", "--file", str(shot), *LEG, "--report", name]
-        subprocess.run(command, check=True, stdout=out, env=os.environ | {"PYTHONPATH": str(ROOT)})
+        subprocess.run(command, check=True, stdout=out, env=os.environ | {"PYTHONPATH": str(ROOT), "OCIO": str(colours)})
         assert os.path.samestat(os.fstat(out.fileno()), (shot.parent / "report.json").stat())
     assert json.loads((shot.parent / "report.json").read_text())["frames"] == 24
 
