@@ -32,7 +32,7 @@ chain, under the name in the first column; on the command line it is a flag, `--
 values of a list in small letters; in a job file it is a key. A value outside the range is refused with a sentence, never
 changed silently. Angles are degrees in the panel and radians in scripts, job files and flags.
 
-This page is made from the table in `twobone_addon/settings.py` by `python tools/make_docs.py`.
+This page is made from the table in `twobone_addon/settings/` by `python tools/make_docs.py`.
 """
 
 INTRODUCTIONS = {
