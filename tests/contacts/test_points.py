@@ -1,0 +1,73 @@
+"""Where a foot's two points are, on feet whose measures are known."""
+
+import numpy as np
+import pytest
+
+from twobone_addon.contacts.points import foot_points, posed_point
+
+UP = np.array([0.0, 0.0, 1.0])
+NOTHING_BELOW = np.zeros((0, 3))
+
+
+def bone(head, tail, *, roll=0.0):
+    """Rest matrix of a bone from head to tail: Y along it, turned about it by roll."""
+    head, tail = np.array(head, float), np.array(tail, float)
+    y = (tail - head) / np.linalg.norm(tail - head)
+    x = np.cross(y, [0.3, 0.1, 0.9])
+    x /= np.linalg.norm(x)
+    z = np.cross(x, y)
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.stack([x * np.cos(roll) + z * np.sin(roll), y, np.cross(x * np.cos(roll) + z * np.sin(roll), y)], axis=-1)
+    matrix[:3, 3] = head
+    return matrix
+
+
+def at_rest(point, rest):
+    return posed_point(point, rest[None])[0]
+
+
+@pytest.mark.parametrize("roll", [0.0, 1.1, -2.0])
+def test_the_heel_is_below_the_ankle_on_the_sole_and_the_ball_at_the_toes(roll):
+    foot = bone([0.1, 0.0, 0.1], [0.1, -0.15, 0.02], roll=roll)
+    toe = bone([0.1, -0.15, 0.02], [0.1, -0.22, 0.01])
+    points = foot_points(
+        foot_rest=foot, foot_length=0.17, toe_rest=toe, joints_below=np.array([[0.1, -0.22, 0.01]]), up_armature=3.0 * UP
+    )
+    assert at_rest(points.heel, foot) == pytest.approx([0.1, 0.0, 0.01])
+    assert at_rest(points.ball, foot) == pytest.approx([0.1, -0.15, 0.02])
+    assert points.ball_height == pytest.approx(0.01)
+
+
+def test_without_toes_the_ball_is_the_foots_tail():
+    foot = bone([0.0, 0.0, 2.0], [0.0, -3.0, 0.0])
+    points = foot_points(foot_rest=foot, foot_length=np.sqrt(13.0), toe_rest=None, joints_below=NOTHING_BELOW, up_armature=UP)
+    assert at_rest(points.heel, foot) == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+    assert at_rest(points.ball, foot) == pytest.approx([0.0, -3.0, 0.0], abs=1e-12)
+    assert points.ball_height == pytest.approx(0.0, abs=1e-12)
+
+
+def test_in_an_import_y_may_be_up_and_bones_scaled():
+    foot = bone([0.0, 9.0, 0.0], [0.0, 0.0, 15.0])
+    foot[:3, :3] *= 2.0
+    points = foot_points(
+        foot_rest=foot,
+        foot_length=1.0,
+        toe_rest=None,
+        joints_below=np.array([[0.0, -1.0, 3.0]]),
+        up_armature=np.array([0, 1.0, 0]),
+    )
+    assert at_rest(points.heel, foot) == pytest.approx([0.0, -1.0, 0.0], abs=1e-12)
+
+
+def test_a_leg_without_a_foot_stands_on_its_tip():
+    lower = bone([0.0, 0.0, 1.0], [0.0, 0.1, 0.0])
+    tip = lower.copy()
+    tip[:3, 3] = [0.0, 0.1, 0.0]
+    points = foot_points(foot_rest=tip, foot_length=0.0, toe_rest=None, joints_below=NOTHING_BELOW, up_armature=UP)
+    assert at_rest(points.heel, tip) == pytest.approx([0.0, 0.1, 0.0])
+    assert at_rest(points.ball, tip) == pytest.approx([0.0, 0.1, 0.0])
+
+
+def test_a_point_goes_with_its_bone():
+    turned = np.array([[0.0, -1, 0, 5], [1, 0, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]])
+    assert posed_point(np.array([1.0, 2.0, 3.0]), np.stack([np.eye(4), turned])).tolist() == [[1, 2, 3], [3, 7, 10]]
