@@ -107,6 +107,31 @@ def test_bones_that_are_followed_are_mirrored_as_well(empty_file):
     assert (other.target, other.target_bone, other.pole, other.pole_bone) == (guide, "foot.R", guide, "hip")
 
 
+def test_what_the_limb_is_goes_with_a_copy_and_over_to_the_other_side(empty_file):
+    rig = legs()
+    select_bones(rig, "thigh.L")
+    bpy.ops.twobone.chain_add()
+    chain = rig.twobone.chains[0]
+    assert (chain.limb, chain.side, chain.toe) == ("NONE", "CENTER", "")
+    chain.limb, chain.side, chain.toe = "LEG", "LEFT", "foot.L"
+    bpy.ops.twobone.chain_duplicate()
+    rig.twobone.active_index = 0
+    bpy.ops.twobone.chain_mirror()
+    copy, other = rig.twobone.chains[1:]
+    assert (copy.limb, copy.side, copy.toe) == ("LEG", "LEFT", "foot.L")
+    assert (other.limb, other.side, other.toe) == ("LEG", "RIGHT", "foot.R")
+
+
+def test_a_toe_that_the_other_side_lacks_is_not_made_up(empty_file):
+    rig = legs()
+    rig.data.bones["foot.R"].name = "hoof"
+    select_bones(rig, "thigh.L")
+    bpy.ops.twobone.chain_add()
+    rig.twobone.chains[0].toe = "foot.L"
+    bpy.ops.twobone.chain_mirror()
+    assert rig.twobone.chains[1].toe == ""
+
+
 @pytest.mark.parametrize(
     "renamed, sentence",
     [({"thigh.L": "thigh"}, 'The name of bone "thigh" has no side'), ({"shin.R": "calf.R"}, 'has no bone "shin.R" to mirror')],

@@ -23,6 +23,8 @@ from ...settings import LIMB_PLANES
 AXIAL_MIRROR = np.array([1.0, -1.0, -1.0])
 """What mirroring across X does to the axis of a turn."""
 
+OTHER_SIDE_OF_BODY = {"LEFT": "RIGHT", "RIGHT": "LEFT", "CENTER": "CENTER"}
+
 OTHER_SIDE = {"POSITIVE": "NEGATIVE", "NEGATIVE": "POSITIVE", "KEEP": "KEEP"}
 
 
@@ -47,6 +49,16 @@ def mirrored_values(armature: Object, values: dict[str, Any], guides: Mapping[st
             mirrored[low], mirrored[high] = -values[high], -values[low]
         mirrored["limits"] = tuple((-greatest, -least) for least, greatest in values["limits"])
     return mirrored
+
+
+def mirrored_limb(armature: Object, limb: Mapping[str, str]) -> dict[str, str]:
+    """What a chain is on the character, for the chain on the other side: without a toe where the other side has none."""
+    toe = other_side(limb["toe"])
+    return {
+        "limb": limb["limb"],
+        "side": OTHER_SIDE_OF_BODY[limb["side"]],
+        "toe": toe if toe in armature.pose.bones else "",
+    }
 
 
 def _other_bone(armature: Object, name: str) -> str:

@@ -4,11 +4,11 @@ import bpy
 
 from ...baking.fk_to_target.mirrored_guides import other_guides
 from ...baking.plan.completing import stored_settings, stored_values
-from ...baking.plan.mirroring import mirrored_values
+from ...baking.plan.mirroring import mirrored_limb, mirrored_values
 from ...scene.lookup import other_side
 from ..refusing import MayRefuse
 from ..stored.selecting import keep_active, list_changed
-from ..stored.storing import add_chain, add_selected_chain, chain_of_bones, set_values
+from ..stored.storing import add_chain, add_selected_chain, chain_of_bones, limb_of, set_limb, set_values
 from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
 
 
@@ -91,8 +91,10 @@ class TWOBONE_OT_chain_duplicate(MayRefuse, NeedsChain, bpy.types.Operator):
     def act(self, context: bpy.types.Context) -> set[str]:
         """Copy it."""
         armature, chain = active_armature(context), chain_in(context)
-        name, values = chain.name, stored_values(armature, chain)
-        keep_active(context, add_chain(armature, name, values))
+        name, values, limb = chain.name, stored_values(armature, chain), limb_of(chain)
+        copy = add_chain(armature, name, values)
+        set_limb(copy, limb)
+        keep_active(context, copy)
         return {"FINISHED"}
 
 
@@ -107,6 +109,7 @@ class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
         """Change the other side's chain if there is one, else add it."""
         armature, chain = active_armature(context), chain_in(context)
         name, own = other_side(chain.name), stored_values(armature, chain)
+        limb = mirrored_limb(armature, limb_of(chain))
         flipped = mirrored_values(armature, own)
         present = chain_of_bones(armature, flipped["upper"], flipped["lower"])
         context.view_layer.update()
@@ -118,6 +121,7 @@ class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
             present = add_chain(armature, name, values)
         else:
             set_values(present, values)
+        set_limb(present, limb)
         keep_active(context, present)
         return {"FINISHED"}
 

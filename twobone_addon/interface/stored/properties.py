@@ -7,10 +7,23 @@ import math
 
 import bpy
 
-from .option_properties import OVERRIDABLE, stored_properties, with_properties
+from .option_properties import CONTEXT, OVERRIDABLE, stored_properties, with_properties
 
 FREE = {"options": set(), "override": OVERRIDABLE}
 """Stored, overridable, not animatable."""
+
+
+LIMBS = (
+    ("NONE", "None", "Neither leg nor arm, or not known"),
+    ("LEG", "Leg", "A leg, which stands on the ground"),
+    ("ARM", "Arm", "An arm"),
+)
+
+SIDES = (
+    ("CENTER", "Center", "On no side of the body, or not known"),
+    ("LEFT", "Left", "On the character's left side"),
+    ("RIGHT", "Right", "On the character's right side"),
+)
 
 
 class TwoBoneLimit(bpy.types.PropertyGroup):
@@ -49,6 +62,23 @@ class TwoBoneChain(bpy.types.PropertyGroup):
         name="Live",
         description="Whether the chain followed its target live at this moment, which undo and redo lead back to",
         options={"HIDDEN"},
+    )
+    limb: bpy.props.EnumProperty(
+        name="Limb",
+        description="What the chain is on the character",
+        items=LIMBS,
+        translation_context=CONTEXT,
+        **FREE,
+    )
+    side: bpy.props.EnumProperty(
+        name="Side",
+        description="Side of the character that the chain is on",
+        items=SIDES,
+        translation_context=CONTEXT,
+        **FREE,
+    )
+    toe: bpy.props.StringProperty(
+        name="Toe", description="Bone of the toes, or of whatever bends on the ground before the foot", **FREE
     )
     limits: bpy.props.CollectionProperty(
         type=TwoBoneLimit,

@@ -1,6 +1,6 @@
 """Chains put on an armature and changed there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,17 @@ def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
         setattr(chain, option.name, value)
     if "limits" in values:
         set_limits(chain.limits, values["limits"])
+
+
+def limb_of(chain: StoredChain) -> dict[str, str]:
+    """What a stored chain is on the character: `limb`, `side` and `toe`."""
+    return {name: getattr(chain, name) for name in ("limb", "side", "toe")}
+
+
+def set_limb(chain: StoredChain, limb: Mapping[str, str]) -> None:
+    """Note on a stored chain what it is on the character."""
+    for name, value in limb.items():
+        setattr(chain, name, value)
 
 
 def keyed_settings(chain: StoredChain) -> set[str]:
