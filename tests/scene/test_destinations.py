@@ -8,6 +8,7 @@ import pytest
 
 from tests.baking.checking import RIG
 from tests.baking.file_dump import differences, dump_file
+from tests.baking.legs_on_ik import SIDES, add_ik, legs_with_targets, store_chain
 from tests.baking.scenes import bake, build_armature, key_channel, refusal, set_range
 from tests.baking.targets import circling_target, curves_of
 
@@ -158,3 +159,22 @@ def test_an_overridden_armature_with_a_linked_action_takes_a_new_one(empty_file,
     assert rig.animation_data.action.is_editable
     assert linked.library is not None
     assert {curve.data_path for curve in curves_of(rig)} >= {'pose.bones["parent"].location', ROTATION}
+
+
+@pytest.mark.parametrize("way", ["bake_all", "convert_ik"])
+def test_several_chains_share_one_new_action(empty_file, way):
+    rig = legs_with_targets()
+    for side in SIDES:
+        if way == "bake_all":
+            store_chain(rig, side, destination="NEW_ACTION")
+        else:
+            add_ik(rig, side)
+    before = {action.name for action in bpy.data.actions}
+    if way == "bake_all":
+        bpy.ops.twobone.bake_all(scope="ACTIVE")
+    else:
+        bpy.ops.twobone.convert_ik(armature=rig.name, destination="NEW_ACTION")
+    (new,) = {action.name for action in bpy.data.actions} - before
+    assert rig.animation_data.action.name == new
+    keyed = {curve.data_path.split('"')[1] for curve in curves_of(rig) if "rotation" in curve.data_path}
+    assert keyed == {f"{bone}.{side}" for bone in ("thigh", "shin") for side in SIDES}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...scene.blender_types import Scene
+from ...scene.blender_types import Object, Scene
 from ...scene.keys.clearing import remove_stretch
 from ...scene.keys.destinations import open_destination
 from ...scene.keys.own_scales import keep_own_scales
@@ -20,15 +20,29 @@ def write_chains(scene: Scene, keyed: Sequence[KeyedChain]) -> None:
     armatures = {name: object_named(name) for name in names}
     written = {(armatures[chain.solved.plan.names.armature], key.path) for chain in keyed for key in chain.keys}
     with edits_kept(scene, list(armatures.values()), written):
-        for chain in keyed:
-            if chain.stays:
-                continue
-            plan, settings = chain.solved.plan, chain.solved.plan.settings
-            start, end = float(plan.frames[0]), float(plan.frames[-1])
-            name, armature = settings.stored or plan.names.upper, armatures[plan.names.armature]
-            scales = {key.path for key in chain.keys if key.path.endswith(".scale")}
-            with open_destination(armature, settings.destination, name, start, end) as bag:
-                remove_stretch(armature, bag, plan.scale_paths(), start, end)
-                if settings.destination != "NLA":
-                    keep_own_scales(armature, bag, scales)
-                write_keys(bag, chain.keys, start, end)
+        put_chains(keyed)
+
+
+def put_chains(keyed: Sequence[KeyedChain]) -> None:
+    """The same where somebody else looks after edits that are not keyed. All chains of an armature share one new action."""
+    renewed: set[str] = set()
+    for chain in keyed:
+        if chain.stays:
+            continue
+        settings, armature = chain.solved.plan.settings, object_named(chain.solved.plan.names.armature)
+        shares = settings.destination == "NEW_ACTION" and armature.name in renewed
+        _put(chain, armature, "ACTION" if shares else settings.destination)
+        if settings.destination == "NEW_ACTION":
+            renewed.add(armature.name)
+
+
+def _put(chain: KeyedChain, armature: Object, destination: str) -> None:
+    plan = chain.solved.plan
+    start, end = float(plan.frames[0]), float(plan.frames[-1])
+    name = plan.settings.stored or plan.names.upper
+    scales = {key.path for key in chain.keys if key.path.endswith(".scale")}
+    with open_destination(armature, destination, name, start, end) as bag:
+        remove_stretch(armature, bag, plan.scale_paths(), start, end)
+        if destination != "NLA":
+            keep_own_scales(armature, bag, scales)
+        write_keys(bag, chain.keys, start, end)
