@@ -23,7 +23,7 @@ def leg():
     return rig
 
 
-def baked_again(rig, **changes):
+def baked_again(rig, operator="bake", **changes):
     """What the redo panel does: back to before, then the same bake with all of its settings given, some of them changed."""
     chain = rig.twobone.chains[0]
     shown = {option.name: getattr(chain, option.name) for option in OPTIONS if option.name != "armature"}
@@ -32,7 +32,7 @@ def baked_again(rig, **changes):
         for option in OPTIONS
         if option.kind is Kind.OBJECT and option.name in shown
     }
-    bpy.ops.twobone.bake(**{**shown, "armature": rig.name, "stored": chain.name, **changes})
+    getattr(bpy.ops.twobone, operator)(**{**shown, "armature": rig.name, "stored": chain.name, **changes})
     return chain
 
 
@@ -50,6 +50,34 @@ def test_what_is_changed_in_the_redo_panel_goes_back_to_the_chain_and_the_overla
     bpy.ops.twobone.bake()
     assert np.allclose(joints_world(rig, "upper", "lower"), before, atol=1e-6), "the next bake takes it back"
     overlay_data.unregister()
+
+
+@pytest.mark.parametrize("changes", [{"step": 2.0}, {"plane": "XZ", "bend": "NEGATIVE"}, {"frame_range": "PREVIEW"}], ids=str)
+def test_what_is_changed_in_the_redo_panel_of_bake_target_goes_back_to_the_chain(empty_file, changes):
+    rig = leg()
+    bpy.context.scene.frame_end = 3
+    target = rig.twobone.chains[0].target
+    chain = baked_again(rig, "bake_target", **changes)
+    assert {name: getattr(chain, name) for name in changes} == changes
+    assert chain.target == target
+
+
+def test_a_target_and_a_pole_that_bake_target_makes_stay_those_of_the_chain_when_it_is_redone(empty_file):
+    rig = leg()
+    bpy.context.scene.frame_end = 3
+    rig.twobone.chains[0].target = None
+    chain = baked_again(rig, "bake_target", plane="POLE", bend="NEGATIVE")
+    assert (chain.plane, chain.bend) == ("POLE", "NEGATIVE")
+    assert chain.target.animation_data.action is not None
+    assert chain.pole.animation_data.action is not None
+
+
+def test_a_redo_of_bake_target_leaves_a_keyed_setting_to_its_keys(empty_file):
+    rig = leg()
+    chain = rig.twobone.chains[0]
+    chain.keyframe_insert("bend", frame=1)
+    baked_again(rig, "bake_target", bend="NEGATIVE", step=2.0)
+    assert (chain.bend, chain.step) == ("POSITIVE", 2.0)
 
 
 def test_a_script_that_overrides_the_stored_chain_leaves_it_as_it_is(empty_file):

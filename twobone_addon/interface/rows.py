@@ -45,6 +45,11 @@ def is_relevant(chain: Settings, name: str) -> bool:
     return needs is None or getattr(chain, needs.setting) in needs.values
 
 
+def names_armature(chain: Settings) -> bool:
+    """Whether it is an operator, which names its armature; a stored chain is on its own."""
+    return hasattr(chain, "armature")
+
+
 def draw_options(
     layout: bpy.types.UILayout,
     chain: Settings,
@@ -63,7 +68,7 @@ def draw_options(
             column = layout.column(align=True)
         if option.kind is Kind.BONE:
             _draw_bone(column, chain, option.name)
-        elif isinstance(chain, bpy.types.Operator):
+        elif names_armature(chain):
             _draw_in_redo_panel(column, chain, option)
         else:
             column.prop(chain, option.name, text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
@@ -86,7 +91,7 @@ def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator
     """The same for an operator, whose panel may be so narrow that a choice does not fit beside its label."""
     label = SHORT_LABELS.get(option.name, option.label)
     context = bpy.context
-    if context.region.width < NARROW * context.preferences.system.ui_scale:
+    if context.region is not None and context.region.width < NARROW * context.preferences.system.ui_scale:
         column.use_property_split = False
         if option.kind in {Kind.CHOICE, Kind.OBJECT}:
             column.label(text=label, text_ctxt=CONTEXT)
@@ -99,19 +104,19 @@ def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
     """A bone to choose from those there are; no row where its object has no bones."""
-    if name not in BONES_OF:
-        owner = chain.id_data
-    elif isinstance(chain, bpy.types.Operator):
-        owner = bpy.data.objects.get(getattr(chain, BONES_OF[name]))
+    if names_armature(chain):
+        owner = bpy.data.objects.get(getattr(chain, BONES_OF.get(name, "armature")))
     else:
-        owner = getattr(chain, BONES_OF[name])
+        owner = getattr(chain, BONES_OF[name]) if name in BONES_OF else chain.id_data
     if owner is not None and owner.type == "ARMATURE":
         layout.prop_search(chain, name, owner.data, "bones")
 
 
-def draw_sentence(layout: bpy.types.UILayout, sentence: str, context: bpy.types.Context, *, icon: str = "INFO") -> None:
-    """A sentence, broken into lines that fit the sidebar."""
-    characters = max(int(context.region.width / (7 * context.preferences.system.ui_scale)) - 6, 16)
+def draw_sentence(
+    layout: bpy.types.UILayout, sentence: str, context: bpy.types.Context, *, icon: str = "INFO", width: float = 0.0
+) -> None:
+    """A sentence, broken into lines that fit the sidebar, or so many pixels."""
+    characters = max(int((width or context.region.width) / (7 * context.preferences.system.ui_scale)) - 6, 16)
     column = layout.column(align=True)
     column.scale_y = 0.8
     for number, line in enumerate(wrapped(sentence, characters)):

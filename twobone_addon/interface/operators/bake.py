@@ -1,25 +1,22 @@
 """The bake operators: gather settings, call the use-case, say the result."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface
 
 from ...baking.bake import bake_steps
-from ...baking.plan.completing import StoredChain, limit_pairs, over_stored, stored_chains, stored_settings
+from ...baking.plan.completing import StoredChain, stored_chains, stored_settings
 from ...baking.plan.planning import plan_chain
-from ...errors import ObjectError, SelectionError, TwoBoneError
+from ...errors import SelectionError, TwoBoneError
 from ...options import Group
-from ...scene.lookup import find_armature
-from ...settings import BakeSettings
 from ..rows import LIMITS, draw_options
-from ..stored.option_properties import given_settings, operator_properties, show_settings, with_properties
-from ..stored.properties import TwoBoneLimit
-from ..stored.selecting import meant_chains, meant_settings, selected_chains
-from ..stored.storing import keep_names_apart, keyed_settings, set_limits, set_values
+from ..stored.option_properties import operator_properties, with_properties
+from ..stored.selecting import meant_chains, selected_chains
+from ..stored.storing import keep_names_apart
 from ..stored.where import NeedsMode, active_armature
 from .progress import Begun, ShowsProgress
+from .repeating import RepeatsChain
 
 SCOPES = (
     ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),
@@ -36,28 +33,18 @@ SETTLED = {
 """Settings that nobody tries out by changing them after the bake: facts of the rig, and habits of the animator."""
 
 
+MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
+"""What a refused bake may have been about."""
+
+
 @with_properties(operator_properties())
-class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane"""
 
     bl_idname = "twobone.bake"
     bl_label = "Bake Two-Bone IK"
     bl_options = {"REGISTER", "UNDO"}
 
-    stored: bpy.props.StringProperty(
-        name="Stored Chain",
-        description="Name of the stored chain whose keyed bend and influence are read at every frame",
-        options={"HIDDEN", "SKIP_SAVE"},
-    )
-    limits: bpy.props.CollectionProperty(
-        type=TwoBoneLimit,
-        name="Joint Limits",
-        description="Per-joint limits, used when Joints is All. If empty, the upper and lower limits apply",
-        options={"HIDDEN", "SKIP_SAVE"},
-    )
-
-    is_repeated: bool
-    """Whether the redo panel bakes a stored chain again, with what was changed there."""
     several = 0
     """How many chains are baked where several are selected."""
 
@@ -67,11 +54,10 @@ class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
         owners = {armature, *(chain.id_data for chain in selected_chains(context.view_layer))}
         armatures = [owner for owner in owners if owner is not None and owner.type == "ARMATURE"]
         self.renamed = [renamed for owner in armatures for renamed in keep_names_apart(owner)]
-        wanted = self._settings(context)
+        wanted = self.wanted_settings(context)
         self.several = len(wanted) if len(wanted) > 1 else 0
-        self.is_repeated = bool(self.stored and self.upper and self.lower)
         if not self.several:
-            self._show(wanted[0])
+            self.show(wanted[0])
         keepers = [settings.stored for settings in wanted] if self.several else [self.stored]
         return Begun(keepers, bake_steps(context.scene, wanted, armature))
 
@@ -80,63 +66,31 @@ class TWOBONE_OT_bake(ShowsProgress, NeedsMode, bpy.types.Operator):
         chains = meant_chains(context.view_layer, active_armature(context)) if self.several else []
         return explained(context, chains, error)
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def can_be_corrected(self) -> bool:
+        """Of several chains each has its own settings, in the list."""
+        return not self.several
+
+    def draw_correction(self) -> None:
+        """What the bake is about, and how it is done."""
+        draw_options(self.layout.column(), self, Group.CHAIN, only=MEANT)
+        self._draw_settings()
+
+    def draw(self, context: bpy.types.Context) -> None:
         """The redo panel: what makes sense to change after the fact."""
+        if self.draws_refusal(context):
+            return
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
         if self.several:
             text = pgettext_iface("{count} chains, each with its own settings").format(count=self.several)
             self.layout.label(text=text, translate=False)
             return
-        chain = self._stored_chain()
-        without = SETTLED | (keyed_settings(chain) if chain else set())
+        self._draw_settings()
+
+    def _draw_settings(self) -> None:
+        without = SETTLED | self.keyed_settings()
         for group in (Group.PLANE, Group.ADVANCED, Group.CHAIN, Group.REACH, Group.KEYS):
             draw_options(self.layout.column(), self, group, without=without)
-
-    def settle(self) -> None:
-        """Give the stored chain what was changed in the redo panel: panel, overlay and the next bake go on from there."""
-        chain = self._stored_chain()
-        if chain is not None and self.is_repeated:
-            values = given_settings(self)
-            set_values(chain, {name: values[name] for name in values.keys() - keyed_settings(chain)})
-
-    def _stored_chain(self) -> StoredChain | None:
-        armature = bpy.data.objects.get(self.armature)
-        return armature.twobone.chains.get(self.stored) if armature is not None and self.stored else None
-
-    def _settings(self, context: bpy.types.Context) -> list[BakeSettings]:
-        """What is given, and from chain, selection and rig what is not; the same again when the redo panel repeats it."""
-        given = given_settings(self)
-        if self.limits:
-            given["limits"] = limit_pairs(self.limits)
-        if self.stored:
-            return [self._settings_of_stored(context, given)]
-        return meant_settings(context, given)
-
-    def _settings_of_stored(self, context: bpy.types.Context, given: dict[str, Any]) -> BakeSettings:
-        """Those of the stored chain with what is given on top; where the bones are given, too, everything is."""
-        armature = find_armature(self.armature, active_armature(context))
-        chain = armature.twobone.chains.get(self.stored)
-        if chain is None:
-            known = ", ".join(f'"{chain.name}"' for chain in armature.twobone.chains) or "none"
-            raise ObjectError(
-                f'Armature "{armature.name}" has no stored chain "{self.stored}". Use the name of one that it has ({known}).'
-            )
-        if not (self.upper or self.lower):
-            return stored_settings(armature, chain, over_stored(context.scene, chain, given))
-        return BakeSettings(**{**given, "armature": armature.name}, stored=self.stored if self._is_as_stored() else "")
-
-    def _is_as_stored(self) -> bool:
-        """Whether nobody has chosen another bend or influence in the redo panel than the stored chain's."""
-        chain = self._stored_chain()
-        return chain is not None and self.bend == chain.bend and self.influence == chain.influence
-
-    def _show(self, settings: BakeSettings) -> None:
-        """Leave in the redo panel what was baked."""
-        show_settings(self, settings)
-        # A chain whose bend or influence was changed here stays the one that keeps the report.
-        self.stored = self.stored or settings.stored
-        set_limits(self.limits, settings.limits)
 
 
 class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
@@ -165,6 +119,17 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
             where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[self.scope]
             raise SelectionError(f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
         return Begun([wanted.stored for wanted in settings], bake_steps(context.scene, settings, last_wins=self.last_wins))
+
+    def draw_correction(self) -> None:
+        """Whose chains, and what happens to those that key the same bones."""
+        self.layout.prop(self, "scope")
+        self.layout.prop(self, "last_wins")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The redo panel."""
+        if not self.draws_refusal(context):
+            self.layout.use_property_split = True
+            self.draw_correction()
 
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> str:
         """Say which of the chains it was."""

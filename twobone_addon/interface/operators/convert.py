@@ -6,13 +6,16 @@ from ...baking.fk_to_target.baking import bake_targets_steps
 from ...baking.ik_to_fk.converting import convert_steps
 from ...baking.ik_to_fk.plans import SETTINGS, Conversion
 from ...baking.plan.choosing import bones_of_selected_limbs
+from ...baking.report.records import BakeReport
 from ...options import Group
 from ...settings import BakeSettings
 from ..rows import draw_options
-from ..stored.option_properties import given_settings, operator_properties, show_settings, with_properties
-from ..stored.selecting import meant_settings
+from ..stored.option_properties import operator_properties, with_properties
+from ..stored.storing import set_values
 from ..stored.where import NeedsMode, active_armature
+from .bake import MEANT
 from .progress import Begun, ShowsProgress
+from .repeating import RepeatsChain
 
 SWITCHES = (
     ("MUTE", "Mute", "Mute the constraint"),
@@ -52,12 +55,24 @@ class TWOBONE_OT_convert_ik(ShowsProgress, NeedsMode, bpy.types.Operator):
         wanted = Conversion(keys, self.bone, self.switch_off, self.rigify, selected)
         return Begun([], convert_steps(context.scene, wanted, armature))
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw_correction(self) -> None:
+        """Which bone of which armature, and how."""
+        armature = bpy.data.objects.get(self.armature) or active_armature(bpy.context)
+        draw_options(self.layout.column(), self, Group.CHAIN, only={"armature"})
+        self._draw_settings(armature)
+
+    def draw(self, context: bpy.types.Context) -> None:
         """The redo panel."""
+        if self.draws_refusal(context):
+            return
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
+        self._draw_settings(bpy.data.objects.get(self.armature) or active_armature(context))
+
+    def _draw_settings(self, armature: bpy.types.Object | None) -> None:
         column = self.layout.column()
-        column.prop(self, "bone")
+        if armature is not None and armature.type == "ARMATURE":
+            column.prop_search(self, "bone", armature.data, "bones")
         column.prop(self, "rigify")
         if not self.rigify:
             column.prop(self, "switch_off")
@@ -65,27 +80,54 @@ class TWOBONE_OT_convert_ik(ShowsProgress, NeedsMode, bpy.types.Operator):
 
 
 @with_properties(operator_properties())
-class TWOBONE_OT_bake_target(ShowsProgress, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Key the target where the chain's tip is now, and the pole where the chain bends to: the reverse of Bake"""
 
     bl_idname = "twobone.bake_target"
     bl_label = "Bake Target from Chain"
     bl_options = {"REGISTER", "UNDO"}
 
+    several = 0
+    """How many chains give their motion away where several are selected."""
+
     def begin(self, context: bpy.types.Context) -> Begun:
-        """The motion of one chain, given to its target; the redo panel shows which."""
+        """The motion of one chain, or of all that are selected, given to their targets; the redo panel shows a single one's."""
         armature = active_armature(context)
-        wanted = meant_settings(context, given_settings(self))
-        if len(wanted) == 1:
-            show_settings(self, wanted[0])
+        wanted = self.wanted_settings(context)
+        self.several = len(wanted) if len(wanted) > 1 else 0
+        if not self.several:
+            self.show(wanted[0])
         return Begun([], bake_targets_steps(context.scene, wanted, armature))
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def settle(self, report: BakeReport) -> None:
+        """Give the stored chain what was changed in the redo panel, and the target and pole that were made for it."""
+        super().settle(report)
+        chain = self.stored_chain()
+        if chain is not None and self.is_repeated:
+            (baked,) = report.chains
+            set_values(chain, {"target": baked.target} | ({"pole": baked.pole} if baked.pole else {}))
+
+    def can_be_corrected(self) -> bool:
+        """Of several chains each has its own settings, in the list."""
+        return not self.several
+
+    def draw_correction(self) -> None:
+        """Which chain and target, and how."""
+        draw_options(self.layout.column(), self, Group.CHAIN, only=MEANT)
+        self._draw_settings()
+
+    def draw(self, context: bpy.types.Context) -> None:
         """The redo panel."""
+        if self.draws_refusal(context):
+            return
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
+        if not self.several:
+            self._draw_settings()
+
+    def _draw_settings(self) -> None:
         for group in (Group.PLANE, Group.KEYS):
-            draw_options(self.layout.column(), self, group)
+            draw_options(self.layout.column(), self, group, without=self.keyed_settings())
 
 
 CLASSES = (TWOBONE_OT_convert_ik, TWOBONE_OT_bake_target)

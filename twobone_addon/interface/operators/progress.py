@@ -16,6 +16,7 @@ from ...scene.walk.stepping import Steps, at_once
 from ..refusing import refuse
 from ..stored.selecting import follow_selection
 from ..stored.storing import Renamed, keyed_settings, name_back
+from .correcting import CanBeCorrected
 
 PATIENCE_IN_SECONDS = 0.5
 """A bake that is done by then needs no progress: the window only seems to think for a moment."""
@@ -54,7 +55,7 @@ class Begun:
         return None
 
 
-class ShowsProgress:
+class ShowsProgress(CanBeCorrected):
     """Operators that bake; each has `begin(context)`, which returns a `Begun` or raises a `TwoBoneError`."""
 
     begun: Begun
@@ -69,7 +70,8 @@ class ShowsProgress:
             begun = self.begin(context)
             report = at_once(begun.steps)
         except TwoBoneError as error:
-            return self._refused(context, error)
+            return self.ask_again(self._sentence(context, error))
+        self.refusal = ""
         return self._done(context, begun, report)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
@@ -79,7 +81,7 @@ class ShowsProgress:
             self.begun = self.begin(context)
             report = self.begun.work(PATIENCE_IN_SECONDS)
         except TwoBoneError as error:
-            return self._refused(context, error)
+            return self.ask_to_correct(context, self._sentence(context, error))
         if report is not None:
             return self._done(context, self.begun, report)
         self.timer = context.window_manager.event_timer_add(SLICE_IN_SECONDS, window=context.window)
@@ -102,7 +104,7 @@ class ShowsProgress:
             report = self.begun.work(SLICE_IN_SECONDS)
         except TwoBoneError as error:
             self._clean_up(context)
-            return self._refused(context, error)
+            return refuse(self, self._sentence(context, error))
         if report is not None:
             self._clean_up(context)
             return self._done(context, self.begun, report)
@@ -115,20 +117,20 @@ class ShowsProgress:
         name_back(self.renamed)
         self._clean_up(context)
 
-    def settle(self) -> None:
+    def settle(self, _report: BakeReport) -> None:
         """What else to leave behind once the keys are written; nothing as a rule."""
 
     def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> str:
         """The sentence that says what is wrong."""
         return str(error)
 
-    def _refused(self, context: bpy.types.Context, error: TwoBoneError) -> set[str]:
+    def _sentence(self, context: bpy.types.Context, error: TwoBoneError) -> str:
         sentence = self.explain(context, error)
         name_back(self.renamed)
-        return refuse(self, sentence)
+        return sentence
 
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport) -> set[str]:
-        self.settle()
+        self.settle(report)
         keep_report(context, report, begun.keepers)
         missed = not all(chain.is_on_target for chain in report.chains)
         self.report({"WARNING" if missed else "INFO"}, report.sentence(pgettext_rpt))

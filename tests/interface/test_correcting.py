@@ -1,0 +1,88 @@
+"""What is refused can be put right where it is refused: a dialog with the sentence and the settings, and another try."""
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from tests.baking.scenes import LEG, add_empty, build_armature
+from tests.interface.recording import Acting, Layout, Windows, sidebar
+from twobone_addon.interface.operators import correcting
+from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
+from twobone_addon.interface.operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
+from twobone_addon.interface.operators.progress import ShowsProgress
+
+ABOUT = {
+    TWOBONE_OT_bake: {"armature", "upper", "lower", "target", "plane", "keys"},
+    TWOBONE_OT_bake_all: {"scope", "last_wins"},
+    TWOBONE_OT_convert_ik: {"armature", "bone", "rigify", "switch_off", "keys"},
+    TWOBONE_OT_bake_target: {"armature", "upper", "lower", "target", "plane", "keys"},
+}
+"""Settings that each dialog has to have, among others."""
+
+
+class Dialogs(Windows):
+    """A window manager that opens dialogs."""
+
+    def __init__(self):
+        super().__init__()
+        self.opened = []
+
+    def invoke_props_dialog(self, operator, **how):
+        self.opened.append((operator, how))
+        return {"RUNNING_MODAL"}
+
+
+@pytest.fixture
+def leg(empty_file):
+    rig = build_armature(LEG)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
+    bpy.context.view_layer.update()
+    return rig
+
+
+def playing(operator, **given):
+    """An operator as Blender makes it, with the defaults of its properties and what is given."""
+    known = getattr(bpy.ops.twobone, operator.bl_idname.partition(".")[2] or operator.bl_idname.partition("_OT_")[2])
+    properties = known.get_rna_type().properties
+    defaults = {each.identifier: default_of(each) for each in properties if each.identifier != "rna_type"}
+    said = []
+    bl_rna = SimpleNamespace(properties=properties)
+    return Acting(
+        operator,
+        **{**defaults, **given},
+        bl_rna=bl_rna,
+        said=said,
+        report=lambda kinds, text: said.append((kinds, text)),
+        properties=SimpleNamespace(is_property_set=lambda name: name in given, keys=lambda: list(given)),
+    )
+
+
+def default_of(each):
+    return [] if each.type == "COLLECTION" else each.default
+
+
+@pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)
+def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_settings(operator, leg, monkeypatch):
+    monkeypatch.setattr(correcting, "can_ask", lambda _context: True)
+    leg.twobone.chains[0].lower = "hand"
+    acting = playing(operator)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    ((_, how),) = context.window_manager.opened
+    assert how["title"] == operator.bl_label
+    acting.layout = Layout()
+    operator.draw(acting, context)
+    assert " ".join(acting.layout.texts()).startswith(acting.refusal[:30])
+    assert ABOUT[operator] <= set(acting.layout.properties())
+    assert acting.said == []
+
+
+@pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)
+def test_where_nobody_can_be_asked_the_sentence_is_all(operator, leg):
+    leg.twobone.chains[0].lower = "hand"
+    acting = playing(operator)
+    assert ShowsProgress.invoke(acting, sidebar(window_manager=Dialogs()), None) == {"CANCELLED"}
+    ((kinds, _),) = acting.said
+    assert kinds == {"ERROR"}

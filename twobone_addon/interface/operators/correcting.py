@@ -1,0 +1,67 @@
+"""Operators that are refused say why in a dialog that has their settings: there they are put right and tried again."""
+
+from typing import Any
+
+import bpy
+from bpy.app.translations import pgettext_iface
+
+from ..refusing import refuse
+from ..rows import draw_sentence
+
+WIDTH = 400
+"""Of the dialog, in pixels at resolution scale 1: most sentences take three lines."""
+
+
+def can_ask(context: bpy.types.Context) -> bool:
+    """Whether there is a person in front of a window; Blender without one has a window all the same."""
+    return context.window is not None and not bpy.app.background
+
+
+class CanBeCorrected:
+    """Operators with `draw_correction()`, which draws the settings that may have been wrong."""
+
+    refusal = ""
+    """Why the last try was refused, while the dialog is open that says so."""
+
+    def ask_to_correct(self, context: bpy.types.Context, sentence: str) -> set[str]:
+        """Open the dialog; without a window, or where no setting can help, end with the sentence."""
+        if not can_ask(context) or not self.can_be_corrected():
+            return refuse(self, sentence)
+        self.refusal = sentence
+        manager = context.window_manager
+        return manager.invoke_props_dialog(
+            self, width=WIDTH, title=pgettext_iface(self.bl_label), confirm_text=pgettext_iface("Try Again")
+        )
+
+    def ask_again(self, sentence: str) -> set[str]:
+        """Refused from the dialog: it closes with this try, and the next try, which fails alike, opens a new one."""
+        if not self.refusal:
+            return refuse(self, sentence)
+        self.refusal = ""
+        operator = getattr(bpy.ops.twobone, self.bl_idname.partition("_OT_")[2])
+        operator("INVOKE_DEFAULT", **self._given())
+        return {"CANCELLED"}
+
+    def can_be_corrected(self) -> bool:
+        """Whether other settings of the operator may help."""
+        return True
+
+    def draws_refusal(self, context: bpy.types.Context) -> bool:
+        """Draw the dialog if it is open; tells whether it is."""
+        if not self.refusal:
+            return False
+        layout = self.layout
+        width = WIDTH * context.preferences.system.ui_scale
+        draw_sentence(layout.column(), self.refusal, context, icon="ERROR", width=width)
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        self.draw_correction()
+        return True
+
+    def _given(self) -> dict[str, Any]:
+        """What has been set so far, as a call of the operator takes it."""
+        given = {name: getattr(self, name) for name in self.properties.keys()}  # noqa: SIM118 - not a dictionary
+        return {
+            name: [dict(entry.items()) for entry in value] if isinstance(value, bpy.types.bpy_prop_collection) else value
+            for name, value in given.items()
+        }
