@@ -11,12 +11,11 @@ from ..scene.blender_types import Object, Scene
 from ..scene.keys.clearing import count_baked_keys, remove_baked_keys, remove_stretch
 from ..scene.keys.destinations import remove_baked_strip
 from ..scene.keys.guarding import refuse_uneditable
-from ..scene.lookup import find_armature, object_named, rotation_path, scale_path
-from ..scene.rig.rest_reading import read_rest_chain
+from ..scene.lookup import object_named, rotation_path, scale_path
 from ..scene.versions import curve_bag
 from ..scene.walk.restoring import edits_kept
 from ..settings import BakeSettings
-from .plan.finding import chain_names, end_bone_of
+from .plan.finding import end_bone_of, find_chain
 from .plan.frame_choice import frame_range
 
 
@@ -56,10 +55,9 @@ def count_baked(scene: Scene, wanted: Sequence[BakeSettings], active: Object | N
 
 
 def _planned(scene: Scene, settings: BakeSettings, active: Object | None) -> _Clearing:
-    armature = find_armature(settings.armature, active)
-    names = chain_names(armature, settings)
-    rest = read_rest_chain(armature, names, all_joints=settings.joints == "ALL")
-    end_bone, _ = end_bone_of(armature, settings, names, rest)
+    chain = find_chain(settings, active)
+    armature, names, rest = chain.armature, chain.names, chain.rest
+    end_bone, _ = end_bone_of(chain, settings)
     turned = [rest.bones[index] for index in rest.turning] + ([end_bone] if end_bone else [])
     rotations = [rotation_path(bone) for bone in turned]
     refuse_uneditable(armature, rotations, settings.destination)

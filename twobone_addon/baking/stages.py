@@ -16,10 +16,10 @@ from ..scene.walk.evaluate import animation_times
 from ..scene.walk.stepping import Steps
 from ..settings import BakeSettings
 from .motion.curve_motion import CurveMotion
-from .motion.plan_motion import motion_quantities, plan_motion
+from .motion.plan_motion import followed_motion, motion_quantities
 from .motion.sampling import sample_steps
 from .plan.overlap import refuse_overlap
-from .plan.planning import ChainPlan, plan_chain
+from .plan.planning import ChainPlan, plan_bake
 from .pose.solving import Solved, solve_curves
 from .report.between import Track, joined_tracks, quarters
 from .report.proof import Measured, measure, moments_between, proof_frames, proof_quantities, track
@@ -60,7 +60,7 @@ def solve(
     Chains that key the same channels at the same frames are refused, unless they `may_overlap`.
     """
     with watch.stage("read"):
-        plans = [plan_chain(scene, settings, active) for settings in wanted]
+        plans = [plan_bake(scene, settings, active) for settings in wanted]
         if not may_overlap:
             refuse_overlap(plans)
     with watch.stage("sample"):
@@ -68,7 +68,7 @@ def solve(
         quantities = [quantity for plan in plans for quantity in motion_quantities(plan)]
         samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans))
     with watch.stage("solve"):
-        motions = (plan_motion(plan, samples) for plan in plans)
+        motions = (followed_motion(plan, samples) for plan in plans)
         solved = [solve_curves(plan, motion) for plan, motion in zip(plans, motions, strict=True)]
     return Walk(solved, samples.evaluation)
 

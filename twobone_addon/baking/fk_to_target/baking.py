@@ -85,7 +85,7 @@ def _given_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object |
     watch = Stopwatch()
     with watch.stage("read"):
         refuse_stretched_time(scene)
-        plans = [plan_chain(scene, _of_the_chain(settings), active, writes=False) for settings in wanted]
+        plans = [plan_chain(scene, _of_the_chain(settings), active) for settings in wanted]
         things = [_things(plan.settings) for plan in plans]
         _refuse_shared(things)
     samples, guided = yield from _solved(scene, plans, things, watch)

@@ -13,7 +13,7 @@ from ...rig.pole_places import pole_places, seen_normals
 from ...rig.posing import joints_of, pose_path
 from ...rig.rounding import rounded_at_distance
 from ...scene.walk.evaluate import Samples
-from ..motion.plan_motion import PlanMotion, plan_motion, points
+from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
 from ..plan.planning import ChainPlan
 from ..pose.bends import NEARLY_STRAIGHT, seen_bend
 from ..pose.limb_plane import posed_normals
@@ -26,7 +26,7 @@ from .keys import location_values
 class TargetMotion:
     """What a chain does now, as its target and pole would make it do it."""
 
-    motion: PlanMotion
+    motion: AimedMotion
     """The motion with target and pole where they are to be."""
     chain: SolvedChain
     """What a bake would make of them."""
@@ -62,7 +62,7 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
         poles_world = points(motion.world_from_armature, poles)
     places = np.tile(np.eye(4), (len(joints), 1, 1))
     places[:, :3, 3] = targets_world
-    posed = replace(motion, target_world=places, pole_world=poles_world, influence=np.ones(len(joints)))
+    posed = aimed(replace(motion, pole_world=poles_world, influence=np.ones(len(joints))), places)
     chain = solve_chain_pose(plan, posed)
     frames = chain.task.frames
     away = out_of_plane(frames[:, None], joints - joints[:, :1])

@@ -19,11 +19,9 @@ from ...rig.scaling import scale_carriers
 from ...rig.turning import hinge_axis
 from ...scene.blender_types import Object
 from ...scene.keys.rotation_channels import RotationChannels, read_rotation_channels
-from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import ChainNames
-from ...scene.rig.rest_reading import read_rest_chain
 from ...settings import LIMB_PLANES, BakeSettings
-from ..plan.finding import chain_names, end_bone_of
+from ..plan.finding import end_bone_of, find_chain
 from .moving_plane import ON_AXIS, why_no_hinges
 from .still_plane import plane_moves, present_normal, present_pose
 
@@ -56,16 +54,15 @@ def curve_forecast(settings: BakeSettings, active: Object | None = None) -> tupl
     The end bone, whose turns nobody knows before, counts with all its channels. Raises a `TwoBoneError` where the
     settings name no chain.
     """
-    armature = find_armature(settings.armature, active)
-    names = chain_names(armature, settings)
-    rest = read_rest_chain(armature, names, all_joints=settings.joints == "ALL")
+    chain = find_chain(settings, active)
+    rest = chain.rest
     counts, reasons = [], []
-    for hinge in hinges_of(armature, settings, names, rest):
-        why = _why_more(hinge, read_rotation_channels(armature, hinge.bone), settings)
+    for hinge in hinges_of(chain.armature, settings, chain.names, rest):
+        why = _why_more(hinge, read_rotation_channels(chain.armature, hinge.bone), settings)
         counts.append(_all_channels(hinge.bone) if why else 1)
         if why:
             reasons.append(f'Bone "{hinge.bone.name}" takes {counts[-1]} curves: {why}.')
-    end_bone, _ = end_bone_of(armature, settings, names, rest)
+    end_bone, _ = end_bone_of(chain, settings)
     if end_bone is not None:
         counts.append(_all_channels(end_bone))
         reasons.append(f'Bone "{end_bone.name}" takes up to {counts[-1]} curves: it can rotate freely.')
@@ -78,10 +75,8 @@ def curve_forecast(settings: BakeSettings, active: Object | None = None) -> tupl
 
 def chain_hinges(settings: BakeSettings, active: Object | None = None) -> tuple[Object, list[Hinge]]:
     """The armature, and the hinges of the chain that the settings mean; raises a `TwoBoneError` where they mean none."""
-    armature = find_armature(settings.armature, active)
-    names = chain_names(armature, settings)
-    rest = read_rest_chain(armature, names, all_joints=settings.joints == "ALL")
-    return armature, hinges_of(armature, settings, names, rest)
+    chain = find_chain(settings, active)
+    return chain.armature, hinges_of(chain.armature, settings, chain.names, chain.rest)
 
 
 def hinges_of(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> list[Hinge]:

@@ -84,7 +84,9 @@ def _prove(scene: Scene, solved: list[SolvedLimb]) -> Steps[Samples]:
     frames = all_frames(plan.report_frames for plan in plans)
     quantities: list[Quantity] = []
     for limb in solved:
-        quantities += [*limb.limb.poses(), limb.limb.plan.armature_world, limb.limb.plan.target_world]
+        quantities += [*limb.limb.poses(), limb.limb.plan.armature_world]
+        if limb.limb.ik:
+            quantities.append(limb.limb.plan.target_world)
     return (yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans, proving=True)))
 
 
@@ -94,7 +96,6 @@ def _report(limb: SolvedLimb, proof: Samples | None, left: list[str]) -> Convert
     values = {entry.name: getattr(base, entry.name) for entry in fields(base)}
     rows = chain.plan.report_rows
     values |= {
-        "target": limb.limb.plan.settings.target if limb.limb.ik else "",
         "reached": int(np.count_nonzero(limb.on_target[rows])) if limb.limb.ik else base.frames,
         "too_far": 0,
         "too_near": 0,

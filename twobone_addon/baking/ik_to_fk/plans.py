@@ -20,7 +20,7 @@ from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
 from ...scene.walk.evaluate import Quantity
 from ...settings import OPTIONS, BakeSettings
 from ..motion.plan_motion import motion_quantities
-from ..plan.planning import ChainPlan, plan_chain, with_keyed
+from ..plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from .switches import SWITCHES
 
 SETTINGS = ("armature", *(option.name for option in OPTIONS if option.group is Group.KEYS), "verify", "evaluation")
@@ -151,6 +151,7 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, ik: IkL
         target_bone=ik.target_bone,
     )
     plan = plan_chain(scene, settings, None)
+    refuse_unwritable_chain(scene, plan)
     keyed = f"{ik.path}.influence" if wanted.switch_off == "INFLUENCE" else ""
     if keyed:
         refuse_unwritable(armature, [keyed], wanted.settings.destination)
@@ -210,11 +211,9 @@ def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: Rigif
         _settings(armature, wanted, upper, lower, end),
         tip_end="HEAD",
         end_rotation="KEEP",
-        # A plan follows something; what the limb really does is sampled from the bones that show it.
-        target=armature.name,
-        target_bone=limb.switch_bone,
     )
     plan = plan_chain(scene, settings, None)
+    refuse_unwritable_chain(scene, plan)
     bones = armature.pose.bones
     pairs = zip(limb.controls[2:], limb.controls[3:], strict=False)
     further = tuple(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])) for above, below in pairs)

@@ -25,7 +25,7 @@ from ...scene.lookup import rotation_path
 from ...scene.walk.evaluate import Quantity, Samples
 from ..keys.holding import held_outside
 from ..keys.keying import KeyedChain, keyed_chain
-from ..motion.plan_motion import PlanMotion, plan_motion, points, posed_channels
+from ..motion.plan_motion import PlanMotion, aimed, plan_motion, points, posed_channels
 from ..pose.curve_values import rotation_curves
 from ..pose.solving import CurveSamples, Solved, solve_curves, surroundings_of
 from .plans import LimbPlan
@@ -75,13 +75,15 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
         influence=np.ones(len(motion.frames)),
         end_pose=None if limb.plan.end_bone is None else shown[2],
     )
-    solved, on_target = _solved(limb, posed, joints, shown_joints)
+    targets = _targets(limb, motion, samples)
+    solved, on_target = _solved(limb, posed, joints, shown_joints, targets)
     most = STRETCH_SHOWS if stretched else KEYS_SHOW
     if limb.ik is not None:
         as_it_is = _keyed_off(limb, solved, shown) > most
         if as_it_is.any():
             # Uneven stretch leaves no triangle to solve: there the bones are keyed as they are seen.
-            solved, on_target = _solved(limb, replace(posed, influence=np.where(as_it_is, 0.0, 1.0)), joints, shown_joints)
+            apart = replace(posed, influence=np.where(as_it_is, 0.0, 1.0))
+            solved, on_target = _solved(limb, apart, joints, shown_joints, targets)
             on_target = on_target & ~as_it_is
             _refuse_moved(limb, _keyed_off(limb, solved, shown), most)
     if stretched:
@@ -91,10 +93,18 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
     return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
 
 
-def _solved(limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Array) -> tuple[Solved, Mask]:
+def _targets(limb: LimbPlan, motion: PlanMotion, samples: Samples) -> Array | None:
+    """Where IK wants the tip, `(F, 3)`, armature space; `None` where no constraint of the limb's own does."""
+    if limb.ik is None:
+        return None
+    return points(motion.armature_from_world, samples.every(limb.plan.target_world)[:, :3, 3])
+
+
+def _solved(limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Array, targets: Array | None) -> tuple[Solved, Mask]:
     """The chain on its targets, and where IK has the tip there, `(F,)`; where it does not, the pose as it is.
 
     joints : (F, 3, 3), of the pose as it is
+    targets : (F, 3), armature space
 
     A leg that is nearly straight bends visibly for a tip that moves invisibly; there the pose stays as it is as well.
     """
@@ -103,11 +113,10 @@ def _solved(limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Arr
     tips, size = joints[:, 2], path_length(joints)
 
     def solved_for(aims: Array) -> Solved:
-        return solve_curves(plan, replace(motion, target_world=_places(points(motion.world_from_armature, aims))))
+        return solve_curves(plan, aimed(motion, _places(points(motion.world_from_armature, aims))))
 
-    if limb.ik is None:
+    if targets is None:
         return solved_for(tips), np.zeros(len(tips), dtype=bool)
-    targets = points(motion.armature_from_world, motion.target_world[:, :3, 3])
     on_target = magnitude(targets - shown_joints[:, 2]) <= IK_RESIDUAL * size
     first = solved_for(np.where(on_target[:, None], targets, tips))
     moved = magnitude(first.chain.turned.joints - joints).max(axis=1)

@@ -8,8 +8,6 @@ import numpy as np
 
 from ...array_types import Array
 from ...curves.loops import goes_on, meets, seam_slopes
-from ...scene.keys.reading import repeats
-from ...scene.lookup import find_object, object_named
 from ..plan.planning import ChainPlan
 from ..pose.solving import CurveSamples
 
@@ -29,7 +27,7 @@ def loop_slopes(plan: ChainPlan, curves: Sequence[CurveSamples]) -> tuple[Array,
     signs = _signs(curves, values)
     values[2:] *= signs
     times = plan.frames[[0, 1, -2, -1]]
-    if plan.settings.loop == "AUTO" and not (meets(values) and (_repeats(plan) or goes_on(times, values))):
+    if plan.settings.loop == "AUTO" and not (meets(values) and (plan.repeats or goes_on(times, values))):
         return None
     slopes = seam_slopes(times, values)
     return slopes, slopes * signs
@@ -43,12 +41,3 @@ def _signs(curves: Sequence[CurveSamples], values: Array) -> Array:
         if values[0, columns] @ values[-1, columns] < 0.0:
             signs[columns] = -1.0
     return signs
-
-
-def _repeats(plan: ChainPlan) -> bool:
-    """Whether target or chain are made to repeat."""
-    target = find_object("Target", plan.settings.target, plan.settings.target_bone)
-    armature = object_named(plan.names.armature)
-    return repeats(target, plan.settings.target_bone) or any(
-        repeats(armature, plan.rest.bones[index].name) for index in plan.rest.turning
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ LARGEST = 1e18
 
 @dataclass(frozen=True, slots=True)
 class PlanMotion:
-    """Everything about a plan that moves. What does not move may have one row, which stands for all frames; the target never."""
+    """Everything about a plan that moves, but its target. What does not move may have one row, which stands for all frames."""
 
     frames: Array
     """`(F,)` scene frames."""
@@ -33,8 +33,6 @@ class PlanMotion:
     world_from_armature: Array
     """`(F, 4, 4)`"""
     armature_from_world: Array
-    """`(F, 4, 4)`"""
-    target_world: Array
     """`(F, 4, 4)`"""
     pole_world: Array | None
     """`(F, 3)`"""
@@ -50,13 +48,21 @@ class PlanMotion:
     """`(F, 4)` of that bone."""
 
 
+@dataclass(frozen=True, slots=True)
+class AimedMotion(PlanMotion):
+    """The same with what the tip follows."""
+
+    target_world: Array
+    """`(F, 4, 4)`, a row for each frame."""
+
+
 def motion_quantities(plan: ChainPlan) -> list[Quantity]:
     """What to sample before solving."""
     optional = [plan.parent, plan.pole_world, plan.plane_world, plan.end_pose, plan.end_channels]
     constrained = [plan.pose(index) for index in plan.constrained] + [plan.pose(index - 1) for index in plan.constrained if index]
     return [
         plan.armature_world,
-        plan.target_world,
+        *([plan.target_world] if plan.settings.target else []),
         *plan.channels,
         *(quantity for quantity in optional if quantity is not None),
         *constrained,
@@ -83,7 +89,6 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
         rotation_values=tuple(value[:, 3:7] for value in values),
         world_from_armature=world_from_armature,
         armature_from_world=np.linalg.inv(world_from_armature),
-        target_world=samples.every(plan.target_world),
         pole_world=None if pole is None else pole[:, :3, 3],
         plane_world=at(plan.plane_world),
         influence=np.full(1, plan.settings.influence) if influence is None else np.clip(influence, 0.0, 1.0),
@@ -91,6 +96,17 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
         end_pose=at(plan.end_pose),
         end_rotation_values=None if end_channels is None else end_channels[:, 3:7],
     )
+
+
+def aimed(motion: PlanMotion, target_world: Array) -> AimedMotion:
+    """The motion with its tip to follow matrices `(F, 4, 4)`."""
+    parts = {entry.name: getattr(motion, entry.name) for entry in fields(PlanMotion)}
+    return AimedMotion(**parts, target_world=target_world)
+
+
+def followed_motion(plan: ChainPlan, samples: Samples) -> AimedMotion:
+    """The same as `plan_motion`, of a chain that has a target."""
+    return aimed(plan_motion(plan, samples), samples.on(plan.frames).every(plan.target_world))
 
 
 def points(matrices: Array, places: Array) -> Array:

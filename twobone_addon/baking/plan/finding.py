@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...errors import ChainError
 from ...rig.bones import RestBone, RestChain
 from ...scene.blender_types import Object
+from ...scene.lookup import find_armature
 from ...scene.rest_bones import read_rest_bone
 from ...scene.rig.chain_finding import ChainNames, chain_from_names, chain_from_selection
-from ...scene.rig.rest_reading import starts_at_tail
+from ...scene.rig.rest_reading import read_rest_chain, starts_at_tail
 from ...settings import BakeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChain:
+    """A chain in its armature."""
+
+    armature: Object
+    names: ChainNames
+    rest: RestChain
+
+
+def find_chain(settings: BakeSettings, active: Object | None) -> FoundChain:
+    """The chain that the settings mean; `active` is the armature where they name none. Raises a `TwoBoneError` without one."""
+    armature = find_armature(settings.armature, active)
+    names = chain_names(armature, settings)
+    return FoundChain(armature, names, read_rest_chain(armature, names, all_joints=settings.joints == "ALL"))
 
 
 def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:
@@ -21,18 +40,19 @@ def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:
     return chain_from_selection(armature, settings.tip, settings.tip_end)
 
 
-def end_bone_of(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> tuple[RestBone | None, int]:
+def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | None, int]:
     """The bone whose head is the tip, and where in the chain its parent is."""
     if settings.end_rotation == "NONE":
         return None, 0
-    carrier = armature.pose.bones[names.tip]
-    if not names.tip_at_tail:
-        return rest.bones[-1], len(rest.bones) - 2
+    bones = found.rest.bones
+    if not found.names.tip_at_tail:
+        return bones[-1], len(bones) - 2
+    carrier = found.armature.pose.bones[found.names.tip]
     at_tip = [child for child in carrier.children if starts_at_tail(child)]
     if len(at_tip) != 1:
-        found = f"{len(at_tip)} bones start" if at_tip else "no bone starts"
+        starting = f"{len(at_tip)} bones start" if at_tip else "no bone starts"
         raise ChainError(
-            f'At the tip of "{carrier.name}" {found}, so there is no end bone to turn. '
+            f'At the tip of "{carrier.name}" {starting}, so there is no end bone to turn. '
             "Name the end bone as the tip, or let the end follow."
         )
-    return read_rest_bone(at_tip[0]), len(rest.bones) - 1
+    return read_rest_bone(at_tip[0]), len(bones) - 1

@@ -44,7 +44,7 @@ class FrameChoice:
     """Frames, among those sampled, that keep their keys when keys are reduced: the target's own, where that is asked for."""
 
 
-def choose_frames(scene: Scene, settings: BakeSettings, target: Object, armature: Object, bones: Sequence[str]) -> FrameChoice:
+def choose_frames(scene: Scene, settings: BakeSettings, armature: Object, bones: Sequence[str]) -> FrameChoice:
     """The frames that the settings ask for; raises `RangeError` where they cannot be told."""
     start, end = frame_range(scene, settings)
     if (end - start) / settings.step > MOST_FRAMES:
@@ -58,8 +58,8 @@ def choose_frames(scene: Scene, settings: BakeSettings, target: Object, armature
             "Choose frames nearer to 0."
         )
     if settings.keys == "REDUCE":
-        return _reducible_frames(settings, target, start, end)
-    keyed = _keyed_frames(settings, target, armature, bones, (start, end))
+        return _reducible_frames(settings, start, end)
+    keyed = _keyed_frames(settings, armature, bones, (start, end))
     if settings.interpolation != "BEZIER":
         return FrameChoice(keyed, np.arange(len(keyed)), np.empty(0))
     around = np.clip(np.concatenate([keyed - SLOPE_STEP, keyed + SLOPE_STEP]), start, end)
@@ -67,7 +67,7 @@ def choose_frames(scene: Scene, settings: BakeSettings, target: Object, armature
     return FrameChoice(sampled, np.searchsorted(sampled, keyed), np.empty(0))
 
 
-def _reducible_frames(settings: BakeSettings, target: Object, start: float, end: float) -> FrameChoice:
+def _reducible_frames(settings: BakeSettings, start: float, end: float) -> FrameChoice:
     """The frames of a motion whose keys are to be reduced, which is known well between them."""
     whole = frame_grid(start, end, settings.step)
     most = MOST_SAMPLES // FEWEST_SAMPLES_PER_FRAME
@@ -81,7 +81,7 @@ def _reducible_frames(settings: BakeSettings, target: Object, start: float, end:
     sampled = subframe_grid(whole, min(wanted, densest))
     if settings.keep_keys not in {"TARGET", "BOTH"}:
         return FrameChoice(sampled, np.searchsorted(sampled, whole), np.empty(0))
-    own = key_frames(target, settings.target_bone)
+    own = _keys_of_target(settings)
     own = own[(own >= start) & (own <= end)]
     sampled = merge_frames(sampled, own)
     place = np.clip(np.searchsorted(sampled, own), 1, len(sampled) - 1)
@@ -89,14 +89,12 @@ def _reducible_frames(settings: BakeSettings, target: Object, start: float, end:
     return FrameChoice(sampled, np.searchsorted(sampled, whole), np.unique(kept))
 
 
-def _keyed_frames(
-    settings: BakeSettings, target: Object, armature: Object, bones: Sequence[str], within: tuple[float, float]
-) -> Array:
+def _keyed_frames(settings: BakeSettings, armature: Object, bones: Sequence[str], within: tuple[float, float]) -> Array:
     start, end = within
     if settings.keys == "FRAMES":
         return frame_grid(start, end, settings.step)
     if settings.keys == "TARGET_KEYS":
-        whose, found = f'Target "{target.name}"', key_frames(target, settings.target_bone)
+        whose, found = f'Target "{settings.target}"', _keys_of_target(settings)
     else:
         whose, found = "The chain", merge_frames(*(key_frames(armature, bone) for bone in bones))
     inside = merge_frames(found[(found >= start) & (found <= end)])
@@ -120,15 +118,21 @@ def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
     if settings.frame_range == "CUSTOM":
         return settings.frame_start, settings.frame_end
     if settings.frame_range == "TARGET":
-        target = find_object("Target", settings.target, settings.target_bone)
-        found = key_frames(target, settings.target_bone)
+        found = _keys_of_target(settings)
         if not len(found):
-            raise RangeError(f'Target "{target.name}" has no keys of its own to take the range from. Choose another frame range.')
+            raise RangeError(
+                f'Target "{settings.target}" has no keys of its own to take the range from. Choose another frame range.'
+            )
         return float(found[0]), float(found[-1])
     if settings.frame_range == "AUTO" and settings.target:
-        found = key_frames(find_object("Target", settings.target, settings.target_bone), settings.target_bone)
+        found = _keys_of_target(settings)
         if len(found) and found[-1] > found[0]:
             return float(found[0]), float(found[-1])
     if settings.frame_range == "PREVIEW" and scene.use_preview_range:
         return float(scene.frame_preview_start), float(scene.frame_preview_end)
     return float(scene.frame_start), float(scene.frame_end)
+
+
+def _keys_of_target(settings: BakeSettings) -> Array:
+    """Frames `(K,)` of the target's own keys; raises `ObjectError` without a target."""
+    return key_frames(find_object("Target", settings.target, settings.target_bone), settings.target_bone)

@@ -13,18 +13,17 @@ from ...scene.blender_types import Object, Scene
 from ...scene.keys.clearing import has_baked_keys
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.own_scales import own_scale
-from ...scene.keys.reading import is_animated, read_keyed
+from ...scene.keys.reading import is_animated, read_keyed, repeats
 from ...scene.keys.tables import Keyed
-from ...scene.lookup import find_armature, find_object, objects_by_name, rotation_path, scale_path
+from ...scene.lookup import find_object, object_named, objects_by_name, rotation_path, scale_path
 from ...scene.moves.dependencies import Dependencies, dependencies
 from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.constraints import is_acting, is_constrained
-from ...scene.rig.rest_reading import read_rest_chain
 from ...scene.versions import curve_bag
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
 from ...unused import unused
-from .finding import chain_names, end_bone_of
+from .finding import FoundChain, end_bone_of, find_chain
 from .frame_choice import choose_frames
 
 MOST_CHANNELS = 4
@@ -61,6 +60,8 @@ class ChainPlan:
     """Index in `rest.bones` of the bone that the end bone hangs from."""
     keyed: dict[tuple[str, int], Keyed]
     """How each channel that may be written is keyed now, by data path and index."""
+    repeats: bool
+    """The target, or one of the bones that turn, is made to repeat."""
     animated_settings: dict[str, Quantity]
     """Settings of the stored chain that are read per frame, by name."""
     notes: tuple[str, ...]
@@ -78,7 +79,7 @@ class ChainPlan:
 
     @property
     def target_world(self) -> Quantity:
-        """What the tip follows."""
+        """What the tip follows, of a chain that has a target."""
         return Quantity("WORLD", self.settings.target, self.settings.target_bone)
 
     @property
@@ -129,25 +130,38 @@ class ChainPlan:
         return [scale_path(self.rest.bones[index]) for index in scale_carriers(self.rest)]
 
 
-def plan_chain(
-    scene: Scene, settings: BakeSettings, active: Object | None, *, writes: bool = True, follows: bool = True
-) -> ChainPlan:
-    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there.
+def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
+    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there."""
+    found = find_chain(settings, active)
+    find_object("Target", settings.target, settings.target_bone)
+    plan = _plan(scene, settings, found)
+    refuse_unwritable_chain(scene, plan)
+    return plan
 
-    Without `writes` the chain is only looked at, and need not be able to take keys. Without `follows` its target is only
-    there to be named: somebody else says where the tip is to be.
+
+def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
+    """Find and check what poses the chain; raises a `TwoBoneError`.
+
+    It may have no target, where somebody else says where the tip is to be, and need not be able to take keys.
     """
-    armature = find_armature(settings.armature, active)
-    names = chain_names(armature, settings)
-    target = find_object("Target", settings.target, settings.target_bone)
+    return _plan(scene, settings, find_chain(settings, active))
+
+
+def refuse_unwritable_chain(scene: Scene, plan: ChainPlan) -> None:
+    """Raise a `TwoBoneError` where a bake could not write the chain's channels."""
+    refuse_stretched_time(scene)
+    refuse_unwritable(object_named(plan.names.armature), plan.keyed_paths(), plan.settings.destination)
+
+
+def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:
+    armature, names, rest = found.armature, found.names, found.rest
     _refuse_unknown_names(settings)
-    rest = read_rest_chain(armature, names, all_joints=settings.joints == "ALL")
     _refuse_broken_stretch(settings, rest)
     _refuse_other_limits(settings, rest)
-    end_bone, end_parent = end_bone_of(armature, settings, names, rest)
+    end_bone, end_parent = end_bone_of(found, settings)
     parent = armature.pose.bones[names.upper].parent
-    followed = _followed(settings, follows=follows)
-    chosen = choose_frames(scene, settings, target, armature, [bone.name for bone in rest.bones])
+    followed = _followed(settings)
+    chosen = choose_frames(scene, settings, armature, [bone.name for bone in rest.bones])
     plan = ChainPlan(
         settings=settings,
         names=names,
@@ -162,12 +176,10 @@ def plan_chain(
         end_bone=end_bone,
         end_parent=end_parent,
         keyed={},
+        repeats=_repeats(armature, settings, rest),
         animated_settings=_animated_settings(armature, settings),
         notes=(*_notes(armature, rest), *_lost(followed), *unused(settings, settings.asked).values()),
     )
-    if writes:
-        refuse_stretched_time(scene)
-        refuse_unwritable(armature, plan.keyed_paths(), settings.destination)
     return with_keyed(plan, armature, plan.keyed_paths())
 
 
@@ -179,9 +191,9 @@ def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> Chain
     return replace(plan, keyed=plan.keyed | found)
 
 
-def _followed(settings: BakeSettings, *, follows: bool) -> list[tuple[str, str, str]]:
+def _followed(settings: BakeSettings) -> list[tuple[str, str, str]]:
     """What the chain depends on: its role, and the names of object and bone."""
-    followed = [("Target", settings.target, settings.target_bone)] if follows else []
+    followed = [("Target", settings.target, settings.target_bone)] if settings.target else []
     if settings.plane == "POLE":
         followed.append(("Pole", settings.pole, settings.pole_bone))
     if settings.plane == "OBJECT":
@@ -251,6 +263,12 @@ def _animated_settings(armature: Object, settings: BakeSettings) -> dict[str, Qu
         return {}
     paths = {name: f"twobone.chains[{index}].{name}" for name in ANIMATABLE}
     return {name: Quantity("VALUE", armature.name, path=path) for name, path in paths.items() if is_animated(armature, path)}
+
+
+def _repeats(armature: Object, settings: BakeSettings, rest: RestChain) -> bool:
+    bone, turning = settings.target_bone, (rest.bones[index].name for index in rest.turning)
+    follows = bool(settings.target) and repeats(find_object("Target", settings.target, bone), bone)
+    return follows or any(repeats(armature, name) for name in turning)
 
 
 def _notes(armature: Object, rest: RestChain) -> tuple[str, ...]:

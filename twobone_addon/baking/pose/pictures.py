@@ -15,10 +15,10 @@ from ...rig.posing import rest_reference
 from ...scene.blender_types import Scene
 from ...settings import BakeSettings
 from ...solver import Reach, forward
-from ..motion.plan_motion import PlanMotion, motion_quantities, plan_motion, points
+from ..motion.plan_motion import AimedMotion, followed_motion, motion_quantities, points
 from ..motion.sampling import sample
-from ..plan.planning import ChainPlan, plan_chain
-from .present import PresentPlan, aimed, present_motion
+from ..plan.planning import ChainPlan, plan_bake
+from .present import PresentPlan, present_motion
 from .solving import SolvedChain, solve_chain_pose
 from .task import turned_over
 
@@ -147,9 +147,7 @@ def chain_picture(
 
     `base` is what the pose was before the chain began to follow, see `present_motion`.
     """
-    plan, motion = present_motion(present, scene, depsgraph, base)
-    if place_world is not None:
-        motion = aimed(motion, place_world)
+    plan, motion = present_motion(present, scene, depsgraph, base, place_world=place_world)
     return _chain_pictures(plan, motion, solve_chain_pose(plan, motion)).at(0)
 
 
@@ -158,11 +156,11 @@ def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
 
     `None` where only a walk through the user's own scene could tell: nobody has asked for one.
     """
-    plan = plan_chain(scene, _each_frame(settings), None)
+    plan = plan_bake(scene, _each_frame(settings), None)
     if plan.reads_scene:
         return None
     samples = sample(scene, motion_quantities(plan), plan.frames)
-    motion = plan_motion(plan, samples)
+    motion = followed_motion(plan, samples)
     solved = solve_chain_pose(plan, motion)
     chains = _chain_pictures(plan, motion, solved)
     lengths = path_length(solved.turned.joints)
@@ -184,7 +182,7 @@ def _each_frame(settings: BakeSettings) -> BakeSettings:
     return settings if settings.keys == "REDUCE" else replace(settings, keys="FRAMES", step=min(settings.step, 1.0))
 
 
-def _chain_pictures(plan: ChainPlan, motion: PlanMotion, chosen: SolvedChain) -> ChainPictures:
+def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: SolvedChain) -> ChainPictures:
     other = solve_chain_pose(plan, turned_over(plan, motion, chosen.task))
     count = len(motion.target_world)
     frames = np.broadcast_to(chosen.task.frames, (count, 3, 3))

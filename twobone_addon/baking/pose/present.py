@@ -17,9 +17,9 @@ from ...scene.lookup import object_named, rotation_path, rotation_values
 from ...scene.rest_bones import read_rest_bone
 from ...scene.walk.present import present_samples
 from ...settings import BakeSettings
-from ..motion.plan_motion import PlanMotion, motion_quantities, plan_motion, points
+from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, followed_motion, motion_quantities, plan_motion, points
 from ..motion.sampling import sample
-from ..plan.planning import ChainPlan, plan_chain
+from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
 from .curve_values import Surroundings, rotation_curves
 from .solving import SolvedChain, solve_chain_pose
 from .task import target_offset
@@ -60,14 +60,14 @@ def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None
     An offset from the target that is to be kept is that of the first frame of the bake's range, which is sampled; or that
     of a `known` plan.
     """
-    plan = plan_chain(scene, settings, None)
+    plan = plan_bake(scene, settings, None)
     offset = np.zeros(3)
     if settings.target_offset == "KEEP" and known is not None:
         offset = known.offset
     elif settings.target_offset == "KEEP":
         first = replace(plan, frames=plan.report_frames[:1], report_rows=np.zeros(1, dtype=int))
         samples = sample(scene, motion_quantities(first), first.frames)
-        offset = target_offset(first, plan_motion(first, samples))
+        offset = target_offset(first, followed_motion(first, samples))
     return PresentPlan(settings, _without_offset(plan), offset)
 
 
@@ -83,19 +83,13 @@ def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
     if settings.target:
         return present_plan(scene, replace(settings, target_offset="NONE"))
     turned = "NONE" if settings.end_rotation == "TARGET" else settings.end_rotation
-    alone = replace(settings, target=settings.armature, end_rotation=turned, frame_range="SCENE", keys="FRAMES")
-    return PresentPlan(settings, _without_offset(plan_chain(scene, alone, None, follows=False)), np.zeros(3))
+    plan = plan_chain(scene, replace(settings, end_rotation=turned, frame_range="SCENE", keys="FRAMES"), None)
+    refuse_unwritable_chain(scene, plan)
+    return PresentPlan(settings, _without_offset(plan), np.zeros(3))
 
 
 def _without_offset(plan: ChainPlan) -> ChainPlan:
     return replace(plan, settings=replace(plan.settings, target_offset="NONE"), frames=np.zeros(1))
-
-
-def aimed(motion: PlanMotion, place_world: Array) -> PlanMotion:
-    """The motion of one frame with the target at a place `(3,)`."""
-    target = motion.target_world.copy()
-    target[:, :3, 3] = place_world
-    return replace(motion, target_world=target)
 
 
 def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
@@ -108,9 +102,16 @@ def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
 
 
 def present_motion(
-    present: PresentPlan, scene: Scene, depsgraph: Any, base: Mapping[str, tuple[float, ...]] | None = None
-) -> tuple[ChainPlan, PlanMotion]:
-    """The plan at the scene's frame and what moves it there, one row.
+    present: PresentPlan,
+    scene: Scene,
+    depsgraph: Any,
+    base: Mapping[str, tuple[float, ...]] | None = None,
+    *,
+    place_world: Array | None = None,
+) -> tuple[ChainPlan, AimedMotion]:
+    """The plan at the scene's frame and what moves it there, one row; with its target at a place `(3,)` if one is given.
+
+    A chain without target needs that place.
 
     `base` holds, by bone, rotation (4) and scale (3) to be taken for the present ones: what the pose was before it was
     made to follow, which influence, a kept bend and stretching start from.
@@ -121,11 +122,12 @@ def present_motion(
     for quantity in plan.channels:
         if quantity.bone in known:
             samples.values[quantity][0, 3:] = known[quantity.bone]
-    motion = plan_motion(plan, samples)
-    return plan, aimed(motion, points(motion.target_world, present.offset))
+    target = samples.every(plan.target_world).copy() if plan.settings.target else np.eye(4)[None]
+    target[:, :3, 3] = points(target, present.offset) if place_world is None else place_world
+    return plan, aimed(plan_motion(plan, samples), target)
 
 
-def present_channels(plan: ChainPlan, motion: PlanMotion) -> list[ChannelValue]:
+def present_channels(plan: ChainPlan, motion: AimedMotion) -> list[ChannelValue]:
     """What the channels of the chain's bones must hold for the pose that a bake would give it.
 
     Rotations continue those that the bones have: of the angles that mean the same pose, the nearest.

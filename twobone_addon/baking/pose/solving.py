@@ -16,7 +16,7 @@ from ...rig.posing import Turned, pose_with_rotations, present_reference, rest_r
 from ...rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
 from ...rig.scaling import scale_carriers
 from ...scene.lookup import rotation_path, scale_path
-from ..motion.plan_motion import PlanMotion
+from ..motion.plan_motion import AimedMotion, PlanMotion
 from ..plan.planning import ChainPlan
 from .curve_values import Surroundings, rotation_curves
 from .task import chain_task, target_offset
@@ -62,12 +62,12 @@ class Solved:
     """One chain, posed, with the curves that pose it."""
 
     plan: ChainPlan
-    motion: PlanMotion
+    motion: AimedMotion
     chain: SolvedChain
     curves: list[CurveSamples]
 
 
-def solve_chain_pose(plan: ChainPlan, motion: PlanMotion) -> SolvedChain:
+def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
     """Pose the plan's chain on its target, for every row of the motion."""
     at_rest = plan.settings.reference == "REST"
     reference = (rest_reference if at_rest else present_reference)(plan.rest, motion.chain)
@@ -78,7 +78,7 @@ def solve_chain_pose(plan: ChainPlan, motion: PlanMotion) -> SolvedChain:
     return SolvedChain(task, pose, turned, ratio, _end_rotation(plan, motion, turned), held, offset)
 
 
-def solve_curves(plan: ChainPlan, motion: PlanMotion) -> Solved:
+def solve_curves(plan: ChainPlan, motion: AimedMotion) -> Solved:
     """Pose the plan's chain and turn the poses into continuous curves."""
     chain = solve_chain_pose(plan, motion)
     curves = []
@@ -106,7 +106,7 @@ def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose) -> 
     return pose_with_rotations(plan.rest, scaled, rotations), ratio
 
 
-def _end_rotation(plan: ChainPlan, motion: PlanMotion, turned: Turned) -> Array | None:
+def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: Turned) -> Array | None:
     """Local rotation `(F, 3, 3)` that gives the end bone its orientation in the armature."""
     if plan.end_bone is None or motion.end_pose is None:
         return None

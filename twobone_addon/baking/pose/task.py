@@ -15,7 +15,7 @@ from ...rig.rotations import before
 from ...rig.scaling import stretched
 from ...settings import LIMB_PLANES, BakeSettings
 from ...solver import ReachOptions, sides_with_hysteresis
-from ..motion.plan_motion import PlanMotion, points
+from ..motion.plan_motion import AimedMotion, PlanMotion, points
 from ..plan.planning import ChainPlan
 from .bends import NEARLY_STRAIGHT, kept_sides, seen_bend
 from .limb_plane import Limb, limb_in_plane
@@ -24,7 +24,7 @@ SINGLE_PRECISION = 1e-6
 """Relative error of positions that Blender evaluates, with a margin of ten: what is out of reach by less is reached."""
 
 
-def chain_task(plan: ChainPlan, motion: PlanMotion, reference: Reference, offset: Array) -> tuple[Task, Mask]:
+def chain_task(plan: ChainPlan, motion: AimedMotion, reference: Reference, offset: Array) -> tuple[Task, Mask]:
     """The task of a plan, and at which frames `(F,)` its plane was undecided and taken from another frame.
 
     offset : (3,), see `target_offset`
@@ -56,7 +56,7 @@ def chain_task(plan: ChainPlan, motion: PlanMotion, reference: Reference, offset
     return task, held
 
 
-def target_offset(plan: ChainPlan, motion: PlanMotion) -> Array:
+def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:
     """Where the tip is to be, `(3,)`, seen from the target: on it, or where the tip was at the first frame that is keyed."""
     if plan.settings.target_offset == "NONE":
         return np.zeros(3)
@@ -173,7 +173,7 @@ def _asked_side(plan: ChainPlan, motion: PlanMotion) -> Array:
     return np.full(len(motion.frames), -1.0 if plan.settings.bend == "NEGATIVE" else 1.0)
 
 
-def turned_over(plan: ChainPlan, motion: PlanMotion, task: Task) -> PlanMotion:
+def turned_over(plan: ChainPlan, motion: AimedMotion, task: Task) -> AimedMotion:
     """The motion with the chain's bend asked to the other side at every frame."""
     return replace(motion, bend=-(_asked_side(plan, motion) if plan.settings.plane == "POSE" else task.bend))
 

@@ -9,7 +9,7 @@ from mathutils import Vector
 from ...baking.fk_to_target.guides import target_guide
 from ...baking.plan.completing import StoredChain, stored_settings
 from ...baking.pose.pictures import chain_picture
-from ...baking.pose.present import ChannelValue, PresentPlan, aimed, dragging_plan, present_channels, present_motion
+from ...baking.pose.present import ChannelValue, PresentPlan, dragging_plan, present_channels, present_motion
 from ...errors import SelectionError, TwoBoneError
 from ...settings import LIMB_PLANES
 from ..refusing import refuse
@@ -120,9 +120,9 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def _pose(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:
-        plan, motion = present_motion(self.present, context.scene, context.evaluated_depsgraph_get(), self.before)
-        there = replace(aimed(motion, np.array(self.pointer.place)), bend=np.array([self.side]))
-        self.values = present_channels(plan, there)
+        depsgraph, place = context.evaluated_depsgraph_get(), np.array(self.pointer.place)
+        plan, motion = present_motion(self.present, context.scene, depsgraph, self.before, place_world=place)
+        self.values = present_channels(plan, replace(motion, bend=np.array([self.side])))
         set_values(armature, self.values)
 
     def _keep(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:

@@ -7,7 +7,7 @@ from bpy.app.translations import pgettext_iface
 
 from ...baking.bake import bake_steps
 from ...baking.plan.completing import StoredChain, stored_chains, stored_settings
-from ...baking.plan.planning import plan_chain
+from ...baking.plan.planning import plan_bake
 from ...errors import SelectionError, TwoBoneError
 from ...options import Group
 from ..rows import LIMITS, draw_options
@@ -140,7 +140,7 @@ def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: 
     """The sentence of what is wrong, with the chain that it is about; planning them one by one takes time."""
     for chain in chains:
         try:
-            plan_chain(context.scene, stored_settings(chain.id_data, chain, {}), None)
+            plan_bake(context.scene, stored_settings(chain.id_data, chain, {}), None)
         except TwoBoneError as found:
             return f'Chain "{chain.name}" of "{chain.id_data.name}": {found}'
     return str(error)
