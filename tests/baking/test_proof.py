@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.baking.scenes import LEG, Limb, add_empty, bake, build_armature, key_channel, key_places, set_range
+from twobone_addon.baking.report import between
 from twobone_addon.scene.keys.reading import motion_curves
 
 FIRST, LAST = 1, 24
@@ -137,11 +138,36 @@ def test_something_else_that_moves_the_bones_is_said(leg):
 
 @pytest.mark.parametrize("interpolation", ["LINEAR", "BEZIER", "CONSTANT"])
 @pytest.mark.parametrize("period", [24, 7])
-def test_what_happens_between_frames_is_found_without_looking_everywhere(leg, interpolation, period):
+@pytest.mark.parametrize("evaluation", ["AUTO", "SCENE"])
+def test_every_quarter_between_the_frames_is_measured(leg, interpolation, period, evaluation):
+    rig, target = leg
+    swing(target, period=period)
+    report = bake(Limb("Rig"), target="Target", plane="YZ", interpolation=interpolation, evaluation=evaluation)
+    assert report["between_frames"] == pytest.approx(away(rig, target, quarters()).max(), abs=EXACT)
+
+
+@pytest.mark.parametrize("interpolation", ["LINEAR", "BEZIER", "CONSTANT"])
+@pytest.mark.parametrize("period", [24, 7])
+@pytest.mark.parametrize("least", [2, 6])
+def test_of_a_take_too_long_for_that_the_worst_is_found(leg, monkeypatch, interpolation, period, least):
+    monkeypatch.setattr(between, "AFFORDABLE_OURSELVES", 0)
+    monkeypatch.setattr(between, "LEAST", least)
     rig, target = leg
     swing(target, period=period)
     report = bake(Limb("Rig"), target="Target", plane="YZ", interpolation=interpolation)
     assert report["between_frames"] == pytest.approx(away(rig, target, quarters()).max(), rel=0.05, abs=EXACT)
+
+
+def test_each_stretch_between_keys_in_which_the_tip_is_off_is_listed(leg):
+    rig, target = leg
+    for frame, y in ((1, -0.5), (5, -0.2), (9, -0.5), (17, -0.5), (20, -0.1), (24, -0.5)):
+        key_channel(target, "location", {frame: (0.1, y, -0.2)})
+    report = bake(Limb("Rig"), target="Target", plane="YZ", step=8)
+    (said,) = [statement for statement in report["statements"] if statement["kind"] == "BETWEEN"]
+    every = np.sort(np.concatenate([frames(), quarters()]))
+    off = every[away(rig, target, every) > 2e-3]
+    assert said["ranges"] == [[off[off < 9].min(), off[off < 9].max()], [off[off > 17].min(), off[off > 17].max()]]
+    assert float(said["values"]["frame"]) in off
 
 
 @pytest.mark.parametrize("way", [{"keys": "TARGET_KEYS"}, {"step": 8}])
@@ -156,7 +182,7 @@ def test_the_frames_between_keys_are_measured(leg, way):
     assert report["between_frames"] == pytest.approx(measured.max(), rel=0.02)
     assert kinds(report) == ["ALL_ON_TARGET", "BETWEEN"]
     worst = report["statements"][1]
-    assert abs(away(rig, target, [worst["ranges"][0][0]])[0] - report["between_frames"]) < EXACT
+    assert abs(away(rig, target, [float(worst["values"]["frame"])])[0] - report["between_frames"]) < EXACT
 
 
 def test_a_target_that_jumps_aside_between_two_frames_is_noticed(leg):

@@ -21,7 +21,7 @@ from .motion.sampling import sample_steps
 from .plan.overlap import refuse_overlap
 from .plan.planning import ChainPlan, plan_bake
 from .pose.solving import Solved, solve_curves
-from .report.between import Track, joined_tracks, quarters
+from .report.between import Track, affordable_intervals, joined_tracks, quarters
 from .report.proof import Measured, measure, moments_between, proof_frames, proof_quantities, track
 from .report.sight import Sight, look_for, look_frames, needs_a_look, sight, sight_quantities, unmeasured
 
@@ -101,7 +101,8 @@ def _look_between(scene: Scene, chains: list[Solved], tracks: list[Track], evalu
     motions: dict[bytes, CurveMotion] = {}
     found: list[Track | None] = [None] * len(chains)
     for numbers in together.values():
-        moments = {number: _moments(scene, chains[number], tracks[number], motions) for number in numbers}
+        affordable = affordable_intervals(evaluation, len(together))
+        moments = {number: _moments(scene, chains[number], tracks[number], motions, affordable) for number in numbers}
         frames = all_frames(iter(moments.values()))
         if not len(frames):
             continue
@@ -131,13 +132,13 @@ def _look_at(scene: Scene, chains: list[Solved], lengths: list[float], evaluatio
     return sights
 
 
-def _moments(scene: Scene, chain: Solved, at_frames: Track, motions: dict[bytes, CurveMotion]) -> Array:
+def _moments(scene: Scene, chain: Solved, at_frames: Track, motions: dict[bytes, CurveMotion], affordable: int) -> Array:
     """Moments between frames to look at; `motions` are kept for other chains with the same frames."""
     key = at_frames.frames.tobytes()
     if key not in motions:
         between = quarters(at_frames.frames, np.arange(len(at_frames.frames) - 1))
         motions[key] = CurveMotion(LineageReader(animation_times(scene, between)))
-    return moments_between(chain, at_frames, motions[key])
+    return moments_between(chain, at_frames, motions[key], affordable=affordable)
 
 
 def all_frames(lists: Iterator[Array]) -> Array:

@@ -1,7 +1,7 @@
-"""What happens between the frames that are measured: where it is worth a look, and how far off the tip is there.
+"""What happens between the frames that are measured: how far off the tip is at the quarters, and in which stretches.
 
-Evaluating every quarter of a frame would take four times as long as the frames themselves. From the frames it can be
-told well how far off the tip will be half-way to the next one, and only the worst of these intervals are evaluated.
+Every quarter is evaluated where that can be afforded. Of a long take, or in a scene of the user's own, which is slow, only
+the worst intervals are: from the frames it can be told well how far off the tip will be half-way to the next one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ QUARTERS = np.array([0.25, 0.5, 0.75])
 TWO = 2
 """Frames without which there is nothing between."""
 
-WORST = 3
-"""Intervals that are evaluated for each of two reasons: farthest off, and farther off than at both of their ends."""
+AFFORDABLE = {"SCENE": 32}
+"""Intervals whose quarters are evaluated, by the way of evaluation, all armatures together."""
+
+AFFORDABLE_OURSELVES = 256
+"""The same in a scene of our own: ten seconds of animation."""
 
 WIDEST = 1.0 + 1e-6
 """Frames from one measured moment to the next; keys that lie wider apart are measured at the whole frames between."""
@@ -28,8 +31,11 @@ WIDEST = 1.0 + 1e-6
 SAME_FRAME = 1e-3
 """Keys so near to a frame are on it."""
 
+LEAST = 6
+"""Intervals that are evaluated of each armature, however many there are."""
+
 MOST_KEYED = 16
-"""Intervals that are evaluated because the target has keys inside of them."""
+"""Intervals that are evaluated besides because the target has keys inside of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,25 @@ class Between:
     """How much of a distance is not there at the frames before and after; 0 where there is none."""
     frame: float
     """When that is."""
+    frames: Array
+    """`(Q,)` all moments that were measured,"""
+    rises: Array
+    """`(Q,)` that distance at each,"""
+    intervals: Array
+    """`(Q,)` and between which of the reported frames it is: the row of the first."""
+
+    def stretches(self, least: float) -> list[list[float]]:
+        """`[first, last]` moments farther off than `least`, together where they are so in one interval after the other."""
+        off = self.rises > least
+        frames, rows = self.frames[off], self.intervals[off]
+        starts = np.flatnonzero(np.diff(rows, prepend=-2) > 1)
+        ends = np.append(starts[1:], len(rows)) - 1
+        return np.stack([frames[starts], frames[ends]], axis=-1).tolist()
+
+
+def affordable_intervals(evaluation: str, armatures: int) -> int:
+    """Intervals whose quarters are evaluated for each of so many armatures that are evaluated one by one."""
+    return max(LEAST, AFFORDABLE.get(evaluation, AFFORDABLE_OURSELVES) // armatures)
 
 
 def joined_tracks(first: Track, second: Track, *, without: Array) -> Track:
@@ -82,7 +107,15 @@ def worst_between(reported: Track, inside: Track) -> Between | None:
     place = np.clip(np.searchsorted(reported.frames, frames), 1, len(at_ends) - 1)
     rise = found - np.maximum(at_ends[place - 1], at_ends[place])
     worst = int(np.argmax(rise))
-    return Between(float(found.max()), max(0.0, float(rise[worst])), float(frames[worst]))
+    order = np.argsort(frames)
+    return Between(
+        farthest=float(found.max()),
+        rise=max(0.0, float(rise[worst])),
+        frame=float(frames[worst]),
+        frames=frames[order],
+        rises=rise[order],
+        intervals=place[order] - 1,
+    )
 
 
 def measured_frames(reported: Array) -> Array:
@@ -95,8 +128,8 @@ def measured_frames(reported: Array) -> Array:
     return np.union1d(reported, whole[inside])
 
 
-def worst_intervals(track: Track, targets_between: Array | None, *, interpolation: str) -> Array:
-    """Intervals `(I,)`, by their first row, in which the tip is likely to be farthest off.
+def worst_intervals(track: Track, targets_between: Array | None, *, interpolation: str, count: int) -> Array:
+    """Intervals `(I,)`, at most `count`, by their first row, in which the tip is likely to be farthest off.
 
     targets_between : (M - 1, 3, 3), where the target is at the quarters of each interval; `None` where nobody knows yet
     interpolation : how the keys go on from one frame to the next, `CONSTANT`, `LINEAR` or `BEZIER`
@@ -108,7 +141,7 @@ def worst_intervals(track: Track, targets_between: Array | None, *, interpolatio
     expected = np.nan_to_num(away, nan=0.0, posinf=0.0)
     at_frames = np.nan_to_num(track.distances, nan=0.0, posinf=0.0)
     rise = expected - np.maximum(at_frames[1:], at_frames[:-1])
-    return np.union1d(_largest(expected), _largest(rise))
+    return np.union1d(_largest(expected, count // 2), _largest(rise, count - count // 2))
 
 
 def keyed_intervals(frames: Array, keyed: Array) -> Array:
@@ -159,6 +192,6 @@ def _along_cubic(values: Array) -> Array:
     return outer + (start * down + end * parts) * past * (2.0 - parts) / 2.0
 
 
-def _largest(values: Array) -> Array:
-    """Rows of the largest of `values` `(N,)`."""
-    return np.argsort(values)[-WORST:]
+def _largest(values: Array, count: int) -> Array:
+    """Rows of the largest of `values` `(N,)`, `count` of them."""
+    return np.argsort(values)[max(0, len(values) - count) :]

@@ -62,14 +62,19 @@ def track(solved: Solved, samples: Samples) -> Track:
     return Track(samples.frames, np.stack(joints, axis=1), every_row(targets, count))
 
 
-def moments_between(solved: Solved, at_frames: Track, motion: CurveMotion) -> Array:
-    """Moments `(Q,)` between frames at which a chain is worth a second look.
+def moments_between(solved: Solved, at_frames: Track, motion: CurveMotion, *, affordable: int) -> Array:
+    """Moments `(Q,)` between frames at which a chain is evaluated: all quarters, or where there are too many the worst.
 
     motion : tells what F-curves alone move at the quarters of all intervals between those frames
+    affordable : intervals whose quarters may be evaluated
     """
+    count = len(at_frames.frames) - 1
+    if count <= affordable:
+        return quarters(at_frames.frames, np.arange(count))
     settings = solved.plan.settings
     interpolation = "BEZIER" if settings.keys == "REDUCE" else settings.interpolation
-    worst = worst_intervals(at_frames, _targets_between(solved, at_frames, motion), interpolation=interpolation)
+    targets = _targets_between(solved, at_frames, motion)
+    worst = worst_intervals(at_frames, targets, interpolation=interpolation, count=affordable)
     keyed = key_frames(object_named(settings.target), settings.target_bone)
     return quarters(at_frames.frames, np.union1d(worst, keyed_intervals(at_frames.frames, keyed)).astype(int))
 

@@ -76,8 +76,8 @@ class ChainReport:
     target_off_plane: float | None
     """Largest measured part of that distance across the plane: how far the target is beside the plane in which the tip moves."""
     between_frames: float | None
-    """Largest measured distance of the tip from the target between the frames: at whole frames between keys, and at quarters
-    where it is likely to be largest. `None` without verification, or where there is nothing between."""
+    """Largest measured distance of the tip from the target between the frames: at whole frames between keys, and at all
+    quarters, of long takes where it is likely to be largest. `None` without verification, or where there is nothing between."""
     max_drift: float
     """Farthest that reduced keys let the tip drift from the full-rate motion, between frames too; 0 without reduction."""
     max_drift_middle: float

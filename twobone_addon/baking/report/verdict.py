@@ -125,7 +125,8 @@ class _Verdict:
             return []
         apart = np.diff(self.frames).max() > WIDEST or self.settings.keys == "REDUCE"
         least = (BETWEEN_KEYS if apart else BETWEEN_FRAMES) * self.measured.limb_length
-        if between.rise <= max(least, self._allowed()):
+        least = max(least, self._allowed())
+        if between.rise <= least:
             return []
         values: dict[str, str | int] = {"distance": self.units.text(between.rise), "frame": f"{between.frame:g}"}
-        return [Statement("BETWEEN", values, [[between.frame, between.frame]])]
+        return [Statement("BETWEEN", values, between.stretches(least))]
