@@ -8,11 +8,18 @@ import pytest
 from tests.baking.checking import RIG
 from tests.baking.file_dump import differences, dump_file
 from tests.baking.random_rig import build_random_rig, build_random_target
-from tests.baking.scenes import bake, build_armature, key_channel, set_range
+from tests.baking.scenes import add_empty, bake, build_armature, key_channel, set_range
 from tests.baking.targets import circling_target, curves_of
 
 SEEDS = range(12)
 POSED = {"plane": "POSE", "reference": "POSE"}
+LEG_SETTINGS = [
+    {"plane": plane, "reference": reference, "bend": bend, **keys}
+    for plane in ("POSE", "REST", "POLE", "YZ")
+    for reference in ("REST", "POSE")
+    for bend in ("POSITIVE", "KEEP")
+    for keys in ({"keys": "REDUCE"}, {"interpolation": "BEZIER"}, {})
+]
 
 
 def bake_limb(limb, target, **settings):
@@ -33,8 +40,9 @@ def key_count(rig):
         {**POSED, "interpolation": "BEZIER"},
         {**POSED},
         {"plane": "YZ", "bend": "POSITIVE", "reference": "POSE", "keys": "REDUCE"},
+        {"plane": "YZ", "bend": "POSITIVE", "reference": "POSE"},
     ],
-    ids=["reduced", "smooth", "every frame", "reduced in a letter plane"],
+    ids=["reduced", "smooth", "every frame", "reduced in a letter plane", "every frame in a letter plane"],
 )
 def test_a_second_bake_of_a_random_rig_changes_nothing(empty_file, seed, settings):
     dice = random.Random(f"twice/{seed}")  # noqa: S311 - the same dice every time
@@ -54,6 +62,23 @@ def rig(empty_file):
     made = build_armature()
     key_channel(made.pose.bones["parent"], "location", {1: (0, 0, 0), 12: (0.1, 0.3, 0), 24: (0, 0, 0.2)})
     return made
+
+
+@pytest.mark.parametrize("out_of_reach", [False, True])
+@pytest.mark.parametrize("asked", LEG_SETTINGS, ids=lambda asked: " ".join(asked.values()))
+def test_a_second_bake_of_a_leg_changes_nothing(rig, asked, out_of_reach):
+    target = circling_target(rig, RIG)
+    target.delta_location = (0.0, 0.4, 0.3) if out_of_reach else (0.0, 0.0, 0.0)
+    settings = {"target": target.name, **asked}
+    if asked["plane"] == "POLE":
+        pole = add_empty("Pole")
+        pole.location = (0.3, -3.0, 1.0)
+        settings["pole"] = pole.name
+    first = bake(RIG, **settings)["chains"][0]
+    assert (first["too_far"] > 0) == out_of_reach
+    before = dump_file()
+    bake(RIG, **settings)
+    assert differences(before, dump_file()) == []
 
 
 @pytest.mark.parametrize(

@@ -87,13 +87,14 @@ def _present_keys(plan: ChainPlan, wanted: ChannelKeys) -> ChannelKeys | None:
 
 
 def _repeated_drift(solved: Solved, found: Sequence[ChannelKeys]) -> KeyDrift | None:
-    """No drift where smooth full-rate keys would be written with the frames and poses that there are, else `None`.
+    """No drift where full-rate keys would be written with the frames and poses that there are, else `None`.
 
-    Handles follow the motion between keys. Where every frame is keyed they are taken as they are, else the motion must be so too.
-    All other full-rate keys come out alike by themselves.
+    A pose that is read back is rounded, so that each bake would write another. The handles of smooth keys follow the motion
+    between them: where every frame is keyed they are taken as they are, else the motion must be so too. Where nothing is
+    taken from the present pose, the keys come out alike by themselves.
     """
     settings, rows = solved.plan.settings, solved.plan.report_rows
-    if settings.interpolation != "BEZIER" or "POSE" not in {settings.reference, settings.plane}:
+    if "POSE" not in {settings.reference, settings.plane} and settings.bend != "KEEP":
         return None
     frames = solved.plan.frames[rows]
     if len(frames) != len(found[0].frames) or np.any(np.abs(frames - found[0].frames) > NEAR_FRAME):
@@ -101,7 +102,7 @@ def _repeated_drift(solved: Solved, found: Sequence[ChannelKeys]) -> KeyDrift | 
     now = np.stack([each.values for each in found], axis=-1)
     if not _alike(solved, now, rows, within=4.0 * REPEATED):
         return None
-    if settings.keys == "FRAMES" and settings.step <= 1.0:
+    if settings.interpolation != "BEZIER" or (settings.keys == "FRAMES" and settings.step <= 1.0):
         return NO_DRIFT
     drift = _present_drift(solved, _channels(solved.plan, found))
     return NO_DRIFT if max(drift.tip, drift.middle) <= settings.tolerance else None
