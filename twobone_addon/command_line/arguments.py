@@ -219,6 +219,7 @@ def _target(parser: argparse.ArgumentParser) -> None:
     _completeness(parser)
     _saving(parser)
     _chosen_chains(parser)
+    parser.add_argument("--rotate", action="store_true", help="key the targets' rotation as well, as the bones at the tips turn")
 
 
 def _batch(parser: argparse.ArgumentParser) -> None:

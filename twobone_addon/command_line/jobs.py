@@ -30,6 +30,7 @@ SHOT_KEYS = {"file", "output", "scene", "chains"}
 OWN_KEYS = {
     "$schema", "version", "use", "shots", "output", "in_place", "scene", "stored", "chains",
     "strict", "strict_settings", "last_wins", "allow_incomplete", "max_error", "bone", "switch_off", "rigify",
+    "rotate",
 }  # fmt: skip
 """Keys of a job that are no settings."""
 
@@ -79,6 +80,8 @@ class Job:
     """Bone that carries the IK constraint. `convert` only, as the next two."""
     switch_off: str = ""
     rigify: bool = False
+    rotate: bool = False
+    """Key the targets' rotation as well. `target` only."""
     shared: dict[str, Any] = field(default_factory=dict)
     """Settings for all chains, by the names of `BakeSettings`."""
     chains: tuple[ChainGroup, ...] = ()
@@ -133,6 +136,7 @@ class _Reader:
             bone=values.text(data, "bone"),
             switch_off=self._switch_off(data),
             rigify=values.switch(data, "rigify"),
+            rotate=values.switch(data, "rotate"),
             shared=values.settings({key: value for key, value in data.items() if key not in OWN_KEYS}, "", OWN_KEYS),
             chains=self._chains(data, ""),
         )
@@ -197,6 +201,8 @@ class _Reader:
         for key in ("bone", "switch_off", "rigify"):
             if getattr(job, key) and job.use != "convert":
                 raise self.values.wrong(key, 'needs "use" to be "convert". Remove it, or convert')
+        if job.rotate and job.use not in {"bake", "target"}:
+            raise self.values.wrong("rotate", 'needs "use" to be "target". Remove it, or key targets')
         for where, one in (("", job), *((f' for "{table.file}"', job_for(job, [table])) for table in job.tables)):
             for number, group in enumerate(one.chains or (ChainGroup(""),)):
                 place = f', key "chains[{number}]"{where}' if one.chains else where

@@ -72,6 +72,7 @@ def _job() -> Schema:
         "bone": TEXT,
         "switch_off": {"enum": ["", *SWITCHES, *(value.lower() for value in SWITCHES)]},
         "rigify": SWITCH,
+        "rotate": SWITCH,
         "in_place": SWITCH,
         "stored": SWITCH,
         "strict": SWITCH,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -15,7 +16,7 @@ from ...scene.blender_types import Object, Scene
 from ...scene.keys.destinations import open_destination
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.writing import ChannelKeys, write_keys
-from ...scene.lookup import find_object
+from ...scene.lookup import find_object, rotation_channel
 from ...scene.walk.evaluate import Quantity, Samples
 from ...scene.walk.parent_frames import parent_frames, refuse_constrained
 from ...scene.walk.restoring import edits_kept
@@ -29,9 +30,9 @@ from ..pose.solving import Solved
 from ..report.records import BakeReport, ChainReport
 from ..report.reporting import chain_report
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
-from .keys import LOCATION, location_keys, location_space
+from .keys import LOCATION, location_keys, location_space, rotation_keys, rotation_space
 from .missing_guides import missing_guides
-from .solving import TargetMotion, solve_target
+from .solving import TargetMotion, solve_target, way_back
 
 SAME_SHAPE = 1e-3
 """Part of the chain's length that joints may be moved by and still be where they were to the eye."""
@@ -43,7 +44,10 @@ class TargetReport(ChainReport):
 
     pole: str = ""
     max_round_trip: float | None = None
-    """Farthest that a bake with this target brings a joint from where it is now, world units."""
+    """Farthest that a bake with this target brings a joint from where it is now, world units: measured with the keys as they
+    were written. `None` without verification."""
+    max_end_turn: float | None = None
+    """Farthest that it turns the bone at the tip, degrees, where that copies the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,11 @@ class _Guide:
     places_world: Array
     """`(F, 3)`"""
 
+    @property
+    def world(self) -> Quantity:
+        """Where it is."""
+        return Quantity("WORLD", self.thing.name)
+
 
 @dataclass(frozen=True, slots=True)
 class _Guided:
@@ -64,6 +73,16 @@ class _Guided:
     plan: ChainPlan
     solved: TargetMotion
     guides: list[_Guide]
+
+
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    """What became of a chain's guides as Blender evaluates them."""
+
+    error: float
+    round_trip: float
+    end_turn: float | None
+    """Radians."""
 
 
 def bake_targets(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> BakeReport:
@@ -81,6 +100,11 @@ def bake_targets_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Obj
         return (yield from _given_guides(scene, settings, active))
 
 
+def with_rotation(settings: BakeSettings) -> BakeSettings:
+    """The settings with the target's rotation keyed as well."""
+    return replace(settings, end_rotation="TARGET")
+
+
 def _given_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None) -> Steps[BakeReport]:
     watch = Stopwatch()
     with watch.stage("read"):
@@ -93,10 +117,10 @@ def _given_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object |
         _write(scene, guided)
     with watch.stage("verify"):
         try:
-            errors = yield from _measured(scene, guided)
+            proofs = yield from _measured(scene, guided)
         except SkipCheckError:
-            errors = [None] * len(guided)
-    chains = [_report(chain, error) for chain, error in zip(guided, errors, strict=True)]
+            proofs = [None] * len(guided)
+    chains = [_report(chain, proof) for chain, proof in zip(guided, proofs, strict=True)]
     return BakeReport(chains, watch.seconds, samples.evaluation)
 
 
@@ -118,7 +142,8 @@ def _things(settings: BakeSettings) -> list[Object]:
             )
         thing = find_object(role, name)
         refuse_constrained(thing)
-        refuse_unwritable(thing, [LOCATION], settings.destination)
+        turned = [rotation_channel(thing.rotation_mode)] if role == "Target" and settings.end_rotation == "TARGET" else []
+        refuse_unwritable(thing, [LOCATION, *turned], settings.destination)
         things.append(thing)
     if len(things) > 1 and things[0] == things[1]:
         raise ObjectError(f'"{things[0].name}" cannot be target and pole at once. Choose two objects.')
@@ -148,23 +173,29 @@ def _solved(
             guided = []
             for plan, chain_things in zip(plans, things, strict=True):
                 own_samples = samples.on(plan.frames)
-                spaces = [location_space(thing, own_samples.every(next(left))) for thing in chain_things]
-                solved = solve_target(plan, own_samples, spaces[0])
-                guided.append(_Guided(plan, solved, _keyed(plan, solved, chain_things, spaces)))
+                above = [own_samples.every(next(left)) for _ in chain_things]
+                solved = solve_target(plan, own_samples, location_space(chain_things[0], above[0]))
+                guided.append(_Guided(plan, solved, _keyed(plan, solved, chain_things, above)))
     return samples, guided
 
 
-def _keyed(plan: ChainPlan, solved: TargetMotion, things: list[Object], spaces: list[Array]) -> list[_Guide]:
+def _keyed(plan: ChainPlan, solved: TargetMotion, things: list[Object], parents_world: list[Array]) -> list[_Guide]:
     places = [solved.targets_world, *([] if solved.poles_world is None else [solved.poles_world])]
-    return [
-        _Guide(thing, *location_keys(plan, thing, space, place), place)
-        for thing, space, place in zip(things, spaces, places, strict=True)
+    guides = [
+        _Guide(thing, *location_keys(plan, thing, location_space(thing, parent), place), place)
+        for thing, parent, place in zip(things, parents_world, places, strict=True)
     ]
+    if solved.turns_world is not None:
+        target, space = guides[0], rotation_space(things[0], parents_world[0])
+        turns, drift = rotation_keys(plan, target.thing, space, solved.turns_world, lever=solved.length)
+        guides[0] = replace(target, keys=[*target.keys, *turns], drift=max(target.drift, drift))
+    return guides
 
 
 def _write(scene: Scene, guided: list[_Guided]) -> None:
-    things = [guide.thing for chain in guided for guide in chain.guides]
-    with edits_kept(scene, things, {(thing, LOCATION) for thing in things}):
+    guides = [guide for chain in guided for guide in chain.guides]
+    written = {(guide.thing, key.path) for guide in guides for key in guide.keys}
+    with edits_kept(scene, [guide.thing for guide in guides], written):
         for chain in guided:
             start, end = float(chain.plan.frames[0]), float(chain.plan.frames[-1])
             for guide in chain.guides:
@@ -172,58 +203,63 @@ def _write(scene: Scene, guided: list[_Guided]) -> None:
                     write_keys(bag, guide.keys, start, end)
 
 
-def _measured(scene: Scene, guided: list[_Guided]) -> Steps[list[float | None]]:
-    """Farthest that target or pole, evaluated by Blender, are from where they are to be; `None` where nobody asked."""
+def _measured(scene: Scene, guided: list[_Guided]) -> Steps[list[_Proof | None]]:
+    """What Blender's evaluation makes of the keys; `None` where nobody asked."""
     checked = [chain for chain in guided if chain.plan.settings.verify]
     if not checked:
         return [None] * len(guided)
     plans = [chain.plan for chain in checked]
-    frames = all_frames(plan.report_frames for plan in plans)
-    quantities = [Quantity("WORLD", guide.thing.name) for chain in checked for guide in chain.guides]
+    frames = all_frames(plan.frames for plan in plans)
+    quantities = [guide.world for chain in checked for guide in chain.guides]
     samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans, proving=True))
-    return [_worst(chain, samples) if chain.plan.settings.verify else None for chain in guided]
+    return [_proof(chain, samples) if chain.plan.settings.verify else None for chain in guided]
 
 
-def _worst(chain: _Guided, samples: Samples) -> float:
-    plan = chain.plan
-    samples = samples.on(plan.report_frames)
-    errors = [
-        samples.every(Quantity("WORLD", guide.thing.name))[:, :3, 3] - guide.places_world[plan.report_rows]
-        for guide in chain.guides
-    ]
-    return float(magnitude(np.stack(errors)).max())
+def _proof(chain: _Guided, samples: Samples) -> _Proof:
+    plan, rows = chain.plan, chain.plan.report_rows
+    worlds = [samples.on(plan.frames).every(guide.world) for guide in chain.guides]
+    errors = [world[rows, :3, 3] - guide.places_world[rows] for world, guide in zip(worlds, chain.guides, strict=True)]
+    pole_world = worlds[1][:, :3, 3] if len(worlds) > 1 else None
+    moved, turned = way_back(plan, chain.solved, worlds[0], pole_world)
+    end_turn = None if chain.solved.turns_world is None else float(turned[rows].max())
+    return _Proof(float(magnitude(np.stack(errors)).max()), float(moved[rows].max()), end_turn)
 
 
-def _report(chain: _Guided, error: float | None) -> TargetReport:
+def _report(chain: _Guided, proof: _Proof | None) -> TargetReport:
     plan, solved, guides = chain.plan, chain.solved, chain.guides
     keys = [key for guide in guides for key in guide.keys]
     base = chain_report(
         Solved(plan, solved.motion, solved.chain, []), keys, None, drift=KeyDrift(max(guide.drift for guide in guides))
     )
-    rows = plan.report_rows
     values = {entry.name: getattr(base, entry.name) for entry in fields(base)}
     values |= {
-        "max_error": error,
-        "max_off_plane": float(solved.off_plane[rows].max()),
-        "max_round_trip": float(solved.round_trip[rows].max()),
+        "max_off_plane": float(solved.off_plane[plan.report_rows].max()),
         "pole": guides[1].thing.name if len(guides) > 1 else "",
-        "notes": [*(note for note in base.notes if note not in plan.notes), *_notes(plan, solved)],
+        "notes": [*(note for note in base.notes if note not in plan.notes), *_notes(plan, solved, proof)],
     }
+    if proof is not None:
+        values |= {"max_error": proof.error, "max_round_trip": proof.round_trip}
+        values["max_end_turn"] = None if proof.end_turn is None else math.degrees(proof.end_turn)
     return TargetReport(**values)
 
 
-def _notes(plan: ChainPlan, solved: TargetMotion) -> list[str]:
+def _notes(plan: ChainPlan, solved: TargetMotion, proof: _Proof | None) -> list[str]:
+    """What keeps a bake with the target from giving the motion back, if it visibly does not."""
     wrong = plan.report_frames[solved.wrong_side[plan.report_rows]]
+    notes = []
     if len(wrong):
         count, first = len(wrong), wrong[0]
-        return [
+        notes.append(
             f"At {count} frames, first at {first:g}, the chain bends to the other side. Bake it with the other bend, or Keep."
-        ]
-    links = len(plan.rest.turning)
-    moved = solved.round_trip[plan.report_rows]
-    if links == TWO or moved.max() <= SAME_SHAPE * solved.length:
-        return []
-    note = f"A target does not tell how {links} links bend: a bake with it moves joints by up to {moved.max():.3g}."
-    if plan.settings.reference == "POSE":
-        return [note]
-    return [f"{note} With the reference Current Pose they keep the shape they have."]
+        )
+    if proof is None or proof.round_trip <= SAME_SHAPE * solved.length:
+        return notes
+    links, moved = len(plan.rest.turning), f"a bake with it moves joints by up to {proof.round_trip:.3g}."
+    if links > TWO:
+        keep = "" if plan.settings.reference == "POSE" else " With the reference Current Pose they keep the shape they have."
+        return [*notes, f"A target does not tell how {links} links bend: {moved}{keep}"]
+    if notes:
+        return notes
+    if plan.settings.keys == "REDUCE":
+        return [f"The target's keys are reduced: {moved} Lower the tolerance, or key every frame."]
+    return [f"The motion leaves the plane: {moved} The plane Pole keeps any motion of two bones."]

@@ -11,6 +11,7 @@ from ...arrays import magnitude, path_length
 from ...rig.planes import out_of_plane
 from ...rig.pole_places import pole_places, seen_normals
 from ...rig.posing import joints_of, pose_path
+from ...rig.rotations import nearest_rotation, to_quaternion
 from ...rig.rounding import rounded_at_distance
 from ...scene.walk.evaluate import Samples
 from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
@@ -34,10 +35,12 @@ class TargetMotion:
     """`(F, 3)`"""
     poles_world: Array | None
     """`(F, 3)`; `None` without pole."""
+    turns_world: Array | None
+    """`(F, 3, 3)` rotation of the bone at the tip, which the target is to have; `None` where that bone does not copy it."""
+    joints: Array
+    """`(F, n + 1, 3)` the chain's joints as they are now, armature space."""
     off_plane: Array
     """`(F,)` farthest that a joint is from the plane through the root joint, world units."""
-    round_trip: Array
-    """`(F,)` farthest that a bake with this target and pole brings a joint from where it is now, world units."""
     length: float
     """Of the chain, world units, at its longest."""
     wrong_side: Mask
@@ -60,8 +63,11 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
             normals = seen_normals(joints, normals)
         poles = pole_places(joints, sides, plan.settings.pole_angle, normals)
         poles_world = points(motion.world_from_armature, poles)
+    turns_world = _end_turns(plan, motion)
     places = np.tile(np.eye(4), (len(joints), 1, 1))
     places[:, :3, 3] = targets_world
+    if turns_world is not None:
+        places[:, :3, :3] = turns_world
     posed = aimed(replace(motion, pole_world=poles_world, influence=np.ones(len(joints))), places)
     chain = solve_chain_pose(plan, posed)
     frames = chain.task.frames
@@ -73,11 +79,43 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
         chain=chain,
         targets_world=targets_world,
         poles_world=poles_world,
+        turns_world=turns_world,
+        joints=joints,
         off_plane=magnitude(_carried(linear, frames[:, None, :, 2] * away[..., None])).max(axis=1),
-        round_trip=magnitude(_carried(linear, chain.pose.turned.joints - joints)).max(axis=1),
         length=float(magnitude(_carried(linear, np.diff(joints, axis=1))).sum(axis=1).max()),
         wrong_side=(np.abs(bends) > NEARLY_STRAIGHT) & (bends * chain.task.bend < 0.0),
     )
+
+
+def way_back(plan: ChainPlan, solved: TargetMotion, target_world: Array, pole_world: Array | None) -> tuple[Array, Array]:
+    """What a bake with target and pole as they really are makes of the chain, and of the bone at its tip.
+
+    target_world : (F, 4, 4); pole_world : (F, 3)
+
+    The farthest `(F,)` that it brings a joint from where that is now, world units, and how far `(F,)`, radians, it turns the
+    bone at the tip where that copies the target, else 0.
+    """
+    motion = aimed(replace(solved.motion, pole_world=pole_world), target_world)
+    chain = solve_chain_pose(plan, motion)
+    linear = motion.world_from_armature[:, :3, :3]
+    moved = magnitude(_carried(linear, chain.turned.joints - solved.joints)).max(axis=1)
+    if solved.turns_world is None or motion.end_pose is None:
+        return moved, np.zeros(len(moved))
+    copied = nearest_rotation((motion.armature_from_world @ target_world)[:, :3, :3])
+    return moved, angles_between(copied, nearest_rotation(motion.end_pose[:, :3, :3]))
+
+
+def angles_between(first: Array, second: Array) -> Array:
+    """Angles `(F,)`, radians, between rotations `(F, 3, 3)`."""
+    quaternions = to_quaternion(np.swapaxes(first, -1, -2) @ second)
+    return 2.0 * np.arctan2(magnitude(quaternions[..., 1:]), np.abs(quaternions[..., 0]))
+
+
+def _end_turns(plan: ChainPlan, motion: PlanMotion) -> Array | None:
+    """Rotation `(F, 3, 3)`, world space, that leaves the bone at the tip as it is when this copies it."""
+    if plan.settings.end_rotation != "TARGET" or motion.end_pose is None:
+        return None
+    return nearest_rotation((motion.world_from_armature @ motion.end_pose)[:, :3, :3])
 
 
 def _present_joints(plan: ChainPlan, motion: PlanMotion, samples: Samples) -> Array:

@@ -114,10 +114,7 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
         """The bake of all enabled chains."""
         armatures = {armature for armature, _ in stored_chains(context.scene)}
         self.renamed = [renamed for armature in armatures for renamed in keep_names_apart(armature)]
-        settings = [stored_settings(armature, chain, {}) for armature, chain in chains_in_scope(context, self.scope)]
-        if not settings:
-            where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[self.scope]
-            raise SelectionError(f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
+        settings = [stored_settings(armature, chain, {}) for armature, chain in stored_in_scope(context, self.scope)]
         return Begun([wanted.stored for wanted in settings], bake_steps(context.scene, settings, last_wins=self.last_wins))
 
     def draw_correction(self) -> None:
@@ -153,6 +150,15 @@ def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[tuple[bp
         wanted = scope == "SCENE" or (armature == active if scope == "ACTIVE" else armature.select_get())
         if wanted and chain.enabled:
             yield armature, chain
+
+
+def stored_in_scope(context: bpy.types.Context, scope: str) -> list[tuple[bpy.types.Object, StoredChain]]:
+    """The same; raises `SelectionError` where there is none."""
+    found = list(chains_in_scope(context, scope))
+    if not found:
+        where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[scope]
+        raise SelectionError(f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
+    return found
 
 
 CLASSES = (TWOBONE_OT_bake, TWOBONE_OT_bake_all)

@@ -2,20 +2,23 @@
 
 import bpy
 
-from ...baking.fk_to_target.baking import bake_targets_steps
+from ...baking.fk_to_target.baking import bake_targets_steps, with_rotation
 from ...baking.ik_to_fk.converting import convert_steps
 from ...baking.ik_to_fk.plans import SETTINGS, Conversion
 from ...baking.plan.choosing import bones_of_selected_limbs
+from ...baking.plan.completing import over_stored, stored_settings
 from ...baking.report.records import BakeReport
 from ...options import Group
 from ...settings import BakeSettings
 from ..rows import draw_options
-from ..stored.option_properties import operator_properties, with_properties
+from ..stored.option_properties import given_settings, operator_properties, with_properties
 from ..stored.storing import set_values
 from ..stored.where import NeedsMode, active_armature
-from .bake import MEANT
+from .bake import MEANT, SCOPES, stored_in_scope
 from .progress import Begun, ShowsProgress
 from .repeating import RepeatsChain
+
+CHOSEN = ("CHAIN", "Chain", "The chain that is named or selected, or the active one")
 
 SWITCHES = (
     ("MUTE", "Mute", "Mute the constraint"),
@@ -87,17 +90,38 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
     bl_label = "Bake Target from Chain"
     bl_options = {"REGISTER", "UNDO"}
 
+    rotate: bpy.props.BoolProperty(
+        name="Rotate",
+        description="Key the target's rotation as well, so that the bone at the tip, such as the foot, can copy it",
+        options={"SKIP_SAVE"},
+    )
+
+    scope: bpy.props.EnumProperty(
+        name="Scope",
+        description="Whose chains give their motion to their targets",
+        items=(CHOSEN, *SCOPES),
+        options={"SKIP_SAVE"},
+    )
+
     several = 0
-    """How many chains give their motion away where several are selected."""
+    """How many chains give their motion away where several are meant."""
 
     def begin(self, context: bpy.types.Context) -> Begun:
-        """The motion of one chain, or of all that are selected, given to their targets; the redo panel shows a single one's."""
+        """The motion of one chain, or of all that are meant, given to their targets; the redo panel shows a single one's."""
         armature = active_armature(context)
-        wanted = self.wanted_settings(context)
+        wanted = self.wanted_settings(context) if self.scope == "CHAIN" else self._stored_chains(context)
+        if self.rotate:
+            wanted = [with_rotation(settings) for settings in wanted]
         self.several = len(wanted) if len(wanted) > 1 else 0
         if not self.several:
             self.show(wanted[0])
         return Begun([], bake_targets_steps(context.scene, wanted, armature))
+
+    def _stored_chains(self, context: bpy.types.Context) -> list[BakeSettings]:
+        """All enabled chains in the scope, with what is given here on top of their own settings."""
+        self.is_repeated, given = False, given_settings(self)
+        found = stored_in_scope(context, self.scope)
+        return [stored_settings(armature, chain, over_stored(context.scene, chain, given)) for armature, chain in found]
 
     def settle(self, report: BakeReport) -> None:
         """Give the stored chain what was changed in the redo panel, and the target and pole that were made for it."""
@@ -126,6 +150,7 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
             self._draw_settings()
 
     def _draw_settings(self) -> None:
+        self.layout.prop(self, "rotate")
         for group in (Group.PLANE, Group.KEYS):
             draw_options(self.layout.column(), self, group, without=self.keyed_settings())
 
