@@ -1,0 +1,170 @@
+"""Contacts found in walks and runs whose contacts are known: clean and spoiled, of all sizes and rates, on a belt as well."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.contacts.gait import (
+    RUN,
+    WALK,
+    feet_of,
+    floating,
+    noisy,
+    on_belt,
+    sliding,
+    with_shorter_legs,
+)
+from twobone_addon.contacts.feet import FeetMotion
+from twobone_addon.contacts.finding import find_states
+from twobone_addon.contacts.ground import ground_height, ground_velocity
+from twobone_addon.contacts.thresholds import Thresholds
+
+RATES = (24, 30, 60, 120)
+GAITS = {"walk": WALK, "run": RUN}
+CLEAN, LOSS = 0.95, 0.03
+"""Least F1 of a foot's contact, and how much of it bad data may cost."""
+HEEL, BALL = 1, 2
+
+each_gait = pytest.mark.parametrize("gait", GAITS.values(), ids=GAITS)
+each_rate = pytest.mark.parametrize("rate", RATES)
+
+
+def found(feet, thresholds=None):
+    """States, ground velocity and height, found from the points alone."""
+    motion = FeetMotion(feet.points, feet.points[..., 2], feet.hips, feet.leg_length, feet.rate)
+    velocity = ground_velocity(motion)
+    motion = motion.beside(velocity)
+    height = ground_height(motion)
+    return find_states(motion.over(height), thresholds or Thresholds()), velocity, height
+
+
+def f1(found, true):
+    both = np.count_nonzero(found & true)
+    return 2 * both / (np.count_nonzero(found) + np.count_nonzero(true))
+
+
+def score(cases):
+    """F1 of whether the feet of all cases stand."""
+    pairs = [(found(feet)[0] > 0, feet.states > 0) for feet in cases]
+    return f1(*(np.concatenate([pair[which].ravel() for pair in pairs]) for which in (0, 1)))
+
+
+def spoiled(feet, rng):
+    """The same feet with each fault, and with all at once."""
+    slow, fast = sliding(feet, rng, [0.05, 0.1, 0.2]), sliding(feet, rng, [0.3])
+    high, short = floating(feet, rng, np.linspace(0, 0.03, 7)), with_shorter_legs(feet, 0.05)
+    all_at_once = noisy(floating(with_shorter_legs(slow, 0.03), rng, np.linspace(0, 0.03, 7)), rng)
+    return {"slow": slow, "fast": fast, "high": high, "short": short, "noisy": noisy(feet, rng), "all": all_at_once}
+
+
+@each_gait
+@pytest.mark.parametrize("belt", [False, True], ids=["world", "belt"])
+def test_clean_contacts_are_found(gait, belt):
+    cases = [feet_of(gait, rate=rate) for rate in RATES]
+    if belt:
+        cases = [on_belt(feet, [0.0, -0.9 * gait.speed, 0.0]) for feet in cases]
+    assert score(cases) >= CLEAN
+
+
+@each_gait
+@pytest.mark.parametrize("belt", [False, True], ids=["world", "belt"])
+@pytest.mark.parametrize("fault", ["slow", "fast", "high", "short", "noisy", "all"])
+def test_bad_data_costs_little(gait, belt, fault):
+    clean = [feet_of(gait, rate=rate) for rate in RATES]
+    if belt:
+        clean = [on_belt(feet, [0.0, -0.9 * gait.speed, 0.0]) for feet in clean]
+    rng = np.random.default_rng(7)
+    assert score([spoiled(feet, rng)[fault] for feet in clean]) >= score(clean) - LOSS
+
+
+@each_gait
+@each_rate
+def test_the_size_of_the_character_makes_no_difference(gait, rate):
+    usual, *others = (found(feet_of(gait, rate=rate, leg_length=length))[0] for length in (0.9, 0.2, 4.7))
+    assert all(np.array_equal(usual, other) for other in others)
+
+
+@each_gait
+@each_rate
+def test_which_points_stand_is_found_as_well(gait, rate):
+    feet = feet_of(gait, rate=rate)
+    states, _, _ = found(feet)
+    assert f1((states & HEEL) > 0, (feet.states & HEEL) > 0) >= 0.8
+    assert f1((states & BALL) > 0, (feet.states & BALL) > 0) >= 0.85
+
+
+@each_gait
+@each_rate
+def test_a_step_goes_from_heel_to_toe(gait, rate):
+    for states in found(feet_of(gait, rate=rate))[0]:
+        steps = np.split(states, np.flatnonzero(np.diff(states > 0)) + 1)[1:-1]
+        assert all(step.tolist() in in_order(step) for step in steps)
+
+
+def in_order(step):
+    """What a step may look like: heel, then both, then ball, of any length each."""
+    counts = [np.count_nonzero(step == state) for state in (1, 3, 2)]
+    return [[0] * len(step), np.repeat([1, 3, 2], counts).tolist()]
+
+
+@each_gait
+@each_rate
+def test_the_velocity_of_a_belt_is_found_wherever_it_runs(gait, rate):
+    for velocity in (np.array([0.0, -0.9, 0.0]) * gait.speed, np.array([0.5, 0.7, 0.0]) * gait.speed):
+        walking = feet_of(gait, rate=rate)
+        still = on_belt(walking, [0.0, -0.9 * gait.speed, 0.0])
+        # The character is turned, and its belt with it.
+        angle = np.arctan2(velocity[1], velocity[0]) - np.arctan2(-1, 0)
+        turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+        feet = replace(still, points=still.points @ turn.T, hips=still.hips @ turn.T)
+        expected = turn @ [0.0, -0.9 * gait.speed, 0.0]
+        assert np.linalg.norm(found(feet)[1] - expected) <= 0.03 * np.linalg.norm(expected)
+
+
+@each_gait
+@each_rate
+def test_who_gets_along_is_on_no_belt_however_the_feet_slide(gait, rate):
+    rng = np.random.default_rng(3)
+    for feet in (feet_of(gait, rate=rate), *spoiled(feet_of(gait, rate=rate), rng).values()):
+        assert not found(feet)[1].any()
+
+
+def test_the_height_of_the_ground_is_found():
+    feet = feet_of(WALK, rate=60)
+    raised = replace(feet, points=feet.points + np.array([0.0, 0.0, 1.3]))
+    assert found(raised)[2] == pytest.approx(1.3, abs=1e-3)
+
+
+def test_a_foot_at_rest_may_point_down():
+    """The heel of a standing foot may be higher than the ball if the rest pose says otherwise: its own level counts."""
+    feet = feet_of(WALK, rate=120)
+    points = feet.points.copy()
+    points[:, 0, :, 2] += 0.05
+    assert np.mean(found(replace(feet, points=points))[0] == found(feet)[0]) >= 0.98
+
+
+def test_a_raised_foot_that_is_held_still_does_not_stand():
+    points = np.zeros((2, 2, 60, 3))
+    points[1, :, :, 2] = 0.4
+    feet = FeetMotion(points, points[..., 2], np.ones((2, 60, 3)), 0.9, 30.0)
+    states = find_states(feet, Thresholds())
+    assert (states[0] == HEEL | BALL).all()
+    assert not states[1].any()
+
+
+def test_a_single_frame_stands_by_its_height():
+    points = np.zeros((2, 2, 1, 3))
+    points[1, :, :, 2] = 0.4
+    feet = FeetMotion(points, points[..., 2], np.ones((2, 1, 3)), 0.9, 30.0)
+    assert not ground_velocity(feet).any()
+    assert find_states(feet, Thresholds()).tolist() == [[3], [0]]
+
+
+def test_thresholds_that_are_given_count():
+    feet = feet_of(WALK, rate=60)
+    usual = np.count_nonzero(found(feet)[0])
+    assert np.count_nonzero(found(feet, Thresholds(enter_speed=2.0, leave_speed=2.5))[0]) > usual
+    assert np.count_nonzero(found(feet, Thresholds(enter_height=1e-9, leave_height=1e-9))[0]) < usual
+    assert not found(feet, Thresholds(least_length=100.0))[0][:, 1:-1].any(axis=0)[60:200].any()
+    assert (found(feet, Thresholds(longest_gap=100.0))[0][:, 60:200] > 0).all()

@@ -1,0 +1,41 @@
+"""Frames in a row: what begins surely and lasts while it is likely, short gaps closed, short rows dropped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..array_types import Indices, Mask
+
+
+def runs(mask: Mask) -> Indices:
+    """First and last index `(n, 2)` of each row of true values in `mask` `(F,)`."""
+    edges = np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8))
+    return np.stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1], axis=-1)
+
+
+def held_from_core(core: Mask, loose: Mask) -> Mask:
+    """The rows of `loose` `(F,)` in which `core` `(F,)` is true somewhere (hysteresis, the same in both directions of time)."""
+    loose = loose | core
+    kept = np.zeros(len(loose), bool)
+    for first, last in runs(loose):
+        kept[first : last + 1] = core[first : last + 1].any()
+    return kept
+
+
+def without_gaps(mask: Mask, longest: float) -> Mask:
+    """`mask` `(F,)` with gaps of at most `longest` frames closed; what is before the first row and after the last is no gap."""
+    closed = mask.copy()
+    rows = runs(mask)
+    for before, after in zip(rows[:-1, 1], rows[1:, 0], strict=True):
+        if after - before - 1 <= longest:
+            closed[before:after] = True
+    return closed
+
+
+def without_short(mask: Mask, shortest: float) -> Mask:
+    """`mask` `(F,)` without rows of fewer than `shortest` frames; a row cut off by the first or the last frame stays."""
+    kept = mask.copy()
+    for first, last in runs(mask):
+        if last - first + 1 < shortest and first > 0 and last < len(mask) - 1:
+            kept[first : last + 1] = False
+    return kept
