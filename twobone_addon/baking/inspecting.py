@@ -13,7 +13,7 @@ from ..scene.lookup import object_named
 from ..scene.versions import curve_bag
 from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
-from .pose.solving import Solved
+from .pose.solving import SolvedChain
 from .report.records import BakeReport, ChainReport
 from .report.reporting import chain_report
 from .report.units import units_of
@@ -39,7 +39,7 @@ def inspect(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None 
     return BakeReport(chains, watch.seconds, walk.evaluation)
 
 
-def _with_present_keys(chain: Solved, report: ChainReport) -> ChainReport:
+def _with_present_keys(chain: SolvedChain, report: ChainReport) -> ChainReport:
     """Count the keys that are in the range now, on the channels that a bake writes."""
     bag = curve_bag(object_named(chain.plan.names.armature))
     paths = chain.plan.keyed_paths()

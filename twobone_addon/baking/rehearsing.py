@@ -18,7 +18,7 @@ from .stages import Stopwatch, solve
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePreview:
+class CurveRehearsal:
     """One curve that a bake would write."""
 
     path: str
@@ -35,7 +35,7 @@ class ChainRehearsal:
     """Whether the tip is the tip bone's tail; else its head."""
     rest_lengths: tuple[float, ...]
     """Of the links, from joint to joint, in the armature's own units."""
-    curves: tuple[CurvePreview, ...]
+    curves: tuple[CurveRehearsal, ...]
     report: ChainReport
     """As the bake would give it, but nothing is measured."""
 
@@ -62,6 +62,6 @@ def _rehearsal(keyed: KeyedChain) -> ChainRehearsal:
         settings=plan.settings,
         tip_at_tail=plan.names.tip_at_tail,
         rest_lengths=tuple(float(length) for length in magnitude(links)),
-        curves=tuple(CurvePreview(key.path, key.index, len(key.frames)) for key in keyed.keys),
+        curves=tuple(CurveRehearsal(key.path, key.index, len(key.frames)) for key in keyed.keys),
         report=chain_report(keyed.solved, keyed.keys, None, drift=keyed.drift),
     )

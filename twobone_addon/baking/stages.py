@@ -20,7 +20,7 @@ from .motion.plan_motion import followed_motion, motion_quantities
 from .motion.sampling import sample_steps
 from .plan.overlap import refuse_overlap
 from .plan.planning import ChainPlan, plan_bake
-from .pose.solving import Solved, solve_curves
+from .pose.solving import SolvedChain, solve_curves
 from .report.between import Track, affordable_intervals, joined_tracks, quarters
 from .report.proof import Measured, measure, moments_between, proof_frames, proof_quantities, track
 from .report.sight import Sight, look_for, look_frames, needs_a_look, sight, sight_quantities, unmeasured
@@ -48,7 +48,7 @@ class Stopwatch:
 class Walk:
     """Solved chains, and how they were sampled."""
 
-    solved: list[Solved]
+    solved: list[SolvedChain]
     evaluation: str | dict[str, str]
 
 
@@ -73,7 +73,7 @@ def solve(
     return Walk(solved, samples.evaluation)
 
 
-def prove(scene: Scene, solved: Sequence[Solved]) -> Steps[list[Measured | None]]:
+def prove(scene: Scene, solved: Sequence[SolvedChain]) -> Steps[list[Measured | None]]:
     """Let Blender evaluate what the chains do now, and measure it; `None` for chains that are not to be verified."""
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
@@ -90,7 +90,7 @@ def prove(scene: Scene, solved: Sequence[Solved]) -> Steps[list[Measured | None]
     return [next(measured) if chain.plan.settings.verify else None for chain in solved]
 
 
-def _look_between(scene: Scene, chains: list[Solved], tracks: list[Track], evaluation: str) -> Steps[list[Track | None]]:
+def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], evaluation: str) -> Steps[list[Track | None]]:
     """What each chain does between its reported frames, at the moments that are worth it; `None` without any.
 
     In a scene of our own each armature is evaluated by itself, for what is worth a look at one is of no interest at others.
@@ -116,7 +116,7 @@ def _look_between(scene: Scene, chains: list[Solved], tracks: list[Track], evalu
     return found
 
 
-def _look_at(scene: Scene, chains: list[Solved], lengths: list[float], evaluation: str) -> Steps[list[Sight | None]]:
+def _look_at(scene: Scene, chains: list[SolvedChain], lengths: list[float], evaluation: str) -> Steps[list[Sight | None]]:
     """What people see of each chain; `None` where nothing deforms. Evaluated only where that is in doubt."""
     shown = [look_for(chain) for chain in chains]
     sights = [unmeasured(chain, each) if each else None for chain, each in zip(chains, shown, strict=True)]
@@ -132,7 +132,7 @@ def _look_at(scene: Scene, chains: list[Solved], lengths: list[float], evaluatio
     return sights
 
 
-def _moments(scene: Scene, chain: Solved, at_frames: Track, motions: dict[bytes, CurveMotion], affordable: int) -> Array:
+def _moments(scene: Scene, chain: SolvedChain, at_frames: Track, motions: dict[bytes, CurveMotion], affordable: int) -> Array:
     """Moments between frames to look at; `motions` are kept for other chains with the same frames."""
     key = at_frames.frames.tobytes()
     if key not in motions:

@@ -19,11 +19,11 @@ from ..baking.report.records import BakeReport
 from ..settings import BakeSettings
 from .batch.fingerprints import linked_contents
 from .batch.lifeline import end_with_parent
+from .dry_run import dry_run_document, dry_run_lines
 from .files.outputs import refuse_used_outputs
 from .jobs import Job, load_job
 from .outcomes import ExitCode, FileError, Outcome
 from .output import Voice, complain, hand_over
-from .preview import preview_document, preview_lines
 from .provenance import source_file
 from .shot_files import (
     open_shot,
@@ -191,9 +191,9 @@ def _strictness(document: Document, arguments: argparse.Namespace, job: Job | No
 def _dry_run(chains: list[Any], voice: Voice, goal: Path | None, *, last_wins: bool) -> Document:
     settings = [chain.settings for chain in chains]
     rehearsal = rehearse(bpy.context.scene, settings, active_object(), last_wins=last_wins)
-    document = preview_document([chain.label for chain in chains], rehearsal)
+    document = dry_run_document([chain.label for chain in chains], rehearsal)
     document["save"] = str(goal) if goal is not None else None
-    for line in preview_lines(document):
+    for line in dry_run_lines(document):
         voice.say(line)
     return document
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..array_types import Array
 from ..arrays import magnitude
 from .bones import BoneChannels, RestBone
-from .rotations import before, determinant, unit
+from .rotations import determinant, solve_linear, unit
 
 SHEAR_THRESHOLD = 1e-4
 """Blender leaves two axes alone while the cosine between them is below this."""
@@ -116,8 +116,8 @@ def local_basis(bone: RestBone, parent_pose: Array | None, posed: Array) -> tupl
     transform = parent_transform(bone, parent_pose)
     post_scale = transform.post_scale[..., None, :]
     axes = np.divide(posed[..., :3, :3], post_scale, out=np.zeros(posed[..., :3, :3].shape), where=post_scale != 0.0)
-    linear = before(transform.turn_and_scale[..., None, :, :], axes.swapaxes(-1, -2)).swapaxes(-1, -2)
-    return before(transform.place, posed[..., :3, 3] - transform.origin), linear
+    linear = solve_linear(transform.turn_and_scale[..., None, :, :], axes.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return solve_linear(transform.place, posed[..., :3, 3] - transform.origin), linear
 
 
 def _axis_lengths(matrix3: Array) -> Array:

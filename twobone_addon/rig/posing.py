@@ -13,7 +13,7 @@ from .bones import ChainMotion, RestChain
 from .inheritance import ParentTransform, parent_transform, pose_under, pose_with_channels
 from .local_rotations import LocalRotations, Matrices
 from .planes import in_plane
-from .rotations import about_axis, before
+from .rotations import about_axis, solve_linear
 from .turning import carried_along, hinge_axis, laid_along, laid_normal, resting_normal, turned_along
 
 
@@ -114,7 +114,7 @@ def present_reference(chain: RestChain, motion: ChainMotion) -> Reference:
         poses.append(pose_under(bone, transforms[-1], channels))
     joints = joints_of(chain, poses)
     inherited = tuple(transforms[index].turn_and_scale for index in chain.turning)
-    links = tuple(before(matrix, link) for matrix, link in zip(inherited, _steps(joints), strict=True))
+    links = tuple(solve_linear(matrix, link) for matrix, link in zip(inherited, _steps(joints), strict=True))
     rotations = tuple(motion.channels[index].rotation for index in chain.turning)
     return Reference(joints, inherited, links, rotations)
 

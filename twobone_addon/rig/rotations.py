@@ -29,7 +29,7 @@ def determinant(matrices: Array) -> Array:
     return a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
 
 
-def before(matrices: Array, vectors: Array) -> Array:
+def solve_linear(matrices: Array, vectors: Array) -> Array:
     """What `matrices` `(..., 3, 3)` map to `vectors` `(..., 3)`; where a matrix has no inverse, the least-squares answer."""
     shape = np.broadcast_shapes(matrices.shape[:-2], vectors.shape[:-1])
     matrices = np.broadcast_to(matrices, (*shape, 3, 3))

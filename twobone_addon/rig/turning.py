@@ -13,7 +13,7 @@ import numpy as np
 
 from ..array_types import Array
 from .planes import from_plane, in_plane
-from .rotations import about_axis, before, determinant, unit
+from .rotations import about_axis, determinant, solve_linear, unit
 
 
 def hinge_axis(inherited: Array, normals: Array) -> Array:
@@ -52,7 +52,7 @@ def laid_along(inherited: Array, frames: Array, link: Array, normal: Array, dire
     A link without length is not turned.
     """
     wanted = from_plane(frames, np.stack([np.cos(direction), np.sin(direction)], axis=-1))
-    to = _triad(unit(before(inherited, wanted)), hinge_axis(inherited, frames[..., 2]))
+    to = _triad(unit(solve_linear(inherited, wanted)), hinge_axis(inherited, frames[..., 2]))
     rotation = to @ np.swapaxes(_triad(unit(link), normal), -1, -2)
     empty = ~np.any(link != 0.0, axis=-1)
     return np.where(empty[..., None, None], np.eye(3), rotation)
@@ -79,7 +79,7 @@ def laid_normal(inherited: Array, frames: Array, link: Array) -> Array:
     height = np.sum(axis * direction, axis=-1, keepdims=True)
     flat = direction - axis * height
     upright = np.sum(flat * flat, axis=-1, keepdims=True) == 0.0
-    lead = before(inherited, frames[..., 0])
+    lead = solve_linear(inherited, frames[..., 0])
     flat = unit(np.where(upright, lead - axis * np.sum(axis * lead, axis=-1, keepdims=True), flat))
     # Perpendicular to the link, in the plane of link and axis: the axis before it was turned with the link.
     return unit(axis * np.sum(flat * direction, axis=-1, keepdims=True) - flat * height)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..array_types import Array
 
-SETTLED = 1e-9
+SEARCH_SETTLED = 1e-9
 """Tip error, relative to the chain's length, that ends every search: a hundredth of Blender's single precision."""
 
 STARTING_TURNS = 24
@@ -75,7 +75,7 @@ def search(goals: Array, bend: Array, count: int, links_at: LinksAt) -> Array:
         better = tried_miss < miss
         best = np.where(better[..., None], tried, best)
         miss = np.where(better, tried_miss, miss)
-        if np.all(miss <= SETTLED):
+        if np.all(miss <= SEARCH_SETTLED):
             break
     return best
 
@@ -115,7 +115,7 @@ def _settle(angles: Array, goals: Array, bend: Array, links_at: LinksAt) -> Arra
         better = ((here - there) * (here + there)).sum(axis=-1) > 0.0
         angles, here = (np.where(better[..., None], *pair) for pair in ((angles + step, angles), (there, here)))
         damping = np.clip(np.where(better, damping * 0.1, damping * 10.0), LEAST_DAMPING, MOST_DAMPING)
-        if np.all((damping == MOST_DAMPING) | (np.abs(step).max(axis=-1) < SETTLED)):
+        if np.all((damping == MOST_DAMPING) | (np.abs(step).max(axis=-1) < SEARCH_SETTLED)):
             break
     return angles
 
@@ -182,7 +182,7 @@ def _miss(links: Array, goals: Array, bend: Array) -> Array:
     """How far off `(..., F)` posed links are, relative to their length; a bend to the wrong side counts as a whole length."""
     length = np.hypot(links[..., 0], links[..., 1]).sum(axis=-1)
     off = np.divide(_distance(links.sum(axis=-2), goals), length, out=np.zeros_like(length), where=length > 0.0)
-    return off + np.where(_side(links, bend) < -SETTLED, 1.0, 0.0)
+    return off + np.where(_side(links, bend) < -SEARCH_SETTLED, 1.0, 0.0)
 
 
 def _side(links: Array, bend: Array) -> Array:
@@ -214,7 +214,7 @@ def _least_squares(angles: Array, goals: Array, links_at: LinksAt) -> Array:
         angles = np.where(better[..., None], angles + step, angles)
         tips = np.where(better[..., None], tried_tips, tips)
         damping = np.clip(np.where(better, damping * 0.1, damping * 10.0), LEAST_DAMPING, MOST_DAMPING)
-        if np.all((damping == MOST_DAMPING) | (np.abs(step).max(axis=-1) < SETTLED)):
+        if np.all((damping == MOST_DAMPING) | (np.abs(step).max(axis=-1) < SEARCH_SETTLED)):
             break
     return angles
 

@@ -26,7 +26,7 @@ from ..keys.reducing import KeyDrift
 from ..motion.plan_motion import motion_quantities
 from ..motion.sampling import sample_steps
 from ..plan.planning import ChainPlan, plan_chain
-from ..pose.solving import Solved
+from ..pose.solving import SolvedChain
 from ..report.records import BakeReport, ChainReport
 from ..report.reporting import chain_report
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
@@ -229,7 +229,7 @@ def _report(chain: _Guided, proof: _Proof | None) -> TargetReport:
     plan, solved, guides = chain.plan, chain.solved, chain.guides
     keys = [key for guide in guides for key in guide.keys]
     base = chain_report(
-        Solved(plan, solved.motion, solved.chain, []), keys, None, drift=KeyDrift(max(guide.drift for guide in guides))
+        SolvedChain(plan, solved.motion, solved.pose, []), keys, None, drift=KeyDrift(max(guide.drift for guide in guides))
     )
     values = {entry.name: getattr(base, entry.name) for entry in fields(base)}
     values |= {

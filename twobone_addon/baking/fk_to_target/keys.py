@@ -14,7 +14,7 @@ from ...curves.frames import turning_points
 from ...curves.reduction import reduce_keys
 from ...rig.channels import channel_rotations
 from ...rig.local_rotations import Matrices
-from ...rig.rotations import before, nearest_rotation
+from ...rig.rotations import nearest_rotation, solve_linear
 from ...scene.blender_types import Object
 from ...scene.keys.reading import read_keyed
 from ...scene.keys.writing import ChannelKeys
@@ -44,7 +44,7 @@ def location_space(thing: Object, parent_world: Array) -> Array:
 
 def location_values(space: Array, places_world: Array) -> Array:
     """Locations `(F, 3)` that bring an object to `places_world` `(F, 3)`; `space` as `location_space` returns it."""
-    return before(space[:, :3, :3], places_world - space[:, :3, 3])
+    return solve_linear(space[:, :3, :3], places_world - space[:, :3, 3])
 
 
 def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:

@@ -18,7 +18,7 @@ from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, po
 from ..plan.planning import ChainPlan
 from ..pose.bends import NEARLY_STRAIGHT, seen_bend
 from ..pose.limb_plane import posed_normals
-from ..pose.solving import SolvedChain, solve_chain_pose
+from ..pose.solving import SolvedPose, solve_chain_pose
 from ..pose.task import SINGLE_PRECISION
 from .keys import location_values
 
@@ -29,7 +29,7 @@ class TargetMotion:
 
     motion: AimedMotion
     """The motion with target and pole where they are to be."""
-    chain: SolvedChain
+    pose: SolvedPose
     """What a bake would make of them."""
     targets_world: Array
     """`(F, 3)`"""
@@ -69,21 +69,21 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
     if turns_world is not None:
         places[:, :3, :3] = turns_world
     posed = aimed(replace(motion, pole_world=poles_world, influence=np.ones(len(joints))), places)
-    chain = solve_chain_pose(plan, posed)
-    frames = chain.task.frames
+    pose = solve_chain_pose(plan, posed)
+    frames = pose.task.frames
     away = out_of_plane(frames[:, None], joints - joints[:, :1])
     linear = motion.world_from_armature[:, :3, :3]
     bends = seen_bend(frames, joints)
     return TargetMotion(
         motion=posed,
-        chain=chain,
+        pose=pose,
         targets_world=targets_world,
         poles_world=poles_world,
         turns_world=turns_world,
         joints=joints,
         off_plane=magnitude(_carried(linear, frames[:, None, :, 2] * away[..., None])).max(axis=1),
         length=float(magnitude(_carried(linear, np.diff(joints, axis=1))).sum(axis=1).max()),
-        wrong_side=(np.abs(bends) > NEARLY_STRAIGHT) & (bends * chain.task.bend < 0.0),
+        wrong_side=(np.abs(bends) > NEARLY_STRAIGHT) & (bends * pose.task.bend < 0.0),
     )
 
 

@@ -43,7 +43,7 @@ def convert_steps(scene: Scene, wanted: Conversion, active: Object | None = None
     watch = Stopwatch()
     with watch.stage("read"):
         limbs, left = plan_limbs(scene, wanted, active)
-    plans = [limb.plan for limb in limbs]
+    plans = [limb.chain for limb in limbs]
     with watch.stage("sample"):
         frames = all_frames(plan.frames for plan in plans)
         quantities = [quantity for limb in limbs for quantity in limb.quantities()]
@@ -55,8 +55,8 @@ def convert_steps(scene: Scene, wanted: Conversion, active: Object | None = None
     with watch.stage("write"):
         write_chains(scene, [limb.keyed for limb in solved])
         for limb in solved:
-            if limb.limb.ik is not None and not limb.limb.switch_path:
-                mute(limb.limb.ik)
+            if limb.plan.ik is not None and not limb.plan.switch_path:
+                mute(limb.plan.ik)
     with watch.stage("verify"):
         try:
             measured = (yield from _prove(scene, solved)) if wanted.settings.verify else None
@@ -80,13 +80,13 @@ def _solved(limbs: list[LimbPlan], samples: Samples) -> tuple[list[SolvedLimb], 
 
 def _prove(scene: Scene, solved: list[SolvedLimb]) -> Steps[Samples]:
     """The animation after the conversion."""
-    plans = [limb.limb.plan for limb in solved]
+    plans = [limb.plan.chain for limb in solved]
     frames = all_frames(plan.report_frames for plan in plans)
     quantities: list[Quantity] = []
     for limb in solved:
-        quantities += [*limb.limb.poses(), limb.limb.plan.armature_world]
-        if limb.limb.ik:
-            quantities.append(limb.limb.plan.target_world)
+        quantities += [*limb.plan.poses(), limb.plan.chain.armature_world]
+        if limb.plan.ik:
+            quantities.append(limb.plan.chain.target_world)
     return (yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans, proving=True)))
 
 
@@ -96,14 +96,14 @@ def _report(limb: SolvedLimb, proof: Samples | None, left: list[str]) -> Convert
     values = {entry.name: getattr(base, entry.name) for entry in fields(base)}
     rows = chain.plan.report_rows
     values |= {
-        "reached": int(np.count_nonzero(limb.on_target[rows])) if limb.limb.ik else base.frames,
+        "reached": int(np.count_nonzero(limb.on_target[rows])) if limb.plan.ik else base.frames,
         "too_far": 0,
         "too_near": 0,
         "out_of_reach": [],
         "notes": [*base.notes, *left],
     }
-    if limb.limb.ik:
-        values |= {"bone": limb.limb.ik.bone, "constraint": limb.limb.ik.constraint}
+    if limb.plan.ik:
+        values |= {"bone": limb.plan.ik.bone, "constraint": limb.plan.ik.constraint}
     if proof is not None:
         values |= _measured(limb, proof)
     return ConvertedReport(**values)
@@ -111,11 +111,11 @@ def _report(limb: SolvedLimb, proof: Samples | None, left: list[str]) -> Convert
 
 def _measured(limb: SolvedLimb, proof: Samples) -> dict[str, float | None]:
     """How far the limb moved, and how far its tip is from the target where IK had it there."""
-    plan, rows = limb.limb.plan, limb.keyed.solved.plan.report_rows
+    plan, rows = limb.plan.chain, limb.keyed.solved.plan.report_rows
     proof = proof.on(plan.report_frames)
     worlds = proof.every(plan.armature_world)
-    after = np.stack([proof.every(pose) for pose in limb.limb.poses()])
-    moved = moved_points(limb.limb, limb.shown[:, rows], after)
+    after = np.stack([proof.every(pose) for pose in limb.plan.poses()])
+    moved = moved_points(limb.plan, limb.shown[:, rows], after)
     carried = np.einsum("fij,bfpj->bfpi", worlds[:, :3, :3], moved)
     found: dict[str, float | None] = {"max_moved": float(magnitude(carried).max())}
     reached = limb.on_target[rows]

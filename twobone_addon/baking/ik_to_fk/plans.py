@@ -51,7 +51,7 @@ class Conversion:
 class LimbPlan:
     """One limb to convert, found and checked."""
 
-    plan: ChainPlan
+    chain: ChainPlan
     """The chain that gets the keys."""
     shown: tuple[str, ...]
     """Bones whose pose is to stay: of the upper, the lower and the tip's bone, then those of `further`."""
@@ -71,16 +71,16 @@ class LimbPlan:
 
     def scale_paths(self) -> list[str]:
         """Data paths of the scales of the bones that turn."""
-        return [scale_path(self.plan.rest.bones[index]) for index in self.plan.rest.turning]
+        return [scale_path(self.chain.rest.bones[index]) for index in self.chain.rest.turning]
 
     def shown_pose(self, number: int) -> Quantity:
         """Pose of one of the bones that show the limb."""
-        return Quantity("POSE", self.plan.names.armature, self.shown[number])
+        return Quantity("POSE", self.chain.names.armature, self.shown[number])
 
     def quantities(self) -> list[Quantity]:
         """What to sample before solving."""
-        further = [Quantity("CHANNELS", self.plan.names.armature, bone.name) for path in self.further for bone in path[1:]]
-        return [*motion_quantities(self.plan), *self.poses(), *further]
+        further = [Quantity("CHANNELS", self.chain.names.armature, bone.name) for path in self.further for bone in path[1:]]
+        return [*motion_quantities(self.chain), *self.poses(), *further]
 
     def poses(self) -> list[Quantity]:
         """Poses of all bones that show the limb."""
@@ -112,7 +112,7 @@ def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple
 
 def _refuse_too_long(limbs: list[LimbPlan]) -> None:
     """What is sampled of all limbs is held in memory at once."""
-    frames = max(len(limb.plan.frames) for limb in limbs)
+    frames = max(len(limb.chain.frames) for limb in limbs)
     if frames * len(limbs) > MOST_POSES:
         raise RangeError(
             f"{len(limbs)} limb{'s' if len(limbs) > 1 else ''} over {frames:,} frames are {frames * len(limbs):,} poses; at most "
@@ -172,7 +172,7 @@ def _limb_plan(
     """The plan with all that is to be known of the rig before it is sampled and solved."""
     bones = armature.pose.bones
     limb = LimbPlan(
-        plan=plan,
+        chain=plan,
         shown=shown,
         ik=ik,
         switch_path=switch_path,
@@ -184,7 +184,7 @@ def _limb_plan(
     )
     paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *([switch_path] if switch_path else [])]
     refused = unwritable(armature, limb.scale_paths(), plan.settings.destination)
-    return replace(limb, plan=with_keyed(plan, armature, paths), scales_refused=refused)
+    return replace(limb, chain=with_keyed(plan, armature, paths), scales_refused=refused)
 
 
 def _noted(plan: ChainPlan, armature: Object) -> ChainPlan:

@@ -27,7 +27,7 @@ from ..keys.holding import held_outside
 from ..keys.keying import KeyedChain, keyed_chain
 from ..motion.plan_motion import PlanMotion, aimed, plan_motion, points, posed_channels
 from ..pose.curve_values import rotation_curves
-from ..pose.solving import CurveSamples, Solved, solve_curves, surroundings_of
+from ..pose.solving import CurveSamples, SolvedChain, solve_curves, surroundings_of
 from .plans import LimbPlan
 
 IK_RESIDUAL = 2e-4
@@ -45,7 +45,7 @@ STRETCH_SHOWS = 5e-4
 class SolvedLimb:
     """A limb whose FK keys are known."""
 
-    limb: LimbPlan
+    plan: LimbPlan
     keyed: KeyedChain
     shown: Array
     """`(B, F, 4, 4)` poses, armature space, of the bones that show the limb."""
@@ -55,8 +55,8 @@ class SolvedLimb:
 
 def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
     """FK keys for a limb; raises `ChainError` where rotations cannot show what it does."""
-    samples = samples.on(limb.plan.frames)
-    motion = plan_motion(limb.plan, samples)
+    samples = samples.on(limb.chain.frames)
+    motion = plan_motion(limb.chain, samples)
     shown = np.stack([samples.every(pose) for pose in limb.poses()])
     shown_joints = _shown_joints(limb, shown)
     own = _own_scales(limb, samples)
@@ -67,13 +67,13 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
             raise limb.scales_refused
         chain, off = _as_shown(limb, motion, samples, scales=None)
         _refuse_moved(limb, off)
-    joints = joints_of(limb.plan.rest, pose_path(limb.plan.rest, chain))
+    joints = joints_of(limb.chain.rest, pose_path(limb.chain.rest, chain))
     posed = replace(
         motion,
         chain=chain,
         pole_world=points(motion.world_from_armature, joints[:, 1]),
         influence=np.ones(len(motion.frames)),
-        end_pose=None if limb.plan.end_bone is None else shown[2],
+        end_pose=None if limb.chain.end_bone is None else shown[2],
     )
     targets = _targets(limb, motion, samples)
     solved, on_target = _solved(limb, posed, joints, shown_joints, targets)
@@ -97,10 +97,12 @@ def _targets(limb: LimbPlan, motion: PlanMotion, samples: Samples) -> Array | No
     """Where IK wants the tip, `(F, 3)`, armature space; `None` where no constraint of the limb's own does."""
     if limb.ik is None:
         return None
-    return points(motion.armature_from_world, samples.every(limb.plan.target_world)[:, :3, 3])
+    return points(motion.armature_from_world, samples.every(limb.chain.target_world)[:, :3, 3])
 
 
-def _solved(limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Array, targets: Array | None) -> tuple[Solved, Mask]:
+def _solved(
+    limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Array, targets: Array | None
+) -> tuple[SolvedChain, Mask]:
     """The chain on its targets, and where IK has the tip there, `(F,)`; where it does not, the pose as it is.
 
     joints : (F, 3, 3), of the pose as it is
@@ -109,17 +111,17 @@ def _solved(limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Arr
     A leg that is nearly straight bends visibly for a tip that moves invisibly; there the pose stays as it is as well.
     """
     # The middle joint as it is now is the pole.
-    plan = replace(limb.plan, settings=replace(limb.plan.settings, plane="POLE"))
+    plan = replace(limb.chain, settings=replace(limb.chain.settings, plane="POLE"))
     tips, size = joints[:, 2], path_length(joints)
 
-    def solved_for(aims: Array) -> Solved:
+    def solved_for(aims: Array) -> SolvedChain:
         return solve_curves(plan, aimed(motion, _places(points(motion.world_from_armature, aims))))
 
     if targets is None:
         return solved_for(tips), np.zeros(len(tips), dtype=bool)
     on_target = magnitude(targets - shown_joints[:, 2]) <= IK_RESIDUAL * size
     first = solved_for(np.where(on_target[:, None], targets, tips))
-    moved = magnitude(first.chain.turned.joints - joints).max(axis=1)
+    moved = magnitude(first.pose.turned.joints - joints).max(axis=1)
     kept = on_target & (moved > IK_RESIDUAL * size)
     if not kept.any():
         return first, on_target
@@ -128,7 +130,7 @@ def _solved(limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Arr
 
 def _shown_joints(limb: LimbPlan, shown: Array) -> Array:
     """Root, middle joint and tip `(F, 3, 3)` as they are now, armature space."""
-    return np.stack([shown[0, :, :3, 3], shown[1, :, :3, 3], points(shown[2], limb.plan.rest.tip)], axis=1)
+    return np.stack([shown[0, :, :3, 3], shown[1, :, :3, 3], points(shown[2], limb.chain.rest.tip)], axis=1)
 
 
 def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: list[Array] | None) -> tuple[ChainMotion, Array]:
@@ -139,13 +141,13 @@ def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: l
     The distance is relative to the limb's length. Where nothing but IK acts on a bone, its location is its own, as it
     will be without the IK.
     """
-    rest = limb.plan.rest
+    rest = limb.chain.rest
     channels, parent = list(motion.chain.channels), motion.chain.parent_pose
     for number, index in enumerate(rest.turning):
         pose = samples.every(limb.shown_pose(number))
         posed = posed_channels(rest.bones[index], parent, pose)
         scale = posed.scale if scales is None else scales[number]
-        own = samples.every(limb.plan.channels[index])[:, :3] if index in limb.free_location else posed.location
+        own = samples.every(limb.chain.channels[index])[:, :3] if index in limb.free_location else posed.location
         channels[index] = BoneChannels(own, posed.rotation, scale)
         parent = pose
     chain = replace(motion.chain, channels=tuple(channels))
@@ -156,32 +158,32 @@ def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: l
 
 def _own_scales(limb: LimbPlan, samples: Samples) -> list[Array]:
     """Scales `(F, 3)` of the two bones' own channels."""
-    return [samples.every(limb.plan.channels[index])[:, 7:] for index in limb.plan.rest.turning]
+    return [samples.every(limb.chain.channels[index])[:, 7:] for index in limb.chain.rest.turning]
 
 
-def _scale_curves(limb: LimbPlan, solved: Solved, own: list[Array]) -> list[CurveSamples]:
+def _scale_curves(limb: LimbPlan, solved: SolvedChain, own: list[Array]) -> list[CurveSamples]:
     """Curves of the two bones' scales, which show what IK stretches."""
     curves = []
-    for number, (index, path) in enumerate(zip(limb.plan.rest.turning, limb.scale_paths(), strict=True)):
-        scale, group = solved.motion.chain.channels[index].scale, limb.plan.rest.bones[index].name
+    for number, (index, path) in enumerate(zip(limb.chain.rest.turning, limb.scale_paths(), strict=True)):
+        scale, group = solved.motion.chain.channels[index].scale, limb.chain.rest.bones[index].name
         curves += [CurveSamples(path, axis, group, scale[:, axis], own[number][:, axis]) for axis in range(3)]
     return curves
 
 
 def moved_points(limb: LimbPlan, before: Array, after: Array) -> Array:
     """Ways `(B, F, 4, 3)` of each bone's head and of points along its axes, as far from it as its limb's links are long."""
-    size = float(magnitude(np.diff(limb.plan.rest.rest_joints(), axis=0)).max())
+    size = float(magnitude(np.diff(limb.chain.rest.rest_joints(), axis=0)).max())
     ends = np.concatenate([np.zeros((1, 3)), np.eye(3) * size])
     difference = after - before
     return np.einsum("bfij,pj->bfpi", difference[..., :3, :3], ends) + difference[..., None, :3, 3]
 
 
-def _keyed_off(limb: LimbPlan, solved: Solved, shown: Array) -> Array:
+def _keyed_off(limb: LimbPlan, solved: SolvedChain, shown: Array) -> Array:
     """How far keys bring the limb's bones from where IK has them, `(F,)`, relative to the limb's length."""
-    poses = solved.chain.turned.poses
-    posed = np.stack(np.broadcast_arrays(*(poses[index] for index in (*limb.plan.rest.turning, -1))))
+    poses = solved.pose.turned.poses
+    posed = np.stack(np.broadcast_arrays(*(poses[index] for index in (*limb.chain.rest.turning, -1))))
     moved = magnitude(moved_points(limb, shown[: len(posed)], posed)).max(axis=(0, 2))
-    return np.broadcast_to(moved / path_length(_shown_joints(limb, shown)), limb.plan.frames.shape)
+    return np.broadcast_to(moved / path_length(_shown_joints(limb, shown)), limb.chain.frames.shape)
 
 
 def _refuse_moved(limb: LimbPlan, off: Array, most: float = KEYS_SHOW) -> None:
@@ -190,7 +192,7 @@ def _refuse_moved(limb: LimbPlan, off: Array, most: float = KEYS_SHOW) -> None:
     if off[worst] > most:
         who = f'IK constraint "{limb.ik.constraint}" of bone "{limb.ik.bone}"' if limb.ik else f'Limb "{limb.shown[0]}"'
         raise ChainError(
-            f"{who} poses its bones at frame {limb.plan.frames[worst]:g} as rotation and scale keys cannot "
+            f"{who} poses its bones at frame {limb.chain.frames[worst]:g} as rotation and scale keys cannot "
             f"({off[worst]:.2g} of its length off). Set the bones' Inherit Scale to Full or Aligned first."
         )
 
@@ -198,9 +200,9 @@ def _refuse_moved(limb: LimbPlan, off: Array, most: float = KEYS_SHOW) -> None:
 def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[ChannelKeys]:
     """Rotation keys of the bones below the end, such as toes, that keep them oriented as they are."""
     keys = []
-    at = limb.plan.report_rows
+    at = limb.chain.report_rows
     for number, path in enumerate(limb.further, start=3):
-        values = [samples.every(Quantity("CHANNELS", limb.plan.names.armature, bone.name)) for bone in path[1:]]
+        values = [samples.every(Quantity("CHANNELS", limb.chain.names.armature, bone.name)) for bone in path[1:]]
         parent = shown[number - 1]
         for bone, value in zip(path[1:-1], values[:-1], strict=True):
             rotation = channel_rotations(bone.rotation_mode, value[:, 3:7])
@@ -209,10 +211,10 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
         rotation = nearest_rotation(np.swapaxes(inherited, -1, -2) @ nearest_rotation(shown[number][:, :3, :3]))
         present = values[-1][:, 3:7]
         where = rotation_path(path[-1])
-        outside = surroundings_of(limb.plan, where, present)
+        outside = surroundings_of(limb.chain, where, present)
         curves = rotation_curves(path[-1].rotation_mode, rotation=Matrices(rotation), present=present, outside=outside)
         keys += [
-            ChannelKeys(where, channel, path[-1].name, limb.plan.report_frames, curves.values[at, column], "LINEAR")
+            ChannelKeys(where, channel, path[-1].name, limb.chain.report_frames, curves.values[at, column], "LINEAR")
             for column, channel in enumerate(curves.indices)
         ]
     return keys
@@ -222,10 +224,10 @@ def _switch_keys(limb: LimbPlan) -> list[ChannelKeys]:
     """Keys that switch IK off from the first to the last frame, and leave it as it is before and after."""
     if not limb.switch_path:
         return []
-    frames = np.unique(limb.plan.frames[[0, -1]])
+    frames = np.unique(limb.chain.frames[[0, -1]])
     outside = held_outside(
-        limb.plan.keyed[limb.switch_path, 0],
-        settings=replace(limb.plan.settings, key_before=True, key_after=True),
+        limb.chain.keyed[limb.switch_path, 0],
+        settings=replace(limb.chain.settings, key_before=True, key_after=True),
         within=(float(frames[0]), float(frames[-1])),
         present=(limb.switch_present, limb.switch_present),
     )

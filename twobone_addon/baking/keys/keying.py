@@ -10,7 +10,7 @@ import numpy as np
 from ...array_types import Array
 from ...scene.keys.writing import ChannelKeys
 from ..plan.planning import ChainPlan
-from ..pose.solving import CurveSamples, Solved
+from ..pose.solving import CurveSamples, SolvedChain
 from .holding import held_outside
 from .looping import loop_slopes
 from .reducing import NO_DRIFT, KeyDrift, reduced
@@ -21,14 +21,14 @@ from .repeating import repeated_keys
 class KeyedChain:
     """One chain with its keys, ready to be written."""
 
-    solved: Solved
+    solved: SolvedChain
     keys: list[ChannelKeys]
     drift: KeyDrift
     stays: bool = False
     """These are the keys that the chain has; nothing is to be written."""
 
 
-def keyed_chain(solved: Solved) -> KeyedChain:
+def keyed_chain(solved: SolvedChain) -> KeyedChain:
     """Choose the keys of a solved chain as its settings say."""
     if solved.plan.settings.keys == "REDUCE":
         keys, drift = reduced(solved)
@@ -47,7 +47,7 @@ def _is_new_outside(plan: ChainPlan, keys: ChannelKeys) -> bool:
     return keys.outside is not None and keys.outside is not plan.keyed[keys.path, keys.index].table
 
 
-def _held(solved: Solved, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
+def _held(solved: SolvedChain, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
     plan = solved.plan
     outside = held_outside(
         plan.keyed[curve.path, curve.index],

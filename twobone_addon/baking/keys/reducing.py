@@ -18,7 +18,7 @@ from ...scene.keys.writing import ChannelKeys
 from ...scene.lookup import rotation_path, scale_path
 from ..motion.plan_motion import points
 from ..plan.planning import ChainPlan
-from ..pose.solving import Solved
+from ..pose.solving import SolvedChain
 from .looping import loop_slopes
 
 
@@ -35,7 +35,7 @@ class KeyDrift:
 NO_DRIFT = KeyDrift()
 
 
-def reduced(solved: Solved) -> tuple[list[ChannelKeys], KeyDrift]:
+def reduced(solved: SolvedChain) -> tuple[list[ChannelKeys], KeyDrift]:
     """The fewest keys that keep all joints within the tolerance, on the same frames for all channels, and their drift."""
     plan = solved.plan
     values = np.stack([curve.values for curve in solved.curves], axis=-1)
@@ -66,10 +66,10 @@ def key_drift(plan: ChainPlan, worst: Array) -> KeyDrift:
     return KeyDrift(float(worst[middle:].max()), float(worst[:middle].max(initial=0.0)))
 
 
-def extreme_frames(solved: Solved) -> Array:
+def extreme_frames(solved: SolvedChain) -> Array:
     """Frames `(E,)` at which the goal turns back, seen along the plane's axes."""
     plan = solved.plan
-    return plan.report_frames[turning_points(solved.chain.pose.goals[plan.report_rows])]
+    return plan.report_frames[turning_points(solved.pose.on_targets.goals[plan.report_rows])]
 
 
 def kept_frames(plan: ChainPlan, extremes: Array) -> Array:
@@ -77,7 +77,7 @@ def kept_frames(plan: ChainPlan, extremes: Array) -> Array:
     return np.concatenate([plan.kept_frames, extremes if plan.settings.keep_keys in {"EXTREMES", "BOTH"} else []])
 
 
-def posed_points(solved: Solved, values: Array, rows: Indices) -> Array:
+def posed_points(solved: SolvedChain, values: Array, rows: Indices) -> Array:
     """Where the middle joints are, then the tip, then the end bone's tail if it is keyed: world points `(M, p, 3)`.
 
     values : (M, K), of the chain's curves, at the plan's frames `rows` (M,)
@@ -103,7 +103,7 @@ def _at(channels: BoneChannels, rows: Indices) -> BoneChannels:
     return BoneChannels(*(frame_rows(values, rows) for values in (channels.location, channels.rotation, channels.scale)))
 
 
-def _tried_channels(solved: Solved, bone: RestBone, channels: BoneChannels, present: Array, values: Array) -> BoneChannels:
+def _tried_channels(solved: SolvedChain, bone: RestBone, channels: BoneChannels, present: Array, values: Array) -> BoneChannels:
     """A bone's channels with those that are keyed taken from `values` `(M, K)`; `present` `(M, 4)` is its rotation."""
     columns = {(curve.path, curve.index): values[:, number] for number, curve in enumerate(solved.curves)}
     path = rotation_path(bone)
@@ -116,13 +116,13 @@ def _tried_channels(solved: Solved, bone: RestBone, channels: BoneChannels, pres
     return channels
 
 
-def tried_rotation(solved: Solved, path: str, present: Array, values: Array) -> Array:
+def tried_rotation(solved: SolvedChain, path: str, present: Array, values: Array) -> Array:
     """Rotation channels `(M, 4)`: those at `path` that are keyed out of `values` `(M, K)`, the others as `present` `(M, 4)`."""
     columns = {curve.index: values[:, number] for number, curve in enumerate(solved.curves) if curve.path == path}
     return np.stack(np.broadcast_arrays(*(columns.get(index, present[:, index]) for index in range(4))), axis=-1)
 
 
-def _channel_keys(solved: Solved, found: Reduction, number: int) -> ChannelKeys:
+def _channel_keys(solved: SolvedChain, found: Reduction, number: int) -> ChannelKeys:
     curve = solved.curves[number]
     return ChannelKeys(
         curve.path,

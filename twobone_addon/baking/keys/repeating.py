@@ -20,7 +20,7 @@ from ...scene.keys.tables import INTERPOLATION, KEY_GENERATED, NEAR_FRAME, some_
 from ...scene.keys.writing import ChannelKeys
 from ...scene.lookup import rotation_path
 from ..plan.planning import ChainPlan
-from ..pose.solving import REPEATED, Solved
+from ..pose.solving import REPEATED, SolvedChain
 from .reducing import NO_DRIFT, KeyDrift, extreme_frames, kept_frames, key_drift, posed_points, tried_rotation
 
 MORE_KEYS, FEW_KEYS = 0.1, 2
@@ -34,7 +34,7 @@ SAME_SLOPE = 1e-5
 """Of a channel in a frame, on both sides of a loop's seam: ten times what single precision makes of handles a frame long."""
 
 
-def repeated_keys(solved: Solved, keys: Sequence[ChannelKeys]) -> tuple[list[ChannelKeys], KeyDrift] | None:
+def repeated_keys(solved: SolvedChain, keys: Sequence[ChannelKeys]) -> tuple[list[ChannelKeys], KeyDrift] | None:
     """The keys that the channels have in the range, and how far they let the joints drift; `None` where others are needed.
 
     keys : what would be written otherwise, a channel each
@@ -55,7 +55,7 @@ def repeated_keys(solved: Solved, keys: Sequence[ChannelKeys]) -> tuple[list[Cha
     return None if drift is None else (found, drift)
 
 
-def _reduced_drift(solved: Solved, keys: Sequence[ChannelKeys], found: Sequence[ChannelKeys]) -> KeyDrift | None:
+def _reduced_drift(solved: SolvedChain, keys: Sequence[ChannelKeys], found: Sequence[ChannelKeys]) -> KeyDrift | None:
     """How far reduced keys let the joints drift; `None` where reducing would leave others."""
     plan = solved.plan
     required = kept_frames(plan, extreme_frames(solved))
@@ -86,7 +86,7 @@ def _present_keys(plan: ChainPlan, wanted: ChannelKeys) -> ChannelKeys | None:
     return replace(wanted, frames=places[:, 0], values=places[:, 1], left=left, right=right)
 
 
-def _repeated_drift(solved: Solved, found: Sequence[ChannelKeys]) -> KeyDrift | None:
+def _repeated_drift(solved: SolvedChain, found: Sequence[ChannelKeys]) -> KeyDrift | None:
     """No drift where full-rate keys would be written with the frames and poses that there are, else `None`.
 
     A pose that is read back is rounded, so that each bake would write another. The handles of smooth keys follow the motion
@@ -118,12 +118,12 @@ def _channels(plan: ChainPlan, keys: Sequence[ChannelKeys]) -> Array:
     return np.stack([evaluate(curve, plan.frames) for curve in curves], axis=-1)
 
 
-def _wanted(solved: Solved) -> Array:
+def _wanted(solved: SolvedChain) -> Array:
     """What the channels are to hold at the plan's frames, `(F, K)`."""
     return np.stack([curve.values for curve in solved.curves], axis=-1)
 
 
-def _present_drift(solved: Solved, now: Array) -> KeyDrift:
+def _present_drift(solved: SolvedChain, now: Array) -> KeyDrift:
     """How far channels `now` `(F, K)` let the joints drift from the solution, everywhere it is known."""
     wanted = _wanted(solved)
     away = [
@@ -134,7 +134,7 @@ def _present_drift(solved: Solved, now: Array) -> KeyDrift:
     return key_drift(solved.plan, np.max(away, axis=0))
 
 
-def _alike(solved: Solved, now: Array, rows: Indices, *, within: float) -> bool:
+def _alike(solved: SolvedChain, now: Array, rows: Indices, *, within: float) -> bool:
     """Whether channels `now` `(M, K)` turn and scale all bones as the solution does at `rows` `(M,)`.
 
     within : radians, and share of the scale. Euler angles may give the same turn by other numbers.

@@ -19,7 +19,7 @@ from ..motion.plan_motion import AimedMotion, followed_motion, motion_quantities
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake
 from .present import PresentPlan, present_motion
-from .solving import SolvedChain, solve_chain_pose
+from .solving import SolvedPose, solve_chain_pose
 from .task import turned_over
 
 ARC_STEPS = 64
@@ -164,10 +164,10 @@ def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
     solved = solve_chain_pose(plan, motion)
     chains = _chain_pictures(plan, motion, solved)
     lengths = path_length(solved.turned.joints)
-    reached = solved.pose.reach == Reach.REACHED
-    aside = reached & (magnitude(solved.task.targets - solved.pose.turned.joints[:, -1]) > MISSED * lengths)
-    softened = reached & (magnitude(chains.targets - solved.pose.goals) > SOFTENED * lengths)
-    reach = np.select([softened, aside], [SOFT, ASIDE], solved.pose.reach)
+    reached = solved.on_targets.reach == Reach.REACHED
+    aside = reached & (magnitude(solved.task.targets - solved.on_targets.turned.joints[:, -1]) > MISSED * lengths)
+    softened = reached & (magnitude(chains.targets - solved.on_targets.goals) > SOFTENED * lengths)
+    reach = np.select([softened, aside], [SOFT, ASIDE], solved.on_targets.reach)
     return PathPicture(
         frames=plan.frames,
         targets=points(motion.world_from_armature, solved.task.targets),
@@ -182,11 +182,11 @@ def _each_frame(settings: BakeSettings) -> BakeSettings:
     return settings if settings.keys == "REDUCE" else replace(settings, keys="FRAMES", step=min(settings.step, 1.0))
 
 
-def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: SolvedChain) -> ChainPictures:
+def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: SolvedPose) -> ChainPictures:
     other = solve_chain_pose(plan, turned_over(plan, motion, chosen.task))
     count = len(motion.target_world)
     frames = np.broadcast_to(chosen.task.frames, (count, 3, 3))
-    joints = np.broadcast_to(chosen.pose.turned.joints, (count, *chosen.pose.turned.joints.shape[1:]))
+    joints = np.broadcast_to(chosen.on_targets.turned.joints, (count, *chosen.on_targets.turned.joints.shape[1:]))
     links = in_plane(frames[:, None], np.diff(joints, axis=1))
     reference = rest_reference(plan.rest, motion.chain).joints
     at_rest = in_plane(frames, np.broadcast_to(reference[..., 1, :] - reference[..., 0, :], (count, 3)))
@@ -194,9 +194,9 @@ def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: SolvedChain) -
         world_from_armature=np.broadcast_to(motion.world_from_armature, (count, 4, 4)),
         frames=frames,
         joints=joints,
-        other_joints=np.broadcast_to(other.pose.turned.joints, joints.shape),
+        other_joints=np.broadcast_to(other.on_targets.turned.joints, joints.shape),
         targets=in_plane(frames, chosen.task.targets - joints[:, 0]),
-        lengths=magnitude(links) / np.broadcast_to(chosen.pose.ratio, (count,))[:, None],
+        lengths=magnitude(links) / np.broadcast_to(chosen.on_targets.ratio, (count,))[:, None],
         rest_directions=np.arctan2(at_rest[:, 1], at_rest[:, 0]),
         limits=chosen.task.limits,
         aims=np.broadcast_to(points(motion.world_from_armature, chosen.task.targets), (count, 3)),

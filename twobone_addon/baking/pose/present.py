@@ -21,7 +21,7 @@ from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, followed_motion
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
 from .curve_values import Surroundings, rotation_curves
-from .solving import SolvedChain, solve_chain_pose
+from .solving import SolvedPose, solve_chain_pose
 from .task import target_offset
 
 SAY_THE_OFFSET = (
@@ -152,7 +152,7 @@ def present_channels(plan: ChainPlan, motion: AimedMotion) -> list[ChannelValue]
     return values + _scales(plan, motion, solved)
 
 
-def _scales(plan: ChainPlan, motion: PlanMotion, solved: SolvedChain) -> list[ChannelValue]:
+def _scales(plan: ChainPlan, motion: PlanMotion, solved: SolvedPose) -> list[ChannelValue]:
     if plan.settings.reach != "STRETCH":
         return []
     values = []

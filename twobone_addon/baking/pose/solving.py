@@ -27,13 +27,14 @@ that is read back is rounded to single precision; a second bake is not to pass o
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedChain:
+class SolvedPose:
     """A plan's chain, posed."""
 
     task: Task
-    pose: ChainPose
+    on_targets: ChainPose
+    """Posed with all its influence."""
     turned: Turned
-    """The chain as it is keyed: `pose` mixed with the present pose by influence."""
+    """The chain as it is keyed: `on_targets` mixed with the present pose by influence."""
     ratio: Array
     """`(F,)` scale of the links, mixed likewise."""
     end_rotation: Array | None
@@ -58,50 +59,50 @@ class CurveSamples:
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class SolvedChain:
     """One chain, posed, with the curves that pose it."""
 
     plan: ChainPlan
     motion: AimedMotion
-    chain: SolvedChain
+    pose: SolvedPose
     curves: list[CurveSamples]
 
 
-def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
+def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> SolvedPose:
     """Pose the plan's chain on its target, for every row of the motion."""
     at_rest = plan.settings.reference == "REST"
     reference = (rest_reference if at_rest else present_reference)(plan.rest, motion.chain)
     offset = target_offset(plan, motion)
     task, held = chain_task(plan, motion, reference, offset)
-    pose = follow_targets(plan.rest, motion.chain, reference, task)
-    turned, ratio = _mixed(plan, motion, task, pose)
-    return SolvedChain(task, pose, turned, ratio, _end_rotation(plan, motion, turned), held, offset)
+    on_targets = follow_targets(plan.rest, motion.chain, reference, task)
+    turned, ratio = _mixed(plan, motion, task, on_targets)
+    return SolvedPose(task, on_targets, turned, ratio, _end_rotation(plan, motion, turned), held, offset)
 
 
-def solve_curves(plan: ChainPlan, motion: AimedMotion) -> Solved:
+def solve_curves(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
     """Pose the plan's chain and turn the poses into continuous curves."""
-    chain = solve_chain_pose(plan, motion)
+    pose = solve_chain_pose(plan, motion)
     curves = []
     for number, index in enumerate(plan.rest.turning):
         present = motion.rotation_values[index]
-        curves += _rotation_curves(plan, plan.rest.bones[index], chain.turned.rotations[number], present)
-    if plan.end_bone is not None and chain.end_rotation is not None and motion.end_rotation_values is not None:
-        curves += _rotation_curves(plan, plan.end_bone, Matrices(chain.end_rotation), motion.end_rotation_values)
+        curves += _rotation_curves(plan, plan.rest.bones[index], pose.turned.rotations[number], present)
+    if plan.end_bone is not None and pose.end_rotation is not None and motion.end_rotation_values is not None:
+        curves += _rotation_curves(plan, plan.end_bone, Matrices(pose.end_rotation), motion.end_rotation_values)
     if plan.settings.reach == "STRETCH":
         for index in scale_carriers(plan.rest):
-            curves += _scale_curves(plan.rest.bones[index], motion.chain.channels[index].scale, chain.ratio)
-    return Solved(plan, motion, chain, curves)
+            curves += _scale_curves(plan.rest.bones[index], motion.chain.channels[index].scale, pose.ratio)
+    return SolvedChain(plan, motion, pose, curves)
 
 
-def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, pose: ChainPose) -> tuple[Turned, Array]:
+def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, on_targets: ChainPose) -> tuple[Turned, Array]:
     """The solved pose mixed with the present one by influence: each joint turns the shortest way."""
     if np.all(motion.influence >= 1.0):
-        return pose.turned, pose.ratio
-    ratio = 1.0 + (pose.ratio - 1.0) * motion.influence
+        return on_targets.turned, on_targets.ratio
+    ratio = 1.0 + (on_targets.ratio - 1.0) * motion.influence
     scaled = task.stretched(motion.chain, ratio)
     rotations = tuple(
         from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), solved.quaternions, motion.influence))
-        for index, solved in zip(plan.rest.turning, pose.turned.rotations, strict=True)
+        for index, solved in zip(plan.rest.turning, on_targets.turned.rotations, strict=True)
     )
     return pose_with_rotations(plan.rest, scaled, rotations), ratio
 

@@ -11,7 +11,7 @@ from ...arrays import frame_rows, held_rows, path_length
 from ...rig.inverse import TWO, Task
 from ...rig.planes import carried_frames, has_plane, letter_axes
 from ...rig.posing import Laying, Reference, joints_of, pose_path
-from ...rig.rotations import before
+from ...rig.rotations import solve_linear
 from ...rig.scaling import stretched
 from ...settings import LIMB_PLANES, BakeSettings
 from ...solver import ReachOptions, sides_with_hysteresis
@@ -64,7 +64,7 @@ def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:
     tip = frame_rows(joints_of(plan.rest, pose_path(plan.rest, motion.chain)), first)[:, -1]
     tip_world = points(frame_rows(motion.world_from_armature, first), tip)[0]
     target_world = frame_rows(motion.target_world, first)[0]
-    return before(target_world[:3, :3], tip_world - target_world[:3, 3])
+    return solve_linear(target_world[:3, :3], tip_world - target_world[:3, 3])
 
 
 def reach_options(settings: BakeSettings, tolerance: float) -> ReachOptions:

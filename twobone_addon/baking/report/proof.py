@@ -15,7 +15,7 @@ from ...scene.walk.evaluate import Quantity, Samples
 from ...solver import Reach
 from ..motion.curve_motion import CurveMotion
 from ..motion.plan_motion import points
-from ..pose.solving import Solved
+from ..pose.solving import SolvedChain
 from .between import Between, Track, keyed_intervals, measured_frames, quarters, worst_between, worst_intervals
 from .sight import Sight
 from .units import limb_length
@@ -41,28 +41,28 @@ class Measured:
     """What people see of it."""
 
 
-def proof_quantities(solved: Solved) -> list[Quantity]:
+def proof_quantities(solved: SolvedChain) -> list[Quantity]:
     """What to sample of the baked animation: the joints, the target and the armature."""
     plan = solved.plan
     carriers = dict.fromkeys([*plan.rest.turning, len(plan.rest.bones) - 1])
     return [plan.armature_world, plan.target_world, *(plan.pose(index) for index in carriers)]
 
 
-def proof_frames(solved: Solved) -> Array:
+def proof_frames(solved: SolvedChain) -> Array:
     """Frames `(M,)` at which a chain is measured: those of its report, and whole frames between keys that are far apart."""
     return measured_frames(solved.plan.report_frames)
 
 
-def track(solved: Solved, samples: Samples) -> Track:
+def track(solved: SolvedChain, samples: Samples) -> Track:
     """A chain and its target at the frames of the samples."""
     plan, count = solved.plan, len(samples.frames)
     world = samples[plan.armature_world]
     joints = [every_row(points(world, joint), count) for joint in _joints(solved, samples)]
-    targets = points(samples[plan.target_world], solved.chain.target_offset)
+    targets = points(samples[plan.target_world], solved.pose.target_offset)
     return Track(samples.frames, np.stack(joints, axis=1), every_row(targets, count))
 
 
-def moments_between(solved: Solved, at_frames: Track, motion: CurveMotion, *, affordable: int) -> Array:
+def moments_between(solved: SolvedChain, at_frames: Track, motion: CurveMotion, *, affordable: int) -> Array:
     """Moments `(Q,)` between frames at which a chain is evaluated: all quarters, or where there are too many the worst.
 
     motion : tells what F-curves alone move at the quarters of all intervals between those frames
@@ -79,39 +79,39 @@ def moments_between(solved: Solved, at_frames: Track, motion: CurveMotion, *, af
     return quarters(at_frames.frames, np.union1d(worst, keyed_intervals(at_frames.frames, keyed)).astype(int))
 
 
-def _targets_between(solved: Solved, at_frames: Track, motion: CurveMotion) -> Array | None:
+def _targets_between(solved: SolvedChain, at_frames: Track, motion: CurveMotion) -> Array | None:
     """Where the tip is to be, `(M - 1, 3, 3)`, at the quarters of each interval; `None` where curves do not tell."""
     found = motion.find(solved.plan.target_world)
     if found is None or len(at_frames.frames) <= 1:
         return None
-    places = points(found, solved.chain.target_offset)
+    places = points(found, solved.pose.target_offset)
     return np.broadcast_to(places, (3 * (len(at_frames.frames) - 1), 3)).reshape(-1, 3, 3)
 
 
-def measure(solved: Solved, samples: Samples, inside: Track | None) -> Measured:
+def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Measured:
     """Compare evaluated joints with the evaluated target at the frames of the plan's report.
 
     samples : of all of `proof_frames`
     inside : what was measured between them
     """
-    plan, chain, at = solved.plan, solved.chain, solved.plan.report_rows
+    plan, pose, at = solved.plan, solved.pose, solved.plan.report_rows
     samples = samples.on(plan.report_frames)
-    frames, reach = frame_rows(chain.task.frames, at), chain.pose.reach[at]
+    frames, reach = frame_rows(pose.task.frames, at), pose.on_targets.reach[at]
     world_from_armature = samples[plan.armature_world]
     linear = world_from_armature[:, :3, :3]
     joints = _joints(solved, samples)
-    targets_world = points(samples[plan.target_world], chain.target_offset)
+    targets_world = points(samples[plan.target_world], pose.target_offset)
     targets = points(np.linalg.inv(world_from_armature), targets_world)
     root, tip = joints[0], joints[-1]
     missed = in_plane(frames, tip - targets)
-    astray = in_plane(frames, tip - root) - chain.pose.goals[at]
+    astray = in_plane(frames, tip - root) - pose.on_targets.goals[at]
     whole = frame_rows(solved.motion.influence, at) >= 1.0
     reached = whole & (reach == Reach.REACHED)
     determined = whole & (reach != Reach.DEGENERATE)
     depths = [frames[:, :, 2] * out_of_plane(frames, joint - root)[:, None] for joint in joints[1:]]
     reported = track(solved, samples)
     beside = _world_lengths(linear, frames[:, :, 2] * out_of_plane(frames, tip - targets)[:, None])
-    meant = chain.pose.goals[at] - in_plane(frames, targets - root)
+    meant = pose.on_targets.goals[at] - in_plane(frames, targets - root)
     errors = np.broadcast_to(_world_lengths(linear, from_plane(frames, missed)), reached.shape)[reached]
     return Measured(
         max_error=float(errors.max()) if errors.size else None,
@@ -130,7 +130,7 @@ def _for_each(values: Array, reported: Track) -> Array:
     return np.broadcast_to(values, reported.frames.shape)
 
 
-def _joints(solved: Solved, samples: Samples) -> list[Array]:
+def _joints(solved: SolvedChain, samples: Samples) -> list[Array]:
     """Evaluated joints, `(K, 3)` each, armature space: the head of each bone that turns, and the tip."""
     plan = solved.plan
     heads = [samples[plan.pose(index)][:, :3, 3] for index in plan.rest.turning]

@@ -12,7 +12,7 @@ from ...scene.keys.writing import ChannelKeys
 from ...scene.lookup import object_named
 from ...solver import Reach
 from ..keys.reducing import NO_DRIFT, KeyDrift
-from ..pose.solving import Solved
+from ..pose.solving import SolvedChain
 from .part_names import part_name
 from .proof import Measured
 from .records import ChainReport, Visible
@@ -22,7 +22,7 @@ from .verdict import verdict
 
 
 def chain_report(
-    chain: Solved,
+    chain: SolvedChain,
     keys: Sequence[ChannelKeys],
     measured: Measured | None,
     *,
@@ -34,7 +34,7 @@ def chain_report(
     With `units`, those of the scene, it says which frames are on target.
     """
     plan, rows = chain.plan, chain.plan.report_rows
-    reach = chain.chain.pose.reach[rows]
+    reach = chain.pose.on_targets.reach[rows]
     counts = {kind: int(np.count_nonzero(reach == kind)) for kind in Reach}
     outside = (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)
     frames = plan.report_frames
@@ -66,7 +66,7 @@ def chain_report(
         max_drift=drift.tip,
         max_drift_middle=drift.middle,
         max_twist=twist.degrees,
-        plane_held=int(np.count_nonzero(chain.chain.plane_held[rows])),
+        plane_held=int(np.count_nonzero(chain.pose.plane_held[rows])),
         notes=[*_notes(chain, keys, twist), *(measured.sight.hindrances if measured and measured.sight else ())],
         visible=_visible(measured),
         statements=verdict(chain, measured, units, _part(chain)) if units else [],
@@ -78,7 +78,7 @@ def _visible(measured: Measured | None) -> Visible | None:
     return Visible(sight.bone, sight.follows, sight.max_distance) if sight else None
 
 
-def _part(chain: Solved) -> str:
+def _part(chain: SolvedChain) -> str:
     return part_name(object_named(chain.plan.names.armature), chain.plan.names)
 
 
@@ -88,9 +88,9 @@ def _largest(values: Array) -> float | None:
     return float(known.max()) if known.size else None
 
 
-def _notes(chain: Solved, keys: Sequence[ChannelKeys], twist: Twist) -> list[str]:
+def _notes(chain: SolvedChain, keys: Sequence[ChannelKeys], twist: Twist) -> list[str]:
     notes = list(chain.plan.notes)
-    held = int(np.count_nonzero(chain.chain.plane_held))
+    held = int(np.count_nonzero(chain.pose.plane_held))
     if held:
         notes.append(f"The plane was undecided at {held} frames and taken from the frame before.")
     scaled = [key.group for key in keys if key.path.endswith(".scale") and key.index == 0]

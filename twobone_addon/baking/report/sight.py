@@ -17,7 +17,7 @@ from ...scene.rig.showing import Shown, notes_on_sight, shown_bone
 from ...scene.rig.switches import influence_paths
 from ...scene.walk.evaluate import Quantity, Samples
 from ..motion.plan_motion import points
-from ..pose.solving import Solved
+from ..pose.solving import SolvedChain
 from .between import distances
 
 MOST_LOOKS = 12
@@ -44,12 +44,12 @@ class Sight:
     """When that is."""
 
 
-def look_for(solved: Solved) -> Shown | None:
+def look_for(solved: SolvedChain) -> Shown | None:
     """The bone that people see; `None` where there is none."""
     return shown_bone(object_named(solved.plan.names.armature), solved.plan.names)
 
 
-def needs_a_look(solved: Solved, shown: Shown) -> bool:
+def needs_a_look(solved: SolvedChain, shown: Shown) -> bool:
     """Whether parents and constraints do not tell that the visible bone follows at all frames."""
     if shown.bone == solved.plan.rest.lower.name:
         return False
@@ -60,26 +60,26 @@ def needs_a_look(solved: Solved, shown: Shown) -> bool:
     return any(animation.moves(path) for path in influence_paths(armature, shown.deciding))
 
 
-def look_frames(solved: Solved) -> Array:
+def look_frames(solved: SolvedChain) -> Array:
     """Frames `(L,)` of the report at which the visible bone is evaluated."""
     frames = solved.plan.report_frames
     return frames[np.unique(np.linspace(0, len(frames) - 1, min(MOST_LOOKS, len(frames))).round().astype(int))]
 
 
-def sight_quantities(solved: Solved, shown: Shown) -> list[Quantity]:
+def sight_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
     """What to sample in order to see what people see."""
     plan = solved.plan
     tip = plan.pose(len(plan.rest.bones) - 1)
     return [plan.armature_world, plan.target_world, tip, Quantity("POSE", plan.names.armature, shown.bone)]
 
 
-def unmeasured(solved: Solved, shown: Shown) -> Sight:
+def unmeasured(solved: SolvedChain, shown: Shown) -> Sight:
     """What is known without looking."""
     is_own = shown.bone == solved.plan.rest.lower.name
     return Sight(shown.bone, is_own, shown.follows, _reasons(solved, shown), None, 0.0)
 
 
-def sight(solved: Solved, shown: Shown, samples: Samples, limb_length: float) -> Sight:
+def sight(solved: SolvedChain, shown: Shown, samples: Samples, limb_length: float) -> Sight:
     """Compare the visible bone, at the frames of `look_frames`, which the samples have, with the chain's tip and its target."""
     plan, samples = solved.plan, samples.on(look_frames(solved))
     armature = object_named(plan.names.armature)
@@ -88,7 +88,7 @@ def sight(solved: Solved, shown: Shown, samples: Samples, limb_length: float) ->
     world = samples[plan.armature_world]
     seen = points(world, points(samples[Quantity("POSE", armature.name, shown.bone)], at_rest[:3]))
     tip = points(world, points(samples[plan.pose(len(plan.rest.bones) - 1)], plan.rest.tip))
-    target = points(samples[plan.target_world], solved.chain.target_offset)
+    target = points(samples[plan.target_world], solved.pose.target_offset)
     away = np.broadcast_to(distances(seen, target), samples.frames.shape)
     apart = np.broadcast_to(distances(seen, tip), samples.frames.shape)
     if apart.max() <= APART * limb_length or not np.isfinite(away).any():
@@ -101,7 +101,7 @@ def sight(solved: Solved, shown: Shown, samples: Samples, limb_length: float) ->
     return Sight(shown.bone, is_own=False, follows=False, hindrances=found, max_distance=float(away[worst]), frame=when)
 
 
-def _reasons(solved: Solved, shown: Shown) -> tuple[str, ...]:
+def _reasons(solved: SolvedChain, shown: Shown) -> tuple[str, ...]:
     notes = notes_on_sight(object_named(solved.plan.names.armature))
     lower = solved.plan.names.lower
     followed = "the keys" if shown.bone == lower else f'"{lower}"'

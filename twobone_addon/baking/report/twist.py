@@ -11,7 +11,7 @@ from ...arrays import frame_rows
 from ...rig.planes import carried_frames
 from ...rig.posing import joints_of, pose_path
 from ...rig.rotations import twists_about, unit
-from ..pose.solving import Solved
+from ..pose.solving import SolvedChain
 
 SEEN_TWIST = 5.0
 """Degrees of a twist that a person is told of: less is lost in the bend of most limbs."""
@@ -26,12 +26,12 @@ class Twist:
     frame: float
 
 
-def largest_twist(solved: Solved) -> Twist:
+def largest_twist(solved: SolvedChain) -> Twist:
     """Of all bones of a chain that turn, at the frames of its report.
 
     A bone's own axis is its link, from joint to joint. A bone without length has none, and no twist.
     """
-    plan, chain = solved.plan, solved.chain
+    plan, chain = solved.plan, solved.pose
     before, after = pose_path(plan.rest, solved.motion.chain), chain.turned.poses
     links = unit(np.diff(joints_of(plan.rest, before), axis=-2))
     rows = plan.report_rows

@@ -11,7 +11,7 @@ from ...arrays import frame_rows
 from ...curves.frames import ranges
 from ...settings import BakeSettings
 from ...solver import Reach
-from ..pose.solving import Solved
+from ..pose.solving import SolvedChain
 from .between import WIDEST
 from .proof import Measured
 from .statements import Statement
@@ -27,9 +27,9 @@ LETTER_PLANES = {"XY", "XZ", "YZ", "OBJECT"}
 """Planes that need not contain the target."""
 
 
-def verdict(chain: Solved, measured: Measured | None, units: Units, part: str) -> list[Statement]:
+def verdict(chain: SolvedChain, measured: Measured | None, units: Units, part: str) -> list[Statement]:
     """What is to be said of a chain; `part` is what people call its tip."""
-    reach = chain.chain.pose.reach[chain.plan.report_rows]
+    reach = chain.pose.on_targets.reach[chain.plan.report_rows]
     if measured is None:
         return _unmeasured(chain.plan.report_frames, reach, part)
     return _Verdict(chain, measured, units, reach).statements(part)
@@ -46,7 +46,7 @@ def _unmeasured(frames: Array, reach: Codes, part: str) -> list[Statement]:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    chain: Solved
+    chain: SolvedChain
     measured: Measured
     units: Units
     reach: Codes

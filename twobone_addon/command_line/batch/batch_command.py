@@ -13,7 +13,7 @@ from ..outcomes import ExitCode, Outcome, UsageError
 from ..output import Voice, clean_standard_output, hand_over
 from ..shot_files import scripts_of_this_run
 from ..stopping import stop_requests
-from .batch_run import BatchRun, Task
+from .batch_run import BatchRun, QueuedShot
 from .choosing import chosen_shot, summary_beside
 from .frozen import freeze, frozen_shots
 from .progress import Progress
@@ -61,8 +61,8 @@ def _batch(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, Summa
             timeout=arguments.timeout,
             memory=arguments.memory,
         )
-        tasks = [Task(shot, record) for shot, record in zip(shots, summary.shots, strict=True)]
-        waiting = left_to_do(tasks, earlier, progress, scripts=scripts, timeout=arguments.timeout)
+        queued_shots = [QueuedShot(shot, record) for shot, record in zip(shots, summary.shots, strict=True)]
+        waiting = left_to_do(queued_shots, earlier, progress, scripts=scripts, timeout=arguments.timeout)
         summary.write()
         with stop_requests() as stop:
             work(run, waiting, summary, progress, stop, at_once=arguments.jobs or _cores(), retries=arguments.retries)

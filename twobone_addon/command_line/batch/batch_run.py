@@ -22,7 +22,7 @@ LINES_IN_SUMMARY = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class QueuedShot:
     """A shot to bake and its record in the summary."""
 
     shot: Shot
@@ -36,9 +36,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A task whose Blender has been started."""
+    """A shot whose Blender has been started."""
 
-    task: Task
+    queued: QueuedShot
     child: Child
     report: Path
     """Where its Blender writes the report."""
@@ -66,15 +66,15 @@ class BatchRun:
     memory: float | None
     """Gigabytes that its Blender may hold."""
 
-    def start(self, task: Task, number: int) -> Running | None:
-        """Start the shot's Blender; `number` is unlike any other task's. `None` where it cannot: the record says why."""
-        shot, report, linked = task.shot, self.scratch / f"{number}.json", self.scratch / f"{number}.linked.json"
+    def start(self, queued: QueuedShot, number: int) -> Running | None:
+        """Start the shot's Blender; `number` is unlike any other shot's. `None` where it cannot: the record says why."""
+        shot, report, linked = queued.shot, self.scratch / f"{number}.json", self.scratch / f"{number}.linked.json"
         try:
             if not self.dry_run:
                 shot.goal.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            task.record.state = FAILED
-            task.record.reason = f'The folder "{shot.goal.parent}" cannot be made ({error.strerror}). Choose another.'
+            queued.record.state = FAILED
+            queued.record.reason = f'The folder "{shot.goal.parent}" cannot be made ({error.strerror}). Choose another.'
             return None
         job = self.scratch / f"{number}.job.json"
         job.write_text(job_text(shot.job), encoding="utf-8")
@@ -84,7 +84,7 @@ class BatchRun:
         words += ["--allow-incomplete"] if self.allow_incomplete and self.job.use != "clear" else []
         words += ["--upgrade"] if self.upgrade else []
         child = start_child(words, self.scratch, int(self.memory * GIGABYTE) if self.memory else None)
-        return Running(task, child, report, linked)
+        return Running(queued, child, report, linked)
 
     def _saving(self, shot: Shot) -> list[str]:
         """Flags that save the shot; in a dry run none, since only a bake can say beforehand what it would write."""
@@ -97,7 +97,7 @@ class BatchRun:
         code = running.child.exit_code()
         if code is not None:
             running.child.clean_up()
-            remove_litter(running.task.shot.goal.parent)
+            remove_litter(running.queued.shot.goal.parent)
             self._judge(running, code)
         elif self.timeout is not None and running.child.seconds > self.timeout:
             give_up(running)
@@ -110,7 +110,7 @@ class BatchRun:
         return True
 
     def _judge(self, running: Running, code: int) -> None:
-        record = running.task.record
+        record = running.queued.record
         if running.report.is_file():
             record.report = json.loads(running.report.read_text(encoding="utf-8"))
         record.warnings = record.report["provenance"]["warnings"] if record.report else []
@@ -122,7 +122,9 @@ class BatchRun:
             provenance = record.report["provenance"]
             source, output = provenance["source"]["sha256"], provenance["output"]["sha256"]
             # Baked in place, the shot is another file than before.
-            record.fingerprint = fingerprint(running.task.shot.job, output if self.job.in_place else source, scripts=self.scripts)
+            record.fingerprint = fingerprint(
+                running.queued.shot.job, output if self.job.in_place else source, scripts=self.scripts
+            )
             record.output_sha256 = output
             record.linked = json.loads(running.linked.read_text(encoding="utf-8"))
         elif code == ExitCode.STRICT and words:
@@ -138,11 +140,11 @@ class BatchRun:
 def give_up(running: Running) -> None:
     """End the shot's Blender and remove what it was writing; its record stays as it is."""
     running.child.end()
-    remove_litter(running.task.shot.goal.parent)
+    remove_litter(running.queued.shot.goal.parent)
 
 
 def _note(running: Running, state: str, reason: str, code: int | None) -> None:
-    record = running.task.record
+    record = running.queued.record
     record.state, record.reason, record.exit_code = state, reason, code
     record.seconds = round(running.child.seconds, 3)
     record.log = [] if state == DONE else running.child.log.latest(LINES_IN_SUMMARY)

@@ -8,7 +8,7 @@ from collections import Counter, deque
 
 from ..outcomes import StoppedError
 from ..stopping import StopRequest
-from .batch_run import BatchRun, Running, Task, give_up
+from .batch_run import BatchRun, QueuedShot, Running, give_up
 from .progress import Progress
 from .summary import CRASHED, DONE, TIMED_OUT, Summary
 
@@ -20,33 +20,40 @@ SHARE = 10.0
 
 
 def work(
-    run: BatchRun, waiting: list[Task], summary: Summary, progress: Progress, stop: StopRequest, *, at_once: int, retries: int
+    run: BatchRun,
+    waiting: list[QueuedShot],
+    summary: Summary,
+    progress: Progress,
+    stop: StopRequest,
+    *,
+    at_once: int,
+    retries: int,
 ) -> None:
     """Keep `at_once` shots running until all are through; whatever happens, no process is left behind."""
     queue, numbers, running = deque(waiting), itertools.count(), list[Running]()
     tried, writing = Counter[str](), _Writing(summary)
     try:
         while (queue or running) and not stop.wanted:
-            ended = list[Task]()
+            ended = list[QueuedShot]()
             while queue and len(running) < at_once and not stop.wanted:
-                task = queue.popleft()
-                begun = run.start(task, next(numbers))
+                queued = queue.popleft()
+                begun = run.start(queued, next(numbers))
                 running += [begun] if begun else []
-                ended += [] if begun else [task]
+                ended += [] if begun else [queued]
             through = [entry for entry in running if run.has_ended(entry)]
             running = [entry for entry in running if entry not in through]
             for entry in through:
-                task = entry.task
-                tried[task.record.shot] += 1
-                if task.record.state in {CRASHED, TIMED_OUT} and tried[task.record.shot] <= retries:
-                    progress.again(task.shot.name, task.record)
-                    queue.append(task)
+                queued = entry.queued
+                tried[queued.record.shot] += 1
+                if queued.record.state in {CRASHED, TIMED_OUT} and tried[queued.record.shot] <= retries:
+                    progress.again(queued.shot.name, queued.record)
+                    queue.append(queued)
                 else:
-                    ended.append(task)
-            for task in ended:
-                progress.ended(task.shot.name, task.record)
+                    ended.append(queued)
+            for queued in ended:
+                progress.ended(queued.shot.name, queued.record)
             writing.write(now=False, changed=bool(ended))
-            progress.running([entry.task.shot.name for entry in running])
+            progress.running([entry.queued.shot.name for entry in running])
             time.sleep(0.0 if ended else LOOK_AGAIN)
     finally:
         progress.clear()

@@ -25,7 +25,7 @@ SCOPES = (
 )
 
 
-SETTLED = {
+NOT_TRIED_OUT = {
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset", "joints", "method",
     "min_distance", "max_distance", "use_limits", *LIMITS,
     "interpolation", "key_before", "key_after", "destination", "verify", "evaluation",
@@ -88,7 +88,7 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
         self._draw_settings()
 
     def _draw_settings(self) -> None:
-        without = SETTLED | self.keyed_settings()
+        without = NOT_TRIED_OUT | self.keyed_settings()
         for group in (Group.PLANE, Group.ADVANCED, Group.CHAIN, Group.REACH, Group.KEYS):
             draw_options(self.layout.column(), self, group, without=without)
 

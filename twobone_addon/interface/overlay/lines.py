@@ -12,7 +12,7 @@ Color = tuple[float, float, float, float]
 """Red, green, blue, opacity."""
 
 REACHED, TOO_FAR, TOO_NEAR, DEGENERATE = 0, 1, 2, 3
-"""Codes of a path's reach, see `baking.preview.PathPicture`."""
+"""Codes of a path's reach, see `baking.pose.pictures.PathPicture`."""
 
 FAINT = 0.35
 """Opacity of what is not chosen, relative to what is."""

@@ -8,13 +8,13 @@ from typing import Any
 from ..baking.rehearsing import ChainRehearsal, Rehearsal
 
 
-def preview_document(labels: list[str], rehearsal: Rehearsal) -> dict[str, Any]:
+def dry_run_document(labels: list[str], rehearsal: Rehearsal) -> dict[str, Any]:
     """The rehearsal as JSON has it; `labels` name the chains."""
     chains = [_chain(label, chain) for label, chain in zip(labels, rehearsal.chains, strict=True)]
     return {"dry_run": True, "evaluation": rehearsal.evaluation, "chains": chains}
 
 
-def preview_lines(document: dict[str, Any]) -> Iterator[str]:
+def dry_run_lines(document: dict[str, Any]) -> Iterator[str]:
     """One line per chain."""
     for chain in document["chains"]:
         yield _line(chain)
