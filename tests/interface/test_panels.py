@@ -194,54 +194,6 @@ def test_after_a_bake_what_is_on_target_what_is_not_and_the_figures_are_listed(l
     assert frames[:2] == ["1", "2 \u2013 3.5"]
 
 
-def change_target(chain):
-    chain.target.location.z += 0.1
-
-
-def change_parent_of_target(chain):
-    chain.target.parent.location.x += 0.1
-
-
-def change_keys(chain):
-    rig = chain.id_data
-    rig.pose.bones[chain.upper].keyframe_insert("rotation_quaternion", frame=2.5)
-
-
-def change_range(_chain):
-    bpy.context.scene.frame_end = 3
-
-
-def change_setting(chain):
-    chain.softness = 0.1
-
-
-@pytest.mark.parametrize(
-    "change, said",
-    [
-        (change_target, "The animation has changed since this bake"),
-        (change_parent_of_target, "The animation has changed since this bake"),
-        (change_keys, "The animation has changed since this bake"),
-        (change_range, "Settings have changed since this bake"),
-        (change_setting, "Settings have changed since this bake"),
-    ],
-)
-def test_a_result_is_marked_when_settings_or_animation_have_changed_since(leg, change, said):
-    chain, scene = leg.twobone.chains[0], bpy.context.scene
-    scene.frame_end = 4
-    chain.target.parent = bpy.data.objects.new("Carrier", None)
-    scene.collection.objects.link(chain.target.parent)
-    bpy.ops.twobone.bake()
-    scene.frame_set(3)
-    assert result_panel.outdated(json.loads(chain.report), chain, scene) == ""
-    before = drawn(result_panel.TWOBONE_PT_result).texts()
-    change(chain)
-    bpy.context.view_layer.update()
-    assert result_panel.outdated(json.loads(chain.report), chain, scene) == said
-    after = drawn(result_panel.TWOBONE_PT_result).texts()
-    assert said in " ".join(after)
-    assert after[-len(before) :] == before
-
-
 def test_before_a_bake_a_visible_limb_that_does_not_follow_is_named_with_the_switch(empty_file):
     rig = switched_leg()
     chain = rig.twobone.chains.add()

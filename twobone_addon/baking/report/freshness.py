@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from ...scene.blender_types import Object, Scene
-from ...scene.keys.fingerprints import animation_digest, text_digest
-from ...scene.lookup import find_armature, objects_by_name
+from ...scene.keys.fingerprints import text_digest
+from ...scene.keys.reading import is_animated
+from ...scene.lookup import find_armature
+from ...scene.moves.fingerprints import motion_digest
 from ...scene.rig.chain_finding import ChainNames, bones_between
 from ...settings import BakeSettings
 from ..plan.finding import chain_names
 from ..plan.frame_choice import frame_range
-from ..plan.planning import ChainPlan
+from ..plan.planning import ANIMATABLE, ChainPlan
 from .records import Fingerprint
 
 WITHOUT_A_SAY = {"asked", "stored", "verify", "evaluation"}
@@ -31,31 +33,29 @@ def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
 
 
 def settings_digest(scene: Scene, settings: BakeSettings) -> str:
-    """Of the settings and the range they mean."""
-    fields = {name: value for name, value in asdict(settings).items() if name not in WITHOUT_A_SAY}
+    """Of the settings and the range they mean; those that the stored chain has keys for change with the frame."""
+    left_out = WITHOUT_A_SAY | {name for _, name in _keyed_settings(settings)}
+    fields = {name: value for name, value in asdict(settings).items() if name not in left_out}
     return text_digest(repr((sorted(fields.items()), frame_range(scene, settings))))
 
 
 def chain_digest(settings: BakeSettings) -> str:
     """Of the animation, see `Fingerprint`."""
     armature = find_armature(settings.armature, None)
-    return animation_digest(_moving(armature, chain_names(armature, settings), settings))
+    own = [(armature, path) for path, _ in _keyed_settings(settings)]
+    return motion_digest(_moving(armature, chain_names(armature, settings), settings), own)
 
 
-def _moving(armature: Object, names: ChainNames, settings: BakeSettings) -> Iterator[tuple[Object, list[str]]]:
-    """Objects, each with those of its bones, whose motion decides whether the tip is on its target."""
-    chain = bones_between(armature, names.upper, names.tip)
-    yield armature, [bone.name for bone in (*chain, *armature.pose.bones[names.upper].parent_recursive)]
-    yield from _parents(armature)
+def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:
+    """Data path and name of each setting that keys or drivers of the stored chain decide."""
+    armature = find_armature(settings.armature, None)
+    chain = armature.twobone.chains.get(settings.stored) if settings.stored else None
+    paths = [(chain.path_from_id(name), name) for name in ANIMATABLE] if chain is not None else []
+    return [(path, name) for path, name in paths if is_animated(armature, path)]
+
+
+def _moving(armature: Object, names: ChainNames, settings: BakeSettings) -> Iterator[tuple[str, str]]:
+    """Objects and bones whose motion decides whether the tip is on its target."""
+    yield from ((armature.name, bone.name) for bone in bones_between(armature, names.upper, names.tip))
     followed = ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, ""))
-    for name, bone in followed:
-        thing = objects_by_name().get(name) if name else None
-        if thing is not None:
-            yield thing, [bone] if thing.type == "ARMATURE" and bone in thing.pose.bones else []
-            yield from _parents(thing)
-
-
-def _parents(thing: Object) -> Iterator[tuple[Object, list[str]]]:
-    while thing.parent is not None:
-        yield thing.parent, [thing.parent_bone] if thing.parent_type == "BONE" and thing.parent_bone else []
-        thing = thing.parent
+    yield from ((name, bone) for name, bone in followed if name)

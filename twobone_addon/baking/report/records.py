@@ -34,7 +34,7 @@ class Fingerprint:
     settings: str
     """Of the chain's settings and the range they mean."""
     animation: str
-    """Of the keys of the chain, the bones above it, its target, pole and plane object, and all that these are parented to."""
+    """Of all that moves the chain, its target, pole and plane object: keys, NLA strips, drivers, constraints, parents."""
 
 
 @dataclass(frozen=True, slots=True)

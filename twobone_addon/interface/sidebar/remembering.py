@@ -1,7 +1,10 @@
-"""What panels show that takes long to find: found once after each change of the scene, for panels are drawn far more often."""
+"""What panels show that takes milliseconds to find: found once after a change, for panels are drawn far more often.
 
-from functools import lru_cache
-from typing import Any
+While something is moved or played, which changes the scene all the time, panels go on showing what was found before.
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import bpy
 from bpy.app.handlers import persistent
@@ -11,24 +14,57 @@ from ...errors import TwoBoneError
 from ...scene.rig.chain_finding import chain_from_names
 from ...scene.rig.showing import Shown, shown_bone
 from ...settings import BakeSettings
+from ..stored.where import is_busy
 
 KEPT = 64
 """Chains of which it is remembered."""
+
+Found = TypeVar("Found")
+
+
+class Memory(Generic[Found]):
+    """What was found by what it was asked for."""
+
+    def __init__(self) -> None:
+        self._found: dict[object, Found] = {}
+        self._current: set[object] = set()
+
+    def recall(self, key: object, find: Callable[[], Found]) -> Found:
+        """What was found; found anew after a change, unless somebody is busy."""
+        known = key in self._found and (key in self._current or is_busy(bpy.data.window_managers[0]))
+        if not known:
+            if len(self._found) >= KEPT:
+                self.forget()
+            self._found[key] = find()
+            self._current.add(key)
+        return self._found[key]
+
+    def doubt(self) -> None:
+        """Something has changed."""
+        self._current.clear()
+
+    def forget(self) -> None:
+        """Know nothing any more."""
+        self._found.clear()
+        self._current.clear()
+
+
+visible: Memory[Shown | None] = Memory()
+digests: Memory[str] = Memory()
 
 
 def visible_bone(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Shown | None:
     """What is seen of a chain now; `None` where nothing deforms there, or there is no such limb."""
     _notice_changes()
-    return _visible_bone(armature, upper, lower, tip, tip_end)
+    return visible.recall((armature, upper, lower, tip, tip_end), lambda: _visible_bone(armature, upper, lower, tip, tip_end))
 
 
 def present_digest(settings: BakeSettings) -> str:
     """The digest of the animation that a chain has now; raises a `TwoBoneError` where there is no such chain."""
     _notice_changes()
-    return _present_digest(settings)
+    return digests.recall(settings, lambda: chain_digest(settings))
 
 
-@lru_cache(maxsize=KEPT)
 def _visible_bone(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Shown | None:
     thing = bpy.data.objects[armature]
     try:
@@ -37,29 +73,39 @@ def _visible_bone(armature: str, upper: str, lower: str, tip: str, tip_end: str)
         return None  # There is no such limb, which is said elsewhere.
 
 
-@lru_cache(maxsize=KEPT)
-def _present_digest(settings: BakeSettings) -> str:
-    return chain_digest(settings)
+@persistent
+def _after_change(*_: Any) -> None:
+    visible.doubt()
+    digests.doubt()
 
 
 @persistent
-def _forget(*_: Any) -> None:
-    _visible_bone.cache_clear()
-    _present_digest.cache_clear()
+def _after_frame_change(*_: Any) -> None:
+    visible.doubt()  # Influences may be animated; the animation itself stays what it is.
 
 
-def _handlers() -> list[Any]:
+@persistent
+def _after_load(*_: Any) -> None:
+    visible.forget()
+    digests.forget()
+
+
+def _handlers() -> list[tuple[list[Any], Callable[..., None]]]:
     handlers = bpy.app.handlers
-    changes = [handlers.depsgraph_update_post, handlers.frame_change_post, handlers.undo_post, handlers.redo_post]
-    return [*changes, handlers.load_post]
+    changes = [handlers.depsgraph_update_post, handlers.undo_post, handlers.redo_post]
+    return [
+        *((functions, _after_change) for functions in changes),
+        (handlers.frame_change_post, _after_frame_change),
+        (handlers.load_post, _after_load),
+    ]
 
 
 def _notice_changes() -> None:
     """Be told of changes; loading factory settings takes all handlers away."""
-    for functions in _handlers():
-        if _forget not in functions:
-            functions.append(_forget)
-            _forget()
+    for functions, function in _handlers():
+        if function not in functions:
+            functions.append(function)
+            _after_load()
 
 
 def register() -> None:
@@ -68,7 +114,7 @@ def register() -> None:
 
 def unregister() -> None:
     """Notice nothing any more."""
-    for functions in _handlers():
-        if _forget in functions:
-            functions.remove(_forget)
-    _forget()
+    for functions, function in _handlers():
+        if function in functions:
+            functions.remove(function)
+    _after_load()

@@ -72,17 +72,22 @@ class DependencyFinder:
         if thing.parent is not None:
             yield thing.parent.name, thing.parent_bone if thing.parent_type == "BONE" else ""
         yield from _above_constraints(thing.constraints, found)
-        yield from _above_drivers(self._drivers(thing, ""), found)
+        yield from _above_drivers(self.drivers(thing, ""), found)
 
     def _above_bone(self, armature: Object, bone: PoseBone, found: Dependencies) -> Iterator[Node]:
         if bone.parent is not None:
             yield armature.name, bone.parent.name
+        yield from _above_constraints([*bone.constraints, *self.turning(armature, bone.name)], found)
+        yield from _above_drivers(self.drivers(armature, bone_owner(bone)), found)
+
+    def turning(self, armature: Object, bone: str) -> list[Constraint]:
+        """The IK constraints that turn a bone, see `inverse_kinematics`."""
         if armature.name not in self._turning:
             self._turning[armature.name] = inverse_kinematics(armature)
-        yield from _above_constraints([*bone.constraints, *self._turning[armature.name].get(bone.name, [])], found)
-        yield from _above_drivers(self._drivers(armature, bone_owner(bone)), found)
+        return self._turning[armature.name].get(bone, [])
 
-    def _drivers(self, thing: Object, owner: str) -> list[FCurve]:
+    def drivers(self, thing: Object, owner: str) -> list[FCurve]:
+        """An object's drivers that belong to a bone, or to the object itself, see `drivers_by_owner`."""
         if thing.name not in self._driven:
             self._driven[thing.name] = drivers_by_owner(thing)
         return self._driven[thing.name].get(owner, [])
