@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import bpy
 
+from ..baking.actions.choosing import which_actions
 from ..baking.ik_to_fk.plans import SETTINGS
 from ..baking.ik_to_fk.switches import SWITCHES
 from .chain_flags import ChainGroup, add_chain_flags, add_setting_flags
@@ -177,6 +178,16 @@ def _bake(parser: argparse.ArgumentParser) -> None:
     _chosen_chains(parser)
 
 
+def _actions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--actions",
+        type=which_actions,
+        default="",
+        metavar="ACTIVE|ALL|NAMES",
+        help="go through all actions, or those named (separated by semicolons), each over its own range; default: the active one",
+    )
+
+
 def _report(parser: argparse.ArgumentParser) -> None:
     _file(parser)
     _completeness(parser)
@@ -211,6 +222,7 @@ def _convert(parser: argparse.ArgumentParser) -> None:
         help=f"mute the constraint, or key its influence to 0 over the range; default {SWITCHES[0]}",
     )
     parser.add_argument("--rigify", action="store_true", help="key Rigify's FK controls, and its switches from IK to FK")
+    _actions(parser)
     add_setting_flags(parser, SETTINGS)
 
 
