@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any
 
@@ -109,6 +109,17 @@ def choice_option(
     """Declare one of a list: value, label and text of each."""
     made = tuple(Choice(*choice) for choice in choices)
     return _declared(group, Kind.CHOICE, default, label, text, choices=made, needs=needs)
+
+
+def options_of(settings: type) -> tuple[Option, ...]:
+    """The options that the fields of a settings class declare, in their order."""
+    made = []
+    for entry in fields(settings):
+        if "option" not in entry.metadata:
+            continue
+        group, kind, default, label, text, rest = entry.metadata["option"]
+        made.append(Option(entry.name, kind, group, default, label, text, **rest))
+    return tuple(made)
 
 
 def check(option: Option, value: object) -> None:

@@ -27,8 +27,9 @@ MAY_IMPORT = {
     "curves": ARRAYS | {"errors"},
     "rig": ARRAYS | {"errors", "solver"},
     "contacts": ARRAYS | {"errors"},
+    "planting": ARRAYS | {"errors", "rig", "contacts"},
     "scene": ARRAYS | {"bpy", "mathutils", "errors", "settings", "rig", "curves", "contacts"},
-    "baking": ARRAYS | {"options", "settings", "unused", "errors", "solver", "rig", "curves", "contacts", "scene"},
+    "baking": ARRAYS | {"options", "settings", "unused", "errors", "solver", "rig", "curves", "contacts", "planting", "scene"},
     "interface": BLENDER_INTERFACE | DRAWING | ARRAYS | {"baking", "options", "settings", "errors", "scene"},
     "command_line": {"bpy", "baking", "options", "settings", "unused", "errors"},
     "registration": {"bpy", "interface", "command_line"},
@@ -65,9 +66,9 @@ def test_a_room_imports_only_what_its_row_allows(path):
 
 # Inside these rooms the folders are floors: each may import from those before it, and from the files beside the folders.
 FLOORS = {
-    "scene": ("keys", "moves", "walk", "rig", "actions"),
+    "scene": ("keys", "moves", "walk", "rig"),
     "interface": ("stored", "live", "overlay", "operators", "sidebar"),
-    "baking": ("plan", "motion", "pose", "keys", "hinges", "report", "actions", "ik_to_fk", "fk_to_target"),
+    "baking": ("plan", "motion", "pose", "keys", "hinges", "report", "ik_to_fk", "fk_to_target", "planting"),
 }
 
 

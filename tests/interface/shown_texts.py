@@ -11,7 +11,7 @@ from tools.messages import HINDRANCE, returned_texts
 from twobone_addon.settings import OPTIONS
 
 INTERFACE = Path(__file__).resolve().parents[2] / "twobone_addon" / "interface"
-RESULTS = [INTERFACE.parent / "baking" / "report" / name for name in ("records.py", "statements.py")]
+RESULTS = [INTERFACE.parent / "baking" / name for name in ("report/records.py", "report/statements.py", "planting/records.py")]
 SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "heading", "menu": "text", "prop_menu_enum": "text"}
 """Calls in drawing code that show the text given by this keyword."""
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import bpy
 
-from ..baking.actions.choosing import which_actions
 from ..baking.ik_to_fk.plans import SETTINGS
 from ..baking.ik_to_fk.switches import SWITCHES
-from .chain_flags import ChainGroup, add_chain_flags, add_setting_flags
+from ..options import Option
+from ..settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
+from .chain_flags import ChainGroup, add_chain_flags, add_option_flags, add_setting_flags
 from .files.outputs import file_name, file_path
 from .outcomes import ExitCode, UsageError
 from .schemas import NAMES
@@ -73,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     _clear(_sub(commands, "clear", "remove the keys that a bake made"))
     _convert(_sub(commands, "convert", "key bones as their IK poses them, and switch the IK off"))
     _target(_sub(commands, "target", "key targets, and poles, as the chains move now: the reverse of bake"))
+    _own(_sub(commands, "plant", "let feet stand still on the ground, and move the hips as little as that needs"), PLANT_OPTIONS)
+    _own(_sub(commands, "fit-root", "move the root so that all enabled chains reach their targets"), ROOT_OPTIONS)
     _batch(_sub(commands, "batch", "bake many shots, each in a Blender of its own"))
     _schema(_sub(commands, "schema", "print the JSON Schema of a file that the command reads or writes"))
     return parser
@@ -178,16 +182,6 @@ def _bake(parser: argparse.ArgumentParser) -> None:
     _chosen_chains(parser)
 
 
-def _actions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--actions",
-        type=which_actions,
-        default="",
-        metavar="ACTIVE|ALL|NAMES",
-        help="go through all actions, or those named (separated by semicolons), each over its own range; default: the active one",
-    )
-
-
 def _report(parser: argparse.ArgumentParser) -> None:
     _file(parser)
     _completeness(parser)
@@ -222,7 +216,6 @@ def _convert(parser: argparse.ArgumentParser) -> None:
         help=f"mute the constraint, or key its influence to 0 over the range; default {SWITCHES[0]}",
     )
     parser.add_argument("--rigify", action="store_true", help="key Rigify's FK controls, and its switches from IK to FK")
-    _actions(parser)
     add_setting_flags(parser, SETTINGS)
 
 
@@ -232,6 +225,15 @@ def _target(parser: argparse.ArgumentParser) -> None:
     _saving(parser)
     _chosen_chains(parser)
     parser.add_argument("--rotate", action="store_true", help="key the targets' rotation as well, as the bones at the tips turn")
+
+
+def _own(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
+    """A command with settings of its own, about one armature."""
+    _file(parser)
+    _completeness(parser)
+    _saving(parser)
+    _strictness(parser)
+    add_option_flags(parser, options)
 
 
 def _batch(parser: argparse.ArgumentParser) -> None:

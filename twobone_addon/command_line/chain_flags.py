@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..options import Group, Kind, Option, check
-from ..settings import OPTION, OPTIONS
+from ..settings import OPTIONS
 
 METAVARS = {Kind.OBJECT: "OBJECT", Kind.BONE: "BONE", Kind.NUMBER: "NUMBER"}
 UNITS = {"LENGTH": "scene units", "ANGLE": "radians", "FRAMES": "frames", "FACTOR": "fraction"}
@@ -41,12 +42,18 @@ def add_chain_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def add_setting_flags(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
-    """Add a flag for each of these settings."""
+    """Add a flag for each of these settings of a bake."""
+    add_option_flags(parser, [option for option in OPTIONS if option.name in names])
+
+
+def add_option_flags(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
+    """Add a flag for each of these settings, whoever's they are."""
     for group in Group:
         block = parser.add_argument_group(f"{group.value} settings, as on the operator (angles in radians)")
-        for option in OPTIONS:
-            if option.group is group and option.name in names:
-                block.add_argument(*_flags(option), action=_IntoGroup, dest=option.name, help=_help(option), **_form(option))
+        for option in options:
+            if option.group is group:
+                action: Any = partial(_IntoGroup, option=option)
+                block.add_argument(*_flags(option), action=action, dest=option.name, help=_help(option), **_form(option))
 
 
 def flag(name: str) -> str:
@@ -60,8 +67,12 @@ class _NextGroup(argparse.Action):
 
 
 class _IntoGroup(argparse.Action):
+    def __init__(self, *words: Any, option: Option, **rest: Any) -> None:
+        super().__init__(*words, **rest)
+        self.option = option
+
     def __call__(self, _parser: object, namespace: argparse.Namespace, values: Any, flag: str | None = None) -> None:
-        option = OPTION[self.dest]
+        option = self.option
         value = not str(flag).startswith("--no-") if option.kind is Kind.SWITCH else values
         check(option, value)
         _groups(namespace)[-1].values[self.dest] = value

@@ -19,6 +19,7 @@ from .files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
 from .listing import chains_command
 from .outcomes import ExitCode, FileError, Outcome, StoppedError, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over
+from .planting_command import fit_root_command, plant_command
 from .provenance import with_provenance
 from .schemas import schema_command
 from .shot_files import save_goal, source_of
@@ -32,6 +33,8 @@ COMMANDS = {
     "clear": clear_command,
     "convert": convert_command,
     "target": target_command,
+    "plant": plant_command,
+    "fit-root": fit_root_command,
     "batch": batch_command,
     "schema": schema_command,
 }

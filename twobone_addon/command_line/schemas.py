@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from ..baking.ik_to_fk.switches import SWITCHES
-from ..baking.report.records import ChainReport, Refused, Statement
+from ..baking.report.records import ChainReport, Statement
 from ..options import Kind, Option
 from ..settings import OPTIONS, BakeSettings
 from .batch.summary import STATES, ShotRecord
@@ -73,7 +73,6 @@ def _job() -> Schema:
         "switch_off": {"enum": ["", *SWITCHES, *(value.lower() for value in SWITCHES)]},
         "rigify": SWITCH,
         "rotate": SWITCH,
-        "actions": TEXT,
         "in_place": SWITCH,
         "stored": SWITCH,
         "strict": SWITCH,
@@ -117,7 +116,6 @@ def _report() -> Schema:
     own = {
         "version": {"const": FORMAT},
         "chains": {"type": "array", "items": chain},
-        "refused": {"type": "array", "items": _record(Refused)},
         "incomplete": {"type": "array", "items": TEXT},
         "seconds": {"type": "object", "additionalProperties": {"type": "number"}},
         "evaluation": {"type": ["string", "object"]},

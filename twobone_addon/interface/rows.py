@@ -1,5 +1,6 @@
 """Which settings have a say, and their rows in panels and in the redo panel."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -72,6 +73,22 @@ def draw_options(
             _draw_in_redo_panel(column, chain, option)
         else:
             column.prop(chain, option.name, text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
+
+
+def draw_own_options(layout: bpy.types.UILayout, operator: bpy.types.Operator, options: Sequence[Option]) -> None:
+    """A row in the redo panel for each setting of an operator that has settings of its own, and makes a difference."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    column = layout.column()
+    armature = bpy.data.objects.get(operator.armature)
+    for option in options:
+        needs = option.needs
+        if option.name == "armature" or (needs and getattr(operator, needs.setting) not in needs.values):
+            continue
+        if option.kind is not Kind.BONE:
+            _draw_in_redo_panel(column, operator, option)
+        elif armature is not None and armature.type == "ARMATURE":
+            column.prop_search(operator, option.name, armature.data, "bones")
 
 
 def draw_switch(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: bool) -> None:

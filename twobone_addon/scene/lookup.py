@@ -24,12 +24,6 @@ def object_named(name: str) -> Object:
     return bpy.data.objects[name]
 
 
-def playing_action(thing: Object) -> str:
-    """Name of the action that an object plays; empty without one."""
-    data = thing.animation_data
-    return data.action.name if data is not None and data.action is not None else ""
-
-
 def objects_by_name() -> dict[str, Object]:
     """Every object of the file; of several that share a name, the one that answers to it: linked ones come last."""
     return {thing.name: thing for thing in reversed(list(bpy.data.objects))}
@@ -103,6 +97,11 @@ def rotation_channel(mode: str) -> str:
 def scale_path(bone: RestBone) -> str:
     """Data path of a bone's scale channel."""
     return _bone_path(bone, "scale")
+
+
+def location_path(bone: RestBone) -> str:
+    """Data path of the bone's location."""
+    return _bone_path(bone, "location")
 
 
 def _bone_path(bone: RestBone, channel: str) -> str:

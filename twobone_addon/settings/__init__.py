@@ -7,10 +7,10 @@ line's flags, the job file's schema and the options' page are all made from `OPT
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from ..errors import SettingError
-from ..options import Option, check
+from ..options import Option, check, options_of
 from .chain import ChainSettings
 from .keys import KeySettings
 from .plane import LETTERS, LIMB_PLANES, PlaneSettings
@@ -61,17 +61,7 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings):
             )
 
 
-def _made_options() -> tuple[Option, ...]:
-    made = []
-    for entry in fields(BakeSettings):
-        if "option" not in entry.metadata:
-            continue
-        group, kind, default, label, text, rest = entry.metadata["option"]
-        made.append(Option(entry.name, kind, group, default, label, text, **rest))
-    return tuple(made)
-
-
-OPTIONS: tuple[Option, ...] = _made_options()
+OPTIONS: tuple[Option, ...] = options_of(BakeSettings)
 """Every setting, in the order of the panel."""
 
 PAIRS = (("upper_min", "upper_max"), ("lower_min", "lower_max"))

@@ -11,7 +11,6 @@ from ...options import Group
 from ...rig.bones import RestBone
 from ...scene.blender_types import Constraint, Object, PoseBone, Scene
 from ...scene.keys.guarding import refuse_unwritable, unwritable
-from ...scene.keys.reading import is_posed_without_keys
 from ...scene.lookup import find_armature, rotation_path, scale_path
 from ...scene.rest_bones import read_rest_bone
 from ...scene.rig.constraints import turned_bones
@@ -20,7 +19,6 @@ from ...scene.rig.rest_reading import bone_path
 from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
 from ...scene.walk.evaluate import Quantity
 from ...settings import OPTIONS, BakeSettings
-from ..actions.choosing import ACTIVE
 from ..motion.plan_motion import motion_quantities
 from ..plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from .switches import SWITCHES
@@ -31,12 +29,6 @@ SETTINGS = ("armature", *(option.name for option in OPTIONS if option.group is G
 
 MOST_POSES = 250_000
 """Of all limbs together, so that a conversion takes less than 2 GB."""
-
-
-POSED = (
-    'Bone "{}" has a pose without keys, which was converted with it. If it is left over from another action, '
-    "undo, clear it and convert again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +45,6 @@ class Conversion:
     """Convert the limbs of a Rigify rig, by their FK controls and their IK/FK switch; so are those of a rig that Rigify made."""
     bones: frozenset[str] = frozenset()
     """Bones of the limbs that are meant; all limbs where none of these is one's."""
-    actions: str = ACTIVE
-    """`ACTIVE`, `ALL`, or names of actions, see `actions.choosing`."""
-    goes_on: tuple[bool, bool] = (True, True)
-    """Whether there is anything before and after the range that is to stay as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +61,13 @@ class LimbPlan:
     """What is keyed over the range, beside the rotations; empty for nothing."""
     switch_value: float
     switch_present: float
-    """What is there now, in the switch or the constraint's influence."""
+    """What is there now."""
     further: tuple[tuple[RestBone, ...], ...]
     """Bones below the end that are keyed as well, each as the path from the bone before it to itself."""
     free_location: tuple[int, ...]
     """Bones of the plan's chain, by index, that no constraint moves but IK, so their location is their own."""
     scales_refused: TwoBoneError | None
     """Why the scales of the bones that turn could not be keyed, if they have to be."""
-    goes_on: tuple[bool, bool]
-    """As in `Conversion`."""
-    influence_refused: TwoBoneError | None
-    """Why the influence of the constraint could not be keyed, if it has to be."""
-
-    @property
-    def influence_path(self) -> str:
-        """Data path of the constraint's influence; empty where a switch takes its place."""
-        return f"{self.ik.path}.influence" if self.ik else ""
-
-    @property
-    def off_path(self) -> str:
-        """Data path of what switches the limb's IK off, and `off_value` what it holds then."""
-        return self.switch_path or self.influence_path
-
-    @property
-    def off_value(self) -> float:
-        """See `off_path`."""
-        return self.switch_value if self.switch_path else 0.0
-
-    @property
-    def switch_group(self) -> str:
-        """Name of the bone that the switch belongs to."""
-        return self.ik.bone if self.ik else self.switch_path.split('"')[1]
 
     def scale_paths(self) -> list[str]:
         """Data paths of the scales of the bones that turn."""
@@ -192,8 +156,7 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, ik: IkL
     if keyed:
         refuse_unwritable(armature, [keyed], wanted.settings.destination)
     shown = (names.upper, names.lower, names.tip)
-    limb = _limb_plan(armature, _noted(plan, armature), shown, ik=ik, switch_path=keyed, switch_value=0.0)
-    return replace(limb, goes_on=wanted.goes_on)
+    return _limb_plan(armature, _noted(plan, armature), shown, ik=ik, switch_path=keyed, switch_value=0.0)
 
 
 def _limb_plan(
@@ -214,31 +177,21 @@ def _limb_plan(
         ik=ik,
         switch_path=switch_path,
         switch_value=switch_value,
-        switch_present=0.0,
+        switch_present=float(armature.path_resolve(switch_path)) if switch_path else 0.0,
         further=further,
         free_location=tuple(i for i, bone in enumerate(plan.rest.bones) if not has_other_constraints(bones[bone.name])),
         scales_refused=None,
-        goes_on=(True, True),
-        influence_refused=None,
     )
-    switches = [path for path in (switch_path, limb.influence_path) if path]
-    paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *switches]
-    return replace(
-        limb,
-        chain=with_keyed(plan, armature, paths),
-        switch_present=float(armature.path_resolve(limb.off_path)),
-        scales_refused=unwritable(armature, limb.scale_paths(), plan.settings.destination),
-        influence_refused=unwritable(armature, [limb.influence_path], plan.settings.destination) if ik else None,
-    )
+    paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *([switch_path] if switch_path else [])]
+    refused = unwritable(armature, limb.scale_paths(), plan.settings.destination)
+    return replace(limb, chain=with_keyed(plan, armature, paths), scales_refused=refused)
 
 
 def _noted(plan: ChainPlan, armature: Object) -> ChainPlan:
-    """The plan with notes about constraints that go on acting, which the IK does not, and about what may be left over."""
-    names = [plan.rest.bones[index].name for index in plan.rest.turning]
-    going_on = [name for name in names if has_other_constraints(armature.pose.bones[name])]
-    notes = [f'Constraints of bone "{name}" act on top of the keys.' for name in going_on]
-    posed = [name for name in names if is_posed_without_keys(armature, name)]
-    return replace(plan, notes=(*notes, *(POSED.format(name) for name in posed)))
+    """The plan with notes about constraints that go on acting, which the IK does not."""
+    bones = (armature.pose.bones[plan.rest.bones[index].name] for index in plan.rest.turning)
+    going_on = [bone.name for bone in bones if has_other_constraints(bone)]
+    return replace(plan, notes=tuple(f'Constraints of bone "{name}" act on top of the keys.' for name in going_on))
 
 
 def _rigify_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
@@ -266,16 +219,14 @@ def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: Rigif
     further = tuple(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])) for above, below in pairs)
     paths = [limb.switch_path, *(rotation_path(path[-1]) for path in further)]
     refuse_unwritable(armature, paths, wanted.settings.destination)
-    made = _limb_plan(armature, plan, limb.shown, ik=None, switch_path=limb.switch_path, switch_value=1.0, further=further)
-    return replace(made, goes_on=wanted.goes_on)
+    return _limb_plan(armature, plan, limb.shown, ik=None, switch_path=limb.switch_path, switch_value=1.0, further=further)
 
 
 def _settings(armature: Object, wanted: Conversion, upper: str, lower: str, tip: str) -> BakeSettings:
     keys = wanted.settings
     if wanted.rigify or wanted.switch_off == "INFLUENCE":
         # Outside the range IK goes on, and its result depends on the pose it starts from.
-        before, after = wanted.goes_on
-        keys = replace(keys, key_before=keys.key_before or before, key_after=keys.key_after or after)
+        keys = replace(keys, key_before=True, key_after=True)
     return replace(
         keys,
         armature=armature.name,

@@ -17,6 +17,7 @@ from ..operators.fk_switch import TWOBONE_OT_switch
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.keys import TWOBONE_OT_align_hinge, TWOBONE_OT_clear_baked
 from ..operators.limits import TWOBONE_OT_read_limits
+from ..operators.planting import TWOBONE_OT_fit_root, TWOBONE_OT_plant
 from ..operators.results import TWOBONE_OT_make_markers
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip
 
@@ -51,6 +52,7 @@ class TWOBONE_MT_pose(bpy.types.Menu):
         (TWOBONE_OT_add_target, TWOBONE_OT_add_pole),
         (TWOBONE_OT_live, TWOBONE_OT_drag, TWOBONE_OT_fit_plane, TWOBONE_OT_flip),
         (TWOBONE_OT_switch, TWOBONE_OT_convert_ik, TWOBONE_OT_bake_target),
+        (TWOBONE_OT_plant, TWOBONE_OT_fit_root),
         (TWOBONE_OT_align_hinge, TWOBONE_OT_read_limits, TWOBONE_OT_make_markers),
     )
     """Everything that works without a panel, in the order of the work."""

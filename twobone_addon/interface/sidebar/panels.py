@@ -22,6 +22,7 @@ from ..operators.chain_list import (
 from ..operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.keys import TWOBONE_OT_clear_baked
+from ..operators.planting import TWOBONE_OT_plant
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip
 from ..rows import draw_options, draw_sentence
 from ..stored.option_properties import CONTEXT
@@ -125,6 +126,7 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         column.operator(TWOBONE_OT_clear_baked.bl_idname)
         column.operator(TWOBONE_OT_bake_target.bl_idname)
         column.operator(TWOBONE_OT_convert_ik.bl_idname)
+        column.operator(TWOBONE_OT_plant.bl_idname)
         reason = reasons.get((armature.name, chain.name))
         if reason:
             draw_sentence(layout, reason, context)

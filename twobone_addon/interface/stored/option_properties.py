@@ -5,7 +5,7 @@ Ranges are soft: a value out of range is refused with a sentence when it is used
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import bpy
@@ -38,8 +38,12 @@ def operator_properties() -> dict[str, Any]:
 
     None of them is remembered from call to call: what is not given comes from the stored chain or the selection.
     """
-    fresh = {"options": {"SKIP_SAVE"}}
-    return {option.name: _property(option, bpy.props.StringProperty, fresh) for option in OPTIONS}
+    return properties_of(OPTIONS)
+
+
+def properties_of(options: Sequence[Option]) -> dict[str, Any]:
+    """Name to property for an operator with settings of its own, none of which is remembered from call to call."""
+    return {option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}}) for option in options}
 
 
 def stored_properties() -> dict[str, Any]:

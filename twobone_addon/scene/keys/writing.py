@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...array_types import Array
+from ...array_types import Array, Mask
 from ..blender_types import CurveBag, FCurve
 from ..versions import new_fcurve
 from .tables import (
@@ -60,8 +60,7 @@ def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end
     for channel in channels:
         fcurve = bag.fcurves.find(channel.path, index=channel.index)
         if fcurve is None:
-            fcurve = new_fcurve(bag, channel.path, channel.index, channel.group)
-            fcurve.color_mode = COLOR_MODES.get(channel.path.rpartition(".")[2], "AUTO_RGB")
+            fcurve = _new_curve(bag, channel)
         _replace(fcurve, channel, start, end)
 
 
@@ -81,7 +80,53 @@ def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> 
     put_keys(fcurve, merged)
     fcurve.update()
     if before.any() or after.any():
-        _set_back(fcurve, merged, int(before.sum()), len(fresh["co"]))
+        rows, first = np.arange(len(merged["co"])), int(before.sum())
+        _set_back_at(fcurve, merged, (rows < first) | (rows >= first + len(fresh["co"])))
+
+
+def write_pieces(bag: CurveBag, pieces: Sequence[ChannelKeys], outside: KeyTable | None) -> None:
+    """Replace what one channel has within each of `pieces`, from its first to its last key, by the keys of the piece.
+
+    outside : what the curve is to have beside the pieces, where that is not what it has; keys within them do not count
+    """
+    channel = pieces[0]
+    fcurve = bag.fcurves.find(channel.path, index=channel.index) or _new_curve(bag, channel)
+    old = read_keys(fcurve) if outside is None else outside
+    frames = old["co"][:, 0]
+    inside = np.zeros(len(frames), dtype=bool)
+    for piece in pieces:
+        inside |= (frames >= piece.frames[0] - NEAR_FRAME) & (frames <= piece.frames[-1] + NEAR_FRAME)
+    kept = some_keys(old, ~inside)
+    merged = joined_keys(kept, *(_baked_piece(piece) for piece in pieces))
+    order = np.argsort(merged["co"][:, 0], kind="stable")
+    merged = some_keys(merged, order)
+    fcurve.keyframe_points.clear()
+    put_keys(fcurve, merged)
+    fcurve.update()
+    _set_back_at(fcurve, merged, order < len(kept["co"]))
+
+
+def _baked_piece(piece: ChannelKeys) -> KeyTable:
+    """The keys of a piece; from its last one the curve goes straight to the next, which may have no handles to lead there."""
+    table = _baked(piece)
+    table["interpolation"][-1] = INTERPOLATION["LINEAR"]
+    return table
+
+
+def _new_curve(bag: CurveBag, channel: ChannelKeys) -> FCurve:
+    fcurve = new_fcurve(bag, channel.path, channel.index, channel.group)
+    fcurve.color_mode = COLOR_MODES.get(channel.path.rpartition(".")[2], "AUTO_RGB")
+    return fcurve
+
+
+def _set_back_at(fcurve: FCurve, merged: KeyTable, kept: Mask) -> None:
+    """Undo what `update` did to the keys that are `kept` `(K,)`: it recalculates automatic and aligned handles."""
+    now = read_keys(fcurve)
+    if len(now["co"]) != len(merged["co"]):
+        return  # Kept keys were closer than Blender keeps apart: the user's own doing, merged by it.
+    for name in ("handle_left", "handle_right"):
+        values = np.where(kept[:, None], merged[name], now[name])
+        fcurve.keyframe_points.foreach_set(name, values.ravel())
 
 
 def _has_nothing_outside(fcurve: FCurve, start: float, end: float) -> bool:
@@ -89,17 +134,6 @@ def _has_nothing_outside(fcurve: FCurve, start: float, end: float) -> bool:
     if not points:
         return True
     return points[0].co[0] >= start - NEAR_FRAME and points[-1].co[0] <= end + NEAR_FRAME
-
-
-def _set_back(fcurve: FCurve, merged: KeyTable, first: int, count: int) -> None:
-    """Undo what `update` did to the keys outside the range: it recalculates automatic and aligned handles."""
-    now = read_keys(fcurve)
-    if len(now["co"]) != len(merged["co"]):
-        return  # Keys outside the range were closer than Blender keeps apart: the user's own doing, merged by it.
-    for name in ("handle_left", "handle_right"):
-        kept = merged[name].copy()
-        kept[first : first + count] = now[name][first : first + count]
-        fcurve.keyframe_points.foreach_set(name, kept.ravel())
 
 
 def _baked(channel: ChannelKeys) -> KeyTable:

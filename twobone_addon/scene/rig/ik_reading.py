@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import bpy
 
 from ...errors import ChainError
-from ..blender_types import Constraint, CurveBag, Object, PoseBone
-from ..keys.reading import is_keyed_to, moving_curves
+from ..blender_types import Constraint, Object, PoseBone
+from ..keys.reading import moving_curves
 from ..lookup import refuse_namesake
-from ..versions import curve_bag
 from .chain_finding import ChainNames
 from .constraints import turned_bones
 
@@ -31,25 +30,14 @@ class IkLimb:
     @property
     def path(self) -> str:
         """Data path of the constraint."""
-        return _path(self.bone, self.constraint)
-
-
-def _path(bone: str, constraint: str) -> str:
-    bone, constraint = (bpy.utils.escape_identifier(part) for part in (bone, constraint))
-    return f'pose.bones["{bone}"].constraints["{constraint}"]'
+        bone, name = (bpy.utils.escape_identifier(part) for part in (self.bone, self.constraint))
+        return f'pose.bones["{bone}"].constraints["{name}"]'
 
 
 def acting_ik(armature: Object, bone: str = "") -> list[tuple[PoseBone, Constraint]]:
-    """The IK constraints of one bone, or of all, that are neither muted nor keyed off; each with the bone that carries it."""
+    """The IK constraints of one bone, or of all bones, that are not muted; each with the bone that carries it."""
     carriers = [armature.pose.bones[bone]] if bone else armature.pose.bones
-    bag = curve_bag(armature)
-    found = [(each, ik) for each in carriers for ik in each.constraints if ik.type == "IK" and not ik.mute]
-    return [(each, ik) for each, ik in found if not is_keyed_off(bag, _path(each.name, ik.name))]
-
-
-def is_keyed_off(bag: CurveBag | None, path: str) -> bool:
-    """Whether the curves of an action keep the influence of the constraint at a data path at 0."""
-    return is_keyed_to(bag, f"{path}.influence", 0.0)
+    return [(each, found) for each in carriers for found in each.constraints if found.type == "IK" and not found.mute]
 
 
 def has_other_constraints(bone: PoseBone) -> bool:

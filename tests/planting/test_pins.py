@@ -1,0 +1,90 @@
+"""A foot rolls over its pins as a rigid body: nothing that stands moves, and what is between two pins fits the foot."""
+
+import numpy as np
+import pytest
+
+from twobone_addon.planting.goals import SAMPLES_PER_FRAME, eased_ankles, foot_goals
+from twobone_addon.planting.pins import Foot, find_pins
+
+HEEL, BALL = np.array([0.0, -0.05, -0.08]), np.array([0.0, 0.13, -0.07])
+FRAMES = 60
+ON_HEEL, ON_BALL = np.zeros(FRAMES, bool), np.zeros(FRAMES, bool)
+ON_HEEL[20:35], ON_BALL[25:42] = True, True
+
+
+def pitched(angles):
+    turns = np.tile(np.eye(3), (len(angles), 1, 1))
+    turns[:, 1, 1] = turns[:, 2, 2] = np.cos(angles)
+    turns[:, 1, 2], turns[:, 2, 1] = -np.sin(angles), np.sin(angles)
+    return turns
+
+
+@pytest.fixture
+def sliding_foot():
+    """A foot that comes down on its heel and leaves by its ball, and slides by a few centimetres all the while."""
+    times = np.arange((FRAMES - 1) * SAMPLES_PER_FRAME + 1) / SAMPLES_PER_FRAME
+    angles = np.interp(times, [0, 20, 25, 35, 42, 59], [0.5, 0.3, 0.01, -0.02, -0.6, -0.2])
+    ankles = np.stack([0.02 * np.sin(times / 7), 0.001 * times + 0.03 * np.maximum(times - 42, 0), 0.1 + 0 * times], axis=-1)
+    return Foot(ankles, pitched(angles), HEEL, BALL)
+
+
+def goals_of(foot):
+    return foot_goals(foot, ON_HEEL, ON_BALL, settled=1e-9)
+
+
+def point(goals, offset):
+    return goals.ankles + goals.turns @ offset
+
+
+def test_what_stands_does_not_move(sliding_foot):
+    goals = goals_of(sliding_foot)
+    for offset, on in ((HEEL, ON_HEEL), (BALL, ON_BALL)):
+        frames = np.flatnonzero(on)
+        rows = slice(frames[0] * SAMPLES_PER_FRAME, frames[-1] * SAMPLES_PER_FRAME + 1)
+        assert np.ptp(point(goals, offset)[rows], axis=0).max() < 1e-12
+
+
+def test_a_pin_is_where_its_point_was_on_average(sliding_foot):
+    alone = np.zeros(FRAMES, bool)
+    whole = Foot(sliding_foot.ankles[::SAMPLES_PER_FRAME], sliding_foot.turns[::SAMPLES_PER_FRAME], HEEL, BALL)
+    (pin,) = find_pins(whole, alone, ON_BALL).pins
+    assert pin.place == pytest.approx(whole.points(BALL)[ON_BALL].mean(axis=0))
+
+
+def test_the_foot_turns_only_where_heel_and_ball_stand(sliding_foot):
+    goals = goals_of(sliding_foot)
+    whole = slice(None, None, SAMPLES_PER_FRAME)
+    both = ON_HEEL & ON_BALL
+    turned = np.abs(goals.turns - sliding_foot.turns).max(axis=(1, 2))[whole]
+    assert np.all(turned[~both] == 0.0)
+    assert np.ptp(goals.turns[whole][both], axis=0).max() == 0.0
+
+
+def test_a_step_straight_from_heel_to_ball_is_rolled_as_well(sliding_foot):
+    on_heel, on_ball = ON_HEEL.copy(), ON_BALL.copy()
+    on_heel[30:], on_ball[:30] = False, False
+    whole = Foot(sliding_foot.ankles[::SAMPLES_PER_FRAME], sliding_foot.turns[::SAMPLES_PER_FRAME], HEEL, BALL)
+    heel, ball = find_pins(whole, on_heel, on_ball).pins
+    assert np.linalg.norm(ball.place - heel.place) == pytest.approx(np.linalg.norm(BALL - HEEL), abs=1e-3)
+
+
+def test_what_stands_already_is_left_alone(sliding_foot):
+    goals = goals_of(sliding_foot)
+    planted = Foot(np.where(goals.pinned[:, None], goals.ankles, sliding_foot.ankles), goals.turns, HEEL, BALL)
+    again = foot_goals(planted, ON_HEEL, ON_BALL, settled=1e-9)
+    assert not again.pinned.any()
+    assert not again.turned.any()
+
+
+def test_corrections_come_and_go_smoothly_and_leave_the_rest_alone(sliding_foot):
+    goals, ease = goals_of(sliding_foot), 8
+    ankles, touched = eased_ankles(goals, sliding_foot.ankles, ease=ease)
+    first, last = 20 * SAMPLES_PER_FRAME, 41 * SAMPLES_PER_FRAME
+    outside = np.ones(len(ankles), bool)
+    outside[first - ease * SAMPLES_PER_FRAME + 1 : last + ease * SAMPLES_PER_FRAME] = False
+    assert np.array_equal(ankles[outside], sliding_foot.ankles[outside])
+    assert not touched[outside].any()
+    speeds = np.diff(ankles, axis=0) * SAMPLES_PER_FRAME
+    around = np.abs(np.diff(speeds, axis=0))[first - ease * SAMPLES_PER_FRAME - 2 : first + 1]
+    corrected = np.abs(ankles - sliding_foot.ankles).max()
+    assert around.max() < 2.0 * corrected / ease

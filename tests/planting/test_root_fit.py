@@ -1,0 +1,55 @@
+"""The root moves as little as needed, never less, and smoothly; held against a search by brute force."""
+
+import hypothesis
+import numpy as np
+from hypothesis import strategies
+from hypothesis.extra import numpy as arrays
+
+from twobone_addon.planting.root_fit import needed_moves, smooth_moves
+
+DOWN = np.array([0.0, 0.0, -1.0])
+places = arrays.arrays(float, (2, 1, 3), elements=strategies.floats(-1.5, 1.5))
+
+
+@hypothesis.given(places)
+def test_the_smallest_move_with_which_all_limbs_reach(ways):
+    reaches = np.ones((2, 1))
+    needs = needed_moves(ways, reaches, np.ones((2, 1), bool), DOWN, least=-2.0, most=2.0)
+    tried = np.linspace(-2.0, 2.0, 4001)
+    reached = np.all(np.linalg.norm(ways - tried[:, None] * DOWN, axis=-1) <= 1.0, axis=0)
+    if not reached.any():
+        return
+    best = tried[reached][np.argmin(np.abs(tried[reached]))]
+    assert abs(needs.moves[0] - best) < 2e-3
+    assert needs.met[0] or abs(np.linalg.norm(ways[:, 0] - needs.moves[0] * DOWN, axis=-1).max() - 1.0) < 1e-9
+
+
+def test_limits_hold_and_what_they_leave_is_told():
+    ways = np.array([[[0.0, 0.0, -1.2]]])
+    needs = needed_moves(ways, np.ones((1, 1)), np.ones((1, 1), bool), DOWN, least=0.0, most=0.1)
+    assert needs.moves[0] == 0.1
+    assert not needs.met[0]
+
+
+def test_goals_that_do_not_count_ask_for_nothing():
+    ways = np.array([[[0.0, 0.0, -1.2]]])
+    needs = needed_moves(ways, np.ones((1, 1)), np.zeros((1, 1), bool), DOWN, least=-1.0, most=1.0)
+    assert needs.moves[0] == 0.0
+    assert needs.met[0]
+
+
+@hypothesis.given(arrays.arrays(float, 80, elements=strategies.sampled_from([0.0, 0.0, 0.0, 0.01, 0.02])))
+def test_smoothed_moves_cover_every_need_and_none_is_larger_than_the_largest(needs):
+    smooth = smooth_moves(needs, 15)
+    assert np.all(smooth >= needs - 1e-12)
+    assert smooth.max() <= needs.max() + 1e-12
+
+
+def test_a_single_need_is_met_without_a_jolt():
+    needs = np.zeros(200)
+    needs[100] = 1.0
+    window = 41
+    smooth = smooth_moves(needs, window)
+    assert smooth[100] > 1.0 - 1e-12
+    assert np.abs(np.diff(smooth, 2)).max() < 10.0 / window**2
+    assert not smooth[: 100 - window].any()

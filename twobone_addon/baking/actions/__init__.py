@@ -1,1 +1,0 @@
-"""Use cases over several actions of an armature."""

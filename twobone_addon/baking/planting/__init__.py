@@ -1,0 +1,1 @@
+"""Feet planted on the ground, and the root moved so that the legs reach."""

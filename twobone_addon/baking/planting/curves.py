@@ -1,0 +1,148 @@
+"""Curves and keys of what planting changes, piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...array_types import Array
+from ...arrays import every_row
+from ...planting.goals import SAMPLES_PER_FRAME
+from ...rig.inheritance import parent_transform
+from ...rig.rotations import solve_linear
+from ...scene.keys.tables import Keyed, KeyTable
+from ...scene.keys.writing import ChannelKeys
+from ...scene.lookup import rotation_path
+from ...scene.walk.evaluate import Samples
+from ..motion.plan_motion import PlanMotion
+from ..plan.planning import ChainPlan
+from ..pose.solving import CurveSamples, solve_curves
+from .feet import moved_leg
+from .keys import Piece, changed_pieces, fitted_keys, held_beside, motion_at, piece_samples
+from .planning import PlantingPlan, RootPlan
+from .standing import Planted, PlantedLeg
+
+Channel = tuple[str, int]
+"""Data path and index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What a channel is now."""
+
+    values: Array
+    """`(S,)`"""
+    keyed: Keyed
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPieces:
+    """All new keys of one channel."""
+
+    strip: str
+    """Name of the strip that takes them, where strips do."""
+    pieces: list[ChannelKeys]
+    outside: KeyTable | None
+    """What the curve is to have beside them, where that is not what it has."""
+
+
+def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted) -> list[ChannelPieces]:
+    """The keys of all legs and of the root; of channels that stay as they are, none."""
+    found = [channel for leg in planted.legs for channel in _leg_keys(plan, leg, planted.moves)]
+    if plan.root is not None:
+        found += root_keys(plan, plan.root, samples, planted.moves)
+    return found
+
+
+def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> list[ChannelPieces]:
+    own = leg.before.leg.plan
+    motion = moved_leg(leg.before, moves, leg.ankles, leg.goals.turns)
+    present = _present(own, leg.before.motion)
+    solved = []
+    for piece in changed_pieces(leg.changed, whole_range=_is_whole(plan)):
+        part = _part(own, present, piece)
+        solved.append((piece, solve_curves(part, motion_at(motion, piece_samples(piece))).curves))
+    return _channels(plan, leg.before.leg.chain, solved, present)
+
+
+def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
+    """What the rotation channels of a leg hold, and how they are keyed."""
+    pairs = [(plan.rest.bones[index], motion.rotation_values[index]) for index in plan.rest.turning]
+    if plan.end_bone is not None and motion.end_rotation_values is not None:
+        pairs.append((plan.end_bone, motion.end_rotation_values))
+    count, found = len(plan.frames), {}
+    for bone, values in pairs:
+        for index in range(4):
+            channel = rotation_path(bone), index
+            found[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
+    return found
+
+
+def _part(plan: ChainPlan, present: dict[Channel, Present], piece: Piece) -> ChainPlan:
+    """A leg's plan over the frames of a piece, beside which all is held as it is."""
+    keyed = {}
+    for channel, now in present.items():
+        ends = _ends(now, piece)
+        keyed[channel] = replace(now.keyed, beside=ends, frame_beside=ends)
+    return replace(
+        plan,
+        frames=plan.frames[piece_samples(piece)],
+        report_rows=plan.report_rows[: piece[1] - piece[0] + 1],
+        keyed=keyed,
+        settings=replace(plan.settings, key_before=True, key_after=True),
+    )
+
+
+def _ends(now: Present, piece: Piece) -> tuple[float, float]:
+    """What a channel holds in the frames before and after a piece."""
+    first, last = (piece[0] - 1) * SAMPLES_PER_FRAME, (piece[1] + 1) * SAMPLES_PER_FRAME
+    values, (before_range, after_range) = now.values, now.keyed.frame_beside
+    start = values[first] if first >= 0 else values[0] if before_range is None else before_range
+    end = values[last] if last < len(values) else values[-1] if after_range is None else after_range
+    return float(start), float(end)
+
+
+def root_keys(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array) -> list[ChannelPieces]:
+    """The keys of the root's location with `moves` `(S, 3)`, world space, on top of what it is."""
+    curves = _root_curves(plan, root, samples, moves)
+    present = {(curve.path, curve.index): Present(curve.present, root.keyed[curve.path, curve.index]) for curve in curves}
+    solved = []
+    for piece in changed_pieces(np.any(moves != 0.0, axis=-1), whole_range=_is_whole(plan)):
+        rows = piece_samples(piece)
+        solved.append((piece, [replace(each, values=each.values[rows], present=each.present[rows]) for each in curves]))
+    return _channels(plan, plan.legs[0].chain, solved, present)
+
+
+def _root_curves(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array) -> list[CurveSamples]:
+    count = len(plan.samples)
+    samples = samples.on(plan.samples)
+    world = samples.every(plan.legs[0].plan.armature_world)
+    parent = samples.every(root.parent) if root.parent else None
+    place = np.broadcast_to(parent_transform(root.bone, parent).place, (count, 3, 3))
+    present = every_row(samples[root.channels], count)[:, :3]
+    values = present + solve_linear(world[:, :3, :3] @ place, moves)
+    return [CurveSamples(root.path, axis, root.bone.name, values[:, axis], present[:, axis]) for axis in range(3)]
+
+
+def _channels(
+    plan: PlantingPlan, strip: str, solved: Sequence[tuple[Piece, list[CurveSamples]]], present: dict[Channel, Present]
+) -> list[ChannelPieces]:
+    """The keys of each channel, out of its curves over each piece."""
+    keys: dict[Channel, list[ChannelKeys]] = {}
+    for piece, curves in solved:
+        for made in fitted_keys(curves, plan.frames[piece[0] : piece[1] + 1]):
+            keys.setdefault((made.path, made.index), []).append(made)
+    found = []
+    for channel, made in keys.items():
+        now = present[channel]
+        ends = [_ends(now, piece) for piece, _ in solved]
+        outside = None if _is_whole(plan) else held_beside(now.keyed, made, ends)
+        found.append(ChannelPieces(strip, made, outside))
+    return found
+
+
+def _is_whole(plan: PlantingPlan) -> bool:
+    """Whether the whole range is keyed: a strip plays nothing but its own keys."""
+    return plan.settings.destination == "NLA"

@@ -1,0 +1,87 @@
+"""The feet and joints of legs in the world, out of samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...array_types import Array
+from ...arrays import every_row, magnitude, path_length
+from ...planting.pins import Foot
+from ...rig.posing import joints_of, pose_path
+from ...rig.rotations import nearest_rotation
+from ...scene.walk.evaluate import Samples
+from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
+from .planning import LegPlan
+
+
+@dataclass(frozen=True, slots=True)
+class LegMotion:
+    """One leg as it moves now, at every sample."""
+
+    leg: LegPlan
+    motion: PlanMotion
+    foot: Foot
+    """In the world."""
+    joints: Array
+    """`(S, 3, 3)` hip, knee and ankle, world space."""
+    lengths: Array
+    """`(S,)` of both links, world units."""
+
+    @property
+    def length(self) -> float:
+        """Of the leg at its longest, world units."""
+        return float(self.lengths.max())
+
+    @property
+    def extensions(self) -> Array:
+        """`(S,)` how straight the leg is: the part of its length that ankle and hip are apart."""
+        return magnitude(self.joints[:, 2] - self.joints[:, 0]) / self.lengths
+
+
+def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
+    """A leg out of samples that have its frames."""
+    plan = leg.plan
+    motion = plan_motion(plan, samples)
+    count = len(plan.frames)
+    world = every_row(motion.world_from_armature, count)
+    poses = [every_row(pose, count) for pose in pose_path(plan.rest, motion.chain)]
+    inside = joints_of(plan.rest, poses)
+    joints = np.stack([points(world, inside[:, index]) for index in range(inside.shape[1])], axis=1)
+    linear = world[:, :3, :3] @ (every_row(motion.end_pose, count) if motion.end_pose is not None else poses[-1])[:, :3, :3]
+    if leg.has_foot:
+        turns = nearest_rotation(linear)
+        heel, ball = (np.mean(_into(turns, linear @ offset), axis=0) for offset in (leg.points.heel, leg.points.ball))
+    else:
+        turns, heel, ball = np.tile(np.eye(3), (count, 1, 1)), np.zeros(3), np.zeros(3)
+    foot = Foot(joints[:, -1], turns, heel, ball)
+    return LegMotion(leg, motion, foot, joints, path_length(joints))
+
+
+def _into(turns: Array, vectors: Array) -> Array:
+    """Vectors `(S, 3)` in the axes of `turns` `(S, 3, 3)`."""
+    return (np.swapaxes(turns, -1, -2) @ vectors[..., None])[..., 0]
+
+
+def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> AimedMotion:
+    """The leg's motion with its root moved by `moves` `(S, 3)`, its ankle aimed at `ankles` and its foot turned to `turns`.
+
+    All in the world. What carries the leg is not turned, so the orientation that a foot has anyway costs nothing.
+    """
+    motion, count = leg.motion, len(ankles)
+    into_armature = every_row(motion.armature_from_world, count)[:, :3, :3]
+    parent = motion.chain.parent_pose
+    if parent is not None and np.any(moves):
+        parent = every_row(parent, count).copy()
+        parent[:, :3, 3] += (into_armature @ moves[..., None])[..., 0]
+    end_pose = motion.end_pose
+    if end_pose is not None:
+        world = every_row(motion.world_from_armature, count)[:, :3, :3]
+        corrections = turns @ np.swapaxes(leg.foot.turns, -1, -2)
+        end_pose = every_row(end_pose, count).copy()
+        end_pose[:, :3, :3] = into_armature @ corrections @ world @ end_pose[:, :3, :3]
+    targets = np.tile(np.eye(4), (count, 1, 1))
+    targets[:, :3, 3] = ankles
+    moved = replace(motion, chain=replace(motion.chain, parent_pose=parent), end_pose=end_pose)
+    return aimed(moved, targets)

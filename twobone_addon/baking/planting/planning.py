@@ -1,0 +1,254 @@
+"""Which legs are meant, what carries them, and what to sample: everything that can be refused is refused here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...array_types import Array
+from ...contacts.points import FootPoints, foot_points
+from ...curves.frames import subframe_grid
+from ...errors import ChainError, RangeError
+from ...planting.goals import SAMPLES_PER_FRAME
+from ...rig.bones import RestBone
+from ...scene.blender_types import Object, PoseBone, Scene
+from ...scene.keys.guarding import refuse_unwritable
+from ...scene.keys.reading import read_keyed
+from ...scene.keys.tables import Keyed
+from ...scene.lookup import find_armature, location_path
+from ...scene.rest_bones import read_rest_bone
+from ...scene.rig.chain_finding import ChainNames
+from ...scene.rig.constraints import is_constrained
+from ...scene.walk.evaluate import Quantity
+from ...settings import BakeSettings
+from ...settings.planting import RootSettings
+from ..motion.plan_motion import motion_quantities
+from ..plan.completing import StoredChain
+from ..plan.finding import chain_names
+from ..plan.frame_choice import frame_range
+from ..plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain
+
+MOST_FRAMES = 300_000
+"""Of one run, as many as fit into memory."""
+
+LEAST_FRAMES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LegPlan:
+    """One leg that may stand, found and checked."""
+
+    chain: str
+    """Name of the stored chain."""
+    plan: ChainPlan
+    """Its frames are samples, several to a frame; `report_rows` are those of the frames."""
+    points: FootPoints
+    has_foot: bool
+    """Whether a bone at the tip can be turned; a leg without is its tip."""
+
+
+@dataclass(frozen=True, slots=True)
+class RootPlan:
+    """The bone that carries all legs."""
+
+    armature: str
+    bone: RestBone
+    parent: Quantity | None
+    path: str
+    """Data path of its location."""
+    keyed: dict[tuple[str, int], Keyed]
+    """How each channel of it is keyed now, by data path and index."""
+
+    @property
+    def channels(self) -> Quantity:
+        """Its own channels."""
+        return Quantity("CHANNELS", self.armature, self.bone.name)
+
+
+@dataclass(frozen=True, slots=True)
+class PlantingPlan:
+    """All that is to be planted together."""
+
+    armature: str
+    settings: RootSettings
+    frames: Array
+    """`(F,)`"""
+    samples: Array
+    """`(S,)` these frames, and moments between them."""
+    frames_per_second: float
+    metres: float
+    """In one unit of the scene."""
+    legs: list[LegPlan]
+    root: RootPlan | None
+    notes: tuple[str, ...]
+
+    def quantities(self) -> list[Quantity]:
+        """What to sample before solving."""
+        found = [quantity for leg in self.legs for quantity in (*motion_quantities(leg.plan), *leg.plan.poses)]
+        if self.root is not None:
+            found += [self.root.channels, *([self.root.parent] if self.root.parent else [])]
+        return found
+
+
+def plan_planting(scene: Scene, settings: RootSettings, active: Object | None, *, use_root: bool) -> PlantingPlan:
+    """Find the legs and their root; raises a `TwoBoneError` where there is nothing to work on."""
+    armature = find_armature(settings.armature, active)
+    return _plan(scene, settings, armature, _legs(armature), use_root=use_root, needs_root=bool(settings.root), follows=False)
+
+
+def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None) -> PlantingPlan:
+    """Find all enabled chains that have a target, and their root; raises a `TwoBoneError` without."""
+    armature = find_armature(settings.armature, active)
+    chains = [chain for chain in armature.twobone.chains if chain.enabled and chain.target is not None]
+    if not chains:
+        raise ChainError(
+            f'Armature "{armature.name}" has no enabled chain with a target to reach. Give its chains targets, or plant its feet.'
+        )
+    return _plan(scene, settings, armature, chains, use_root=True, needs_root=True, follows=True)
+
+
+def _plan(
+    scene: Scene,
+    settings: RootSettings,
+    armature: Object,
+    chains: list[StoredChain],
+    *,
+    use_root: bool,
+    needs_root: bool,
+    follows: bool,
+) -> PlantingPlan:
+    start, end = frame_range(scene, _bake_settings(armature, settings))
+    frames = np.arange(start, end + 1e-6)
+    if not LEAST_FRAMES <= len(frames) <= MOST_FRAMES:
+        raise RangeError(
+            f"The range from {start:g} to {end:g} has {len(frames):,} frames. "
+            f"Choose one of {LEAST_FRAMES} to {MOST_FRAMES:,} frames."
+        )
+    samples = subframe_grid(frames, SAMPLES_PER_FRAME)
+    legs = [_leg_plan(scene, armature, chain, settings, samples, follows=follows) for chain in chains]
+    root, notes = None, ()
+    if use_root:
+        root, notes = _root_plan(armature, settings, legs, (start, end), needed=needs_root)
+    rate = scene.render.fps / scene.render.fps_base
+    return PlantingPlan(armature.name, settings, frames, samples, rate, scene.unit_settings.scale_length, legs, root, notes)
+
+
+def _legs(armature: Object) -> list[StoredChain]:
+    """The enabled stored chains that are legs; where none is known to be a leg, all that are enabled and no arms."""
+    enabled = [chain for chain in armature.twobone.chains if chain.enabled]
+    legs = [chain for chain in enabled if chain.limb == "LEG"] or [chain for chain in enabled if chain.limb != "ARM"]
+    if not legs:
+        raise ChainError(
+            f'Armature "{armature.name}" has no enabled chain that is a leg. Find its limbs first, or add its legs to the list.'
+        )
+    return legs
+
+
+def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> BakeSettings:
+    return BakeSettings(
+        armature=armature.name,
+        frame_range=settings.frame_range,
+        frame_start=settings.frame_start,
+        frame_end=settings.frame_end,
+        evaluation=settings.evaluation,
+        destination=settings.destination,
+        tolerance=settings.tolerance,
+        **more,
+    )
+
+
+def _leg_plan(
+    scene: Scene, armature: Object, chain: StoredChain, settings: RootSettings, samples: Array, *, follows: bool
+) -> LegPlan:
+    own = _bake_settings(
+        armature,
+        settings,
+        upper=chain.upper,
+        lower=chain.lower,
+        tip=chain.tip,
+        tip_end=chain.tip_end,
+        target=chain.target.name if follows else "",
+        target_bone=chain.target_bone if follows else "",
+        plane="POSE",
+        reference="POSE",
+        interpolation="BEZIER",
+        stored=chain.name,
+    )
+    names = chain_names(armature, own)
+    foot = foot_bone(armature, names)
+    if foot is not None:
+        own = replace(own, end_rotation="KEEP")
+    plan = plan_chain(scene, own, None)
+    refuse_unwritable_chain(scene, plan)
+    plan = replace(plan, frames=samples, report_rows=np.arange(0, len(samples), SAMPLES_PER_FRAME), animated_settings={})
+    return LegPlan(chain.name, plan, _points(armature, plan, foot, chain.toe), foot is not None)
+
+
+def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
+    """The bone that begins at the tip; `None` where the leg ends there."""
+    tip = armature.pose.bones[names.tip]
+    if not names.tip_at_tail:
+        return tip
+    at_tip = [child for child in tip.children if (child.bone.head_local - tip.bone.tail_local).length <= 1e-3 * tip.bone.length]
+    return at_tip[0] if len(at_tip) == 1 else None
+
+
+def _points(armature: Object, plan: ChainPlan, foot: PoseBone | None, toe_name: str) -> FootPoints:
+    if foot is None:
+        return FootPoints(plan.rest.tip, plan.rest.tip, 0.0)
+    toe = armature.pose.bones.get(toe_name) if toe_name else None
+    below = [place for bone in foot.children_recursive for place in (bone.bone.head_local, bone.bone.tail_local)]
+    return foot_points(
+        foot_rest=np.array(foot.bone.matrix_local),
+        foot_length=foot.bone.length,
+        toe_rest=np.array(toe.bone.matrix_local) if toe else None,
+        joints_below=np.array(below).reshape(-1, 3),
+        up_armature=_up(armature),
+    )
+
+
+def _up(armature: Object) -> Array:
+    """The world's up in the armature's space."""
+    return np.linalg.inv(np.array(armature.matrix_world)[:3, :3]) @ np.array([0.0, 0.0, 1.0])
+
+
+def _root_plan(
+    armature: Object, settings: RootSettings, legs: list[LegPlan], within: tuple[float, float], *, needed: bool
+) -> tuple[RootPlan | None, tuple[str, ...]]:
+    """The root that is named, or else the nearest bone above all legs whose location is its own."""
+    bones = armature.pose.bones
+    above = [_above(bones[leg.plan.names.upper]) for leg in legs]
+    common = [bone for bone in above[0] if all(bone in others for others in above)]
+    if settings.root:
+        bone = _named_root(armature, settings.root, common)
+    else:
+        free = [bone for bone in common if not bone.bone.use_connect and not is_constrained(bone)]
+        if not free:
+            sentence = f'Found no bone of armature "{armature.name}" that carries all legs and can be moved. Name the root'
+            if needed:
+                raise ChainError(f"{sentence}.")
+            return None, (f"{sentence}; the root was not moved.",)
+        bone = free[0]
+    rest = read_rest_bone(bone)
+    path = location_path(rest)
+    refuse_unwritable(armature, [path], settings.destination)
+    parent = Quantity("POSE", armature.name, bone.parent.name) if bone.parent else None
+    keyed = {(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
+    return RootPlan(armature.name, rest, parent, path, keyed), ()
+
+
+def _above(bone: PoseBone) -> list[PoseBone]:
+    return list(bone.parent_recursive)
+
+
+def _named_root(armature: Object, name: str, common: list[PoseBone]) -> PoseBone:
+    bone = armature.pose.bones.get(name)
+    if bone is None:
+        raise ChainError(f'Root "{name}" is no bone of armature "{armature.name}". Choose the bone that carries the legs.')
+    if bone.bone.use_connect:
+        raise ChainError(f'Root "{name}" is connected to its parent, so it cannot be moved. Choose another bone.')
+    if bone not in common:
+        raise ChainError(f'Root "{name}" does not carry all legs. Choose a bone that all of them hang from.')
+    return bone

@@ -1,0 +1,158 @@
+"""What became of planted feet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from ..report.statements import Translate, in_english
+
+
+@dataclass(frozen=True, slots=True)
+class ContactReport:
+    """One contact. Distances in world units."""
+
+    first: float
+    last: float
+    point: str
+    """`HEEL`, `BALL` or `BOTH`."""
+    height: float
+    """Of the pin, the lower one of two."""
+    slide_before: float
+    """Farthest that a point that stands was from its pin, at the frames."""
+    slide_after: float | None
+    """The same now; `None` without verification."""
+    slide_between: float | None
+    """The same at the quarters between the frames as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegReport:
+    """One leg."""
+
+    armature: str
+    chain: str
+    upper: str
+    lower: str
+    tip: str
+    frames: int
+    frame_start: float
+    frame_end: float
+    keys: int
+    channels: int
+    contacts: list[ContactReport]
+    skating_before: float
+    """Share of the frames on the ground at which a point is lower than 5 % of the leg and faster than half a metre a second."""
+    skating_after: float | None
+    out_of_reach: list[list[float]]
+    """`[first, last]` ranges of frames on the ground that the leg does not reach."""
+    penetration_before: float
+    """Deepest that heel or ball are below the ground."""
+    penetration_after: float | None
+    knee_acceleration_before: float
+    """Largest, radians per second squared."""
+    knee_acceleration_after: float | None
+    notes: list[str]
+
+    @property
+    def is_on_target(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return not self.out_of_reach
+
+    @property
+    def slide_after(self) -> float | None:
+        """The largest slide."""
+        return max((contact.slide_after for contact in self.contacts if contact.slide_after is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RootReport:
+    """What became of the root."""
+
+    bone: str
+    max_move: float
+    """Farthest that it was moved, world units."""
+    keys: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlantReport:
+    """What became of all legs of a character."""
+
+    chains: Sequence[LegReport]
+    root: RootReport | None
+    seconds: dict[str, float]
+    evaluation: str | dict[str, str]
+    notes: list[str]
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return json.dumps({**asdict(self), "sentence": self.sentence()})
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people."""
+        contacts = sum(len(chain.contacts) for chain in self.chains)
+        if not contacts:
+            return translate("No foot is on the ground, nothing was changed")
+        parts = [translate("{contacts} contacts of {chains} feet planted").format(contacts=contacts, chains=len(self.chains))]
+        missed = [chain for chain in self.chains if not chain.is_on_target]
+        if missed:
+            parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0], translate))
+        if self.root is not None and self.root.max_move:
+            moved = translate("{bone} moved by up to {distance}")
+            parts.append(moved.format(bone=self.root.bone, distance=f"{self.root.max_move:.3g}"))
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ReachReport:
+    """What one chain reaches, before and after the root was moved."""
+
+    armature: str
+    chain: str
+    upper: str
+    lower: str
+    tip: str
+    frames: int
+    reached_before: int
+    """Frames at which the target was within reach."""
+    reached: int
+    """The same now."""
+    out_of_reach_before: list[list[float]]
+    """`[first, last]` ranges of the other frames."""
+    out_of_reach: list[list[float]]
+
+    @property
+    def is_on_target(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return not self.out_of_reach
+
+
+@dataclass(frozen=True, slots=True)
+class RootFitReport:
+    """What became of a root and of what its chains reach."""
+
+    chains: Sequence[ReachReport]
+    root: RootReport
+    seconds: dict[str, float]
+    evaluation: str | dict[str, str]
+    notes: list[str]
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return json.dumps({**asdict(self), "sentence": self.sentence()})
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people."""
+        moved = translate("{bone} moved by up to {distance}")
+        parts = [moved.format(bone=self.root.bone, distance=f"{self.root.max_move:.3g}")]
+        missed = next((chain for chain in self.chains if chain.out_of_reach), None)
+        if missed is not None:
+            parts.append(out_of_reach_from(missed.chain, missed.out_of_reach[0][0], translate))
+        return "; ".join(parts)
+
+
+def out_of_reach_from(chain: str, frame: float, translate: Translate) -> str:
+    """Which chain does not reach, and from when on."""
+    return translate("{chain} is out of reach, first at frame {frame}").format(chain=chain, frame=f"{frame:g}")

@@ -1,0 +1,119 @@
+"""The report of planted feet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...array_types import Array
+from ...arrays import magnitude
+from ...contacts.states import contacts_of_states
+from ...curves.frames import ranges
+from ...planting.goals import SAMPLES_PER_FRAME
+from ...planting.pins import Pin, find_pins
+from ...scene.walk.evaluate import Samples
+from .curves import ChannelPieces
+from .planning import PlantingPlan
+from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, penetration, skating, slides, standing, track
+from .records import ContactReport, LegReport, PlantReport, RootReport
+from .standing import Planted, PlantedLeg, at_frames
+
+REACHED = 2e-6
+"""Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
+
+
+def plant_report(
+    plan: PlantingPlan,
+    planted: Planted,
+    samples: tuple[Samples, Samples | None],
+    keys: Sequence[ChannelPieces],
+    seconds: dict[str, float],
+) -> PlantReport:
+    """What became of the feet; `samples` are those before, and those after where there was a proof."""
+    before, after = samples
+    chains = []
+    for leg in planted.legs:
+        own = leg.before.leg
+        paths = set(own.plan.rotation_paths())
+        tracks = track(own, before.on(plan.samples)), None if after is None else track(own, after)
+        chains.append(_leg_report(plan, planted, leg, tracks, [channel for channel in keys if channel.pieces[0].path in paths]))
+    root = None
+    if plan.root is not None:
+        written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
+        root = RootReport(plan.root.bone.name, float(magnitude(planted.moves).max()), count_keys(written))
+    return PlantReport(chains, root, seconds, before.evaluation, list(plan.notes))
+
+
+def count_keys(channels: Sequence[ChannelPieces]) -> int:
+    """How many keys channels get."""
+    return sum(len(piece.frames) for channel in channels for piece in channel.pieces)
+
+
+def _leg_report(
+    plan: PlantingPlan, planted: Planted, leg: PlantedLeg, tracks: tuple[Track, Track | None], keys: Sequence[ChannelPieces]
+) -> LegReport:
+    own, (before, after) = leg.before.leg, tracks
+    pins = find_pins(at_frames(leg.before.foot), *leg.on_points).pins
+    frames = plan.frames
+    ground = min((float(pin.place[2]) for pin in pins if not pin.is_ball), default=0.0)
+    ball_height = own.points.ball_height
+    still, now = before.at(frames), None if after is None else after.at(frames)
+    low = ground + LOW * leg.before.length
+
+    def skates(found: Track) -> float:
+        rate = plan.frames_per_second
+        return skating(found, leg.states, low=low, fast=SKATING_SPEED / plan.metres, frames_per_second=rate)
+
+    def knee(found: Track) -> float:
+        return float(np.abs(knee_acceleration(found, plan.frames_per_second)).max(initial=0.0))
+
+    return LegReport(
+        armature=plan.armature,
+        chain=own.chain,
+        upper=own.plan.names.upper,
+        lower=own.plan.names.lower,
+        tip=own.plan.names.tip,
+        frames=len(frames),
+        frame_start=float(frames[0]),
+        frame_end=float(frames[-1]),
+        keys=count_keys(keys),
+        channels=len(keys),
+        contacts=list(_contacts(plan, leg, pins, before, after)),
+        skating_before=skates(still),
+        skating_after=None if now is None else skates(now),
+        out_of_reach=ranges(frames, _missed(leg, planted.moves) & standing(leg.states)),
+        penetration_before=penetration(still, ground, ball_height),
+        penetration_after=None if now is None else penetration(now, ground, ball_height),
+        knee_acceleration_before=knee(still),
+        knee_acceleration_after=None if now is None else knee(now),
+        notes=list(own.plan.notes),
+    )
+
+
+def _missed(leg: PlantedLeg, moves: Array) -> Array:
+    """Frames `(F,)` at which the leg does not reach."""
+    distances = magnitude(leg.ankles - leg.before.joints[:, 0] - moves)
+    return (distances > leg.before.lengths * (1.0 + REACHED))[::SAMPLES_PER_FRAME]
+
+
+def _contacts(
+    plan: PlantingPlan, leg: PlantedLeg, pins: Sequence[Pin], before: Track, after: Track | None
+) -> Iterator[ContactReport]:
+    for contact in contacts_of_states(leg.states, plan.frames):
+        row = int(np.searchsorted(plan.frames, contact.first))
+        held = [
+            pin for pin in pins if pin.first <= row <= pin.last and contact.point in ("BOTH", "BALL" if pin.is_ball else "HEEL")
+        ]
+        within = contact.first, contact.last
+        old = [slides(before, within, pin.place, is_ball=pin.is_ball) for pin in held]
+        new = None if after is None else [slides(after, within, pin.place, is_ball=pin.is_ball) for pin in held]
+        yield ContactReport(
+            contact.first,
+            contact.last,
+            contact.point,
+            height=min(float(pin.place[2]) for pin in held),
+            slide_before=max(at for at, _ in old),
+            slide_after=None if new is None else max(at for at, _ in new),
+            slide_between=None if new is None else max(between for _, between in new),
+        )

@@ -1,0 +1,31 @@
+"""Keys of planted legs and their root, put where the settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...scene.blender_types import Object, Scene
+from ...scene.keys.destinations import open_destination
+from ...scene.keys.writing import write_pieces
+from ...scene.lookup import object_named
+from ...scene.walk.restoring import edits_kept
+from .curves import ChannelPieces
+from .planning import PlantingPlan
+
+
+def write(scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelPieces]) -> None:
+    """Write the keys of all channels; edits that are not keyed stay."""
+    armature = object_named(plan.armature)
+    with edits_kept(scene, [armature], {(armature, channel.pieces[0].path) for channel in channels}):
+        if plan.settings.destination == "NLA":
+            for strip in dict.fromkeys(channel.strip for channel in channels):
+                _put(armature, plan, strip, [channel for channel in channels if channel.strip == strip])
+        elif channels:
+            _put(armature, plan, "", channels)
+
+
+def _put(armature: Object, plan: PlantingPlan, strip: str, channels: Sequence[ChannelPieces]) -> None:
+    start, end = float(plan.frames[0]), float(plan.frames[-1])
+    with open_destination(armature, plan.settings.destination, strip, start, end) as bag:
+        for channel in channels:
+            write_pieces(bag, channel.pieces, channel.outside)

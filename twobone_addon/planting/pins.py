@@ -1,0 +1,122 @@
+"""Where the points of a foot stand: one place for each time that a point is on the ground, all of a stance fitting one foot.
+
+While the heel stands the foot turns about the heel, while the ball stands about the ball; while both stand it keeps one
+orientation. So the places of heel and ball of one stance are as far from each other as they are on the foot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from ..rig.rotations import nearest_rotation
+
+
+@dataclass(frozen=True, slots=True)
+class Foot:
+    """A foot at every frame, in the space of the ground on which it stands."""
+
+    ankles: Array
+    """`(F, 3)`"""
+    turns: Array
+    """`(F, 3, 3)` rotations."""
+    heel: Array
+    """`(3,)` from the ankle, in the foot's own axes."""
+    ball: Array
+    """`(3,)` likewise."""
+
+    def points(self, offset: Array) -> Array:
+        """A point of the foot `(3,)` at every frame, `(F, 3)`."""
+        return self.ankles + self.turns @ offset
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A point of the foot that stands from a row to another."""
+
+    first: int
+    last: int
+    is_ball: bool
+    place: Array
+    """`(3,)` in the ground's space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Rows in which heel and ball stand, and the orientation `(3, 3)` that the foot keeps."""
+
+    first: int
+    last: int
+    turn: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """All that a foot stands on."""
+
+    pins: list[Pin]
+    stands: list[Stand]
+
+
+def runs(mask: Mask) -> list[tuple[int, int]]:
+    """First and last row of each run of `mask` `(F,)`."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
+    return [(int(start), int(end) - 1) for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def mean_turn(turns: Array) -> Array:
+    """The rotation nearest to all of `turns` `(n, 3, 3)`: the chordal mean."""
+    return nearest_rotation(turns.mean(axis=0))
+
+
+def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask) -> Pins:
+    """The pins of a foot whose heel and ball stand at `(F,)`: as near as can be to where the points are anyway."""
+    held = [(*run, False) for run in runs(on_heel)] + [(*run, True) for run in runs(on_ball)]
+    stands = [Stand(first, last, mean_turn(foot.turns[first : last + 1])) for first, last in runs(on_heel & on_ball)]
+    links = _links(foot, held, stands)
+    places = _placed(foot, held, links)
+    pins = [Pin(first, last, is_ball, place) for (first, last, is_ball), place in zip(held, places, strict=True)]
+    return Pins(pins, stands)
+
+
+_Held = tuple[int, int, bool]
+
+
+def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int, int, Array]]:
+    """Pairs of held points whose distance the foot decides, with the way `(3,)` from the first to the second."""
+    across = foot.ball - foot.heel
+    found = []
+    for one, (first, last, is_ball) in enumerate(held):
+        for other, (start, end, other_is_ball) in enumerate(held):
+            if is_ball or not other_is_ball or max(first, start) > min(last, end) + 1:
+                continue
+            common = [stand for stand in stands if first <= stand.first <= last and start <= stand.first <= end]
+            # From one frame to the next the foot rolls over from heel to ball, or back.
+            turn = common[0].turn if common else mean_turn(foot.turns[[min(last, end), max(first, start)]])
+            found.append((one, other, turn @ across))
+    return found
+
+
+def _placed(foot: Foot, held: list[_Held], links: list[tuple[int, int, Array]]) -> list[Array]:
+    """Places `(3,)` of all held points: those that are linked move as one, to where their points are on average."""
+    seen = [foot.points(foot.ball if is_ball else foot.heel)[first : last + 1] for first, last, is_ball in held]
+    offsets: list[Array | None] = [None] * len(held)
+    places: list[Array] = [np.zeros(3)] * len(held)
+    for root in range(len(held)):
+        if offsets[root] is not None:
+            continue
+        offsets[root] = np.zeros(3)
+        group = [root]
+        for member in group:
+            for one, other, way in links:
+                for here, there, step in ((one, other, way), (other, one, -way)):
+                    if here == member and offsets[there] is None:
+                        offsets[there] = offsets[here] + step
+                        group.append(there)
+        known = [(member, offsets[member]) for member in group]
+        middle = np.concatenate([seen[member] - offset for member, offset in known if offset is not None]).mean(axis=0)
+        for member, offset in known:
+            places[member] = middle if offset is None else middle + offset
+    return places

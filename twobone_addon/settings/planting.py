@@ -1,0 +1,130 @@
+"""The settings of planted feet, and of the root that lets legs reach: declared once, as those of a bake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import SettingError
+from ..options import (
+    Group,
+    Option,
+    bone_option,
+    check,
+    choice_option,
+    number_option,
+    object_option,
+    options_of,
+    switch_option,
+    when,
+)
+
+
+@dataclass(frozen=True)
+class RangeSettings:
+    """Which armature, and which frames."""
+
+    armature: str = object_option(Group.CHAIN, "Armature", "Armature to work on. Leave empty to use the active object")
+    frame_range: str = choice_option(
+        Group.KEYS, "SCENE", "Frame Range", "Frames to work on",
+        ("SCENE", "Scene", "From the scene's first to its last frame"),
+        ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
+        ("CUSTOM", "Custom", "Use Start and End"),
+    )  # fmt: skip
+    frame_start: float = number_option(
+        Group.KEYS, 1.0, "Start", "First frame of the range", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
+    )  # fmt: skip
+    frame_end: float = number_option(
+        Group.KEYS, 250.0, "End", "Last frame of the range", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RootSettings(RangeSettings):
+    """How far the root may move so that the legs reach."""
+
+    root: str = bone_option(Group.REACH, "Root", "Bone that carries the legs, such as the hips. Leave empty to find it")
+    max_lower: float = number_option(
+        Group.REACH, 0.0, "Maximum Lowering", "Farthest that the root is lowered (0 = a tenth of the leg)",
+        minimum=0.0, unit="LENGTH",
+    )  # fmt: skip
+    max_raise: float = number_option(
+        Group.REACH, 0.0, "Maximum Raising", "Farthest that the root is raised (0 = a tenth of the leg)",
+        minimum=0.0, unit="LENGTH",
+    )  # fmt: skip
+    reserve: float = number_option(
+        Group.REACH, 0.001, "Reserve",
+        "Fraction of the leg's length that is never stretched out, so that knees stay bent. Frames that are straighter stay so",
+        minimum=0.0, maximum=0.5, unit="FACTOR",
+    )  # fmt: skip
+    window: float = number_option(
+        Group.REACH, 0.5, "Window", "Seconds over which the root's move is smoothed", minimum=0.0,
+    )  # fmt: skip
+    keys: str = choice_option(
+        Group.KEYS, "FRAMES", "Keys", "Which frames get keys",
+        ("FRAMES", "Every Frame", "A key on every frame that changes"),
+        ("REDUCE", "Reduce", "As few keys as keep the motion within the tolerance"),
+    )  # fmt: skip
+    tolerance: float = number_option(
+        Group.KEYS, 0.001, "Tolerance", "Maximum distance by which reduced keys may change the motion of feet off the ground",
+        minimum=0.0, above=True, unit="LENGTH", needs=when(keys=["REDUCE"]),
+    )  # fmt: skip
+    destination: str = choice_option(
+        Group.KEYS, "ACTION", "Destination", "Where the keys go",
+        ("ACTION", "Current Action", "Into the armature's own action and slot"),
+        ("NEW_ACTION", "New Action", "Into a new action that replaces the current one on the armature; the current one is kept"),
+        ("NLA", "NLA Strip", "Into a strip on a new NLA track above all others"),
+    )  # fmt: skip
+    verify: bool = switch_option(
+        Group.ADVANCED, "Verify", "Evaluate the new animation and report how far the feet slide in it", default=True,
+    )  # fmt: skip
+    evaluation: str = choice_option(
+        Group.ADVANCED, "AUTO", "Evaluation", "How motion is sampled",
+        ("AUTO", "Automatic", "Fastest method that is still exact, chosen per object"),
+        ("PROBES", "Probes", "Let Blender evaluate only what is needed, in a temporary scene"),
+        ("SCENE", "Scene", "Let Blender evaluate this scene frame by frame"),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PlantOnlySettings(RootSettings):
+    """How feet come to the ground and leave it."""
+
+    use_root: bool = switch_option(
+        Group.REACH, "Move Root", "Move the root as little as needed so that all planted feet are reached", default=True
+    )
+    ease: float = number_option(
+        Group.REACH, 10.0, "Ease", "Frames before and after a contact over which the correction comes and goes",
+        minimum=0.0, unit="FRAMES",
+    )  # fmt: skip
+
+
+def _refuse(settings: RootSettings, options: tuple[Option, ...]) -> None:
+    for option in options:
+        check(option, getattr(settings, option.name))
+    if settings.frame_range == "CUSTOM" and settings.frame_end < settings.frame_start:
+        raise SettingError(
+            f"The frame range ends before it starts ({settings.frame_start:g} to {settings.frame_end:g}). "
+            "Choose an end at or after the start."
+        )
+
+
+@dataclass(frozen=True)
+class RootFitSettings(RootSettings):
+    """Everything a root fit depends on besides the file; raises `SettingError` when a value has no meaning."""
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        _refuse(self, ROOT_OPTIONS)
+
+
+@dataclass(frozen=True)
+class PlantSettings(PlantOnlySettings):
+    """Everything planting depends on besides the file; raises `SettingError` when a value has no meaning."""
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        _refuse(self, PLANT_OPTIONS)
+
+
+ROOT_OPTIONS = options_of(RootSettings)
+PLANT_OPTIONS = options_of(PlantOnlySettings)
