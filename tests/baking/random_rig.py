@@ -6,6 +6,7 @@ from mathutils import Vector
 from tests.baking.scenes import BoneShape, Limb, add_empty, build_armature, key_channel, key_places
 
 FRAMES = (1, 6)
+PREVIEW = (2, 5)
 MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 INHERITS = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")
 LETTERS = ("XY", "XZ", "YZ")
@@ -60,15 +61,47 @@ def random_settings(dice, rig):
         "key_before": dice.random() < 0.2,
         "key_after": dice.random() < 0.2,
         "frame_range": "CUSTOM",
-        "frame_start": float(FRAMES[0]),
-        "frame_end": float(FRAMES[1]),
     }
     for name, role in (("Pole", "pole"), ("Spanning", "plane_object")):
         if plane == {"pole": "POLE", "plane_object": "OBJECT"}[role]:
             thing = add_empty(name)
             thing.location, thing.rotation_euler = 4.0 * _direction(dice), [dice.uniform(-3, 3) for _ in range(3)]
             settings[role] = name
-    return settings | _reach(dice)
+    return settings | _reach(dice) | _time(dice, settings["keys"]) | _rarely(dice)
+
+
+def _time(dice, keys):
+    """Which frames are baked, how densely, and where the keys go."""
+    chosen = {
+        "destination": dice.choice(("ACTION", "ACTION", "ACTION", "NEW_ACTION", "NLA")),
+        "loop": dice.choice(("AUTO", "ON", "OFF")),
+    }
+    if keys == "REDUCE":
+        chosen["keep_keys"] = dice.choice(("NONE", "TARGET", "EXTREMES", "BOTH"))
+    if keys == "FRAMES":
+        chosen["step"] = dice.choice((1.0, 1.0, 1.0, 0.5, 2.0, 2.5))
+    kind = dice.choice(("CUSTOM", "CUSTOM", "CUSTOM", "SCENE", "PREVIEW", "TARGET"))
+    if kind == "CUSTOM":
+        return {**chosen, "frame_start": float(FRAMES[0]), "frame_end": float(FRAMES[1])}
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = FRAMES
+    scene.use_preview_range = kind == "PREVIEW"
+    if kind == "PREVIEW":
+        scene.frame_preview_start, scene.frame_preview_end = PREVIEW
+    return {**chosen, "frame_range": kind}
+
+
+def _rarely(dice):
+    """At most one of the settings that take a limb off its target on purpose."""
+    kind = dice.choice(("none",) * 6 + ("influence", "limits", "distances", "near"))
+    if kind == "influence":
+        return {"influence": dice.choice((0.0, 0.5))}
+    if kind == "limits":
+        low = dice.uniform(-2.5, 2.0)
+        return {"use_limits": True, "lower_min": low, "lower_max": low + dice.uniform(0.1, 1.0)}
+    if kind == "distances":
+        return {"min_distance": dice.uniform(0.05, 0.3), "max_distance": dice.uniform(0.4, 0.8)}
+    return {"softness_near": 0.1, "compress_min": 0.5} if kind == "near" else {}
 
 
 def _reach(dice):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.baking.measuring import LETTER_AXES, PROMISE, Evaluated, evaluate
-from tests.baking.random_rig import FRAMES, build_random_rig, build_random_target, random_settings
+from tests.baking.random_rig import FRAMES, PREVIEW, build_random_rig, build_random_target, random_settings
 
 BATCHES = 20
 CASES = int(os.environ.get("TWOBONE_RANDOM_RIGS", "160"))
@@ -39,6 +39,7 @@ def check_case(name):
     target = build_random_target(rig, limb, dice)
     settings = random_settings(dice, rig)
     named = {**limb.names(), "tip": limb.carrier, "tip_end": "TAIL", "target": target.name}
+    posed = evaluate(rig, limb, range(FRAMES[0], FRAMES[1] + 1)).joints
     bpy.context.scene.frame_set(dice.randrange(-3, 9))
     before = bpy.context.scene.frame_current
     try:
@@ -49,29 +50,36 @@ def check_case(name):
         return
     report = json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
     assert bpy.context.scene.frame_current == before, name
-    frames = keyed_frames(report, settings)
+    first, last = PREVIEW if settings["frame_range"] == "PREVIEW" else FRAMES
+    assert (report["frame_start"], report["frame_end"]) == (first, last), name
+    frames = keyed_frames(settings, first, last)
     baked = evaluated(rig, limb, frames, target, settings)
     assert np.isfinite(baked.joints).all(), (name, settings)
     counted = sum(report[kind] for kind in ("reached", "too_far", "too_near", "degenerate"))
     assert counted == report["frames"], name
     reached = ~np.array([any(first <= frame <= last for first, last in report["out_of_reach"]) for frame in frames])
     told = Told(name, settings, baked, reached & (report["degenerate"] == 0), slack(report, settings))
+    if "influence" in settings:
+        if settings["influence"] == 0.0 and settings["keys"] in {"FRAMES", "REDUCE"} and settings["reach"] != "STRETCH":
+            told.check_unmoved(posed)
+        return
     # Links whose length or direction hangs on more than their own turn are brought onto targets in the plane, no further.
     if even or not told.in_limb:
         told.check_reached()
         told.check_side()
     if even:
         told.check_depth()
+        told.check_limits()
     if even and report["plane_held"] == 0 and settings["keys"] != "REDUCE":
         told.check_ring()
 
 
-def keyed_frames(report, settings):
+def keyed_frames(settings, first, last):
     """Frames at which the bake promises the pose, between the first and the last key."""
-    every = np.arange(FRAMES[0], FRAMES[1] + 1)
     if settings["keys"] == "CHAIN_KEYS":
-        return every[[0, -1]]
-    return every
+        inside = [frame for frame in FRAMES if first <= frame <= last]
+        return np.array(inside)
+    return np.unique([*np.arange(first, last, settings.get("step", 1.0)), last])
 
 
 def slack(report, settings):
@@ -100,19 +108,31 @@ class Told:
     def __init__(self, name, settings, baked, reached, slack):
         self.case, self.settings, self.baked, self.reached, self.slack = (name, settings), settings, baked, reached, slack
         self.in_limb = settings["plane"] in {"REST", "POLE", "POSE"}
+        self.world = np.cbrt(np.abs(np.linalg.det(baked.worlds[:, :3, :3])))
+
+    def check_unmoved(self, posed):
+        """Without influence nothing moves; `posed` `(F, 3, 3)` are the joints before, at every whole frame."""
+        whole = self.baked.frames % 1.0 == 0.0
+        before = posed[self.baked.frames[whole].astype(int) - FRAMES[0]]
+        moved = np.linalg.norm(self.baked.joints[whole] - before, axis=-1)
+        assert np.all(moved <= 1e-5 * self.baked.scales.max() + self.slack / self.world.min()), (*self.case, moved)
 
     def check_reached(self):
         """A frame that counts as reached has its tip on the target, or on its projection on the plane."""
-        if self.settings["reach"] == "SOFTEN":
-            return  # eased tips stay behind by intention
+        if self.settings["reach"] == "SOFTEN" or "softness_near" in self.settings or "max_distance" in self.settings:
+            return  # eased and held tips stay behind by intention
         baked = self.baked
         off = np.linalg.norm(baked.joints[:, 2] - baked.targets, axis=-1) if self.in_limb else baked.errors
-        world = np.cbrt(np.abs(np.linalg.det(baked.worlds[:, :3, :3])))
-        allowed = 1.5 * PROMISE * baked.scales + 3.0 * self.slack / world
+        allowed = 1.5 * PROMISE * baked.scales + 3.0 * self.slack / self.world
         assert np.all(off[self.reached] <= allowed[self.reached]), (*self.case, off, allowed, self.reached)
 
     def check_side(self):
-        """The side of the bend is the asked one, as seen in the plane's own space; with a pole that of the pole."""
+        """The side of the bend is the asked one, as seen in the plane's own space; with a pole that of the pole.
+
+        Joint limits may leave the other side only.
+        """
+        if "use_limits" in self.settings:
+            return
         sign = {"POSITIVE": 1.0, "NEGATIVE": -1.0, "KEEP": 0.0}[self.settings["bend"]]
         if self.settings["plane"] == "POLE":
             pole = np.array(bpy.data.objects["Pole"].matrix_world.translation)
@@ -133,14 +153,30 @@ class Told:
         if self.settings["depth"] == "FLATTEN" and not self.in_limb and self.settings["keys"] != "REDUCE":
             assert np.abs(self.baked.depths / self.baked.scales[:, None]).max() <= 1e-5, self.case
 
+    def check_limits(self):
+        """The bend that is seen in the plane is one that the limits allow."""
+        if "use_limits" not in self.settings or self.in_limb or self.settings["keys"] == "REDUCE":
+            return
+        links = unit(self.baked.links_plane)
+        mirrored = np.sign(np.linalg.det(np.einsum("fij,fik->fjk", self.baked.plane[:, :, :2], self.baked.axes)))
+        bends = mirrored * np.arctan2(np.linalg.det(links), np.sum(links[:, 0] * links[:, 1], axis=-1))
+        low, high = self.settings["lower_min"] - SEEN, self.settings["lower_max"] + SEEN
+        turns = np.round((bends - 0.5 * (low + high)) / (2.0 * np.pi))
+        bends -= 2.0 * np.pi * turns
+        assert np.all((bends >= low) & (bends <= high)), (*self.case, bends, low, high)
+
     def check_ring(self):
         """The tip is as far from the root joint as a triangle with these sides lets it, and in the target's direction."""
+        if self.settings.keys() & {"use_limits", "softness_near"}:
+            return
         baked = self.baked
         links = np.linalg.norm(baked.links if self.in_limb else baked.links_plane, axis=-1)
         tips = baked.joints[:, 2] - baked.joints[:, 0] if self.in_limb else baked.tips_plane
         aims = baked.targets - baked.joints[:, 0] if self.in_limb else baked.targets_plane
         distances, got = np.linalg.norm(aims, axis=-1), np.linalg.norm(tips, axis=-1)
         near, far = np.abs(links[:, 0] - links[:, 1]), links.sum(axis=-1)
+        if "max_distance" in self.settings:
+            distances = np.clip(distances, self.settings["min_distance"] / self.world, self.settings["max_distance"] / self.world)
         margin = AT_THE_LIMIT * baked.scales
         if self.settings["reach"] == "STRETCH":
             wanted = np.maximum(distances, near)
@@ -154,7 +190,7 @@ class Told:
             outside = (distances > far + margin) | (distances < near - margin)
             assert not np.any(outside & self.reached), (*self.case, distances, near, far)
             inside = (distances < far - margin) & (distances > near + margin)
-            assert not np.any(inside & ~self.reached), (*self.case, distances, near, far)
+            assert not np.any(inside & ~self.reached) or "max_distance" in self.settings, (*self.case, distances, near, far)
         clear = distances > 0.01 * far
         turned = np.linalg.norm(unit(tips[clear]) - unit(aims[clear]), axis=-1)
         assert np.all(np.abs(got - wanted) <= 3 * margin), (*self.case, got, wanted)
