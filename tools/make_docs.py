@@ -8,7 +8,7 @@ python tools/make_docs.py
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,6 +19,7 @@ from tools.messages import messages  # noqa: E402
 from twobone_addon.command_line.schemas import NAMES, schema  # noqa: E402
 from twobone_addon.options import Group, Kind, Option  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
+from twobone_addon.settings.contacts import CONTACT_OPTIONS  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 SCHEMAS = ROOT / "docs" / "schemas"
@@ -52,6 +53,11 @@ INTRODUCTIONS = {
     ),
     Group.ADVANCED: "What most chains leave as it is.",
 }
+
+FIND_CONTACTS = (
+    "Settings of `bpy.ops.twobone.find_contacts` and of `twobone contacts`, which have no part in a bake: "
+    "[Contacts](contacts.md). `ground_velocity` is three numbers, world units per second along the world's axes."
+)
 
 UNITS = {
     "NONE": "",
@@ -96,16 +102,16 @@ def note(text: str) -> str:
 
 def options_page() -> str:
     """The options page."""
-    return "\n".join([HEADING, *(section(group) for group in Group)])
+    parts = [section(group.value, INTRODUCTIONS[group], [each for each in OPTIONS if each.group is group]) for group in Group]
+    return "\n".join([HEADING, *parts, section("Find Contacts", FIND_CONTACTS, CONTACT_OPTIONS)])
 
 
-def section(group: Group) -> str:
-    """One group's table, then its lists of values."""
-    options = [option for option in OPTIONS if option.group is group]
+def section(heading: str, introduction: str, options: Sequence[Option]) -> str:
+    """A table of settings, then their lists of values."""
     rows = "\n".join(row(option) for option in options)
     lists = "\n".join(choices(option) for option in options if option.choices)
     return (
-        f"## {group.value}\n\n{INTRODUCTIONS[group]}\n\n"
+        f"## {heading}\n\n{introduction}\n\n"
         f"| name | in the panel | value | default | what it does |\n|---|---|---|---|---|\n{rows}\n\n{lists}"
     )
 

@@ -5,7 +5,7 @@ import bpy
 from .command_line import command
 from .interface import translating
 from .interface.live import drag, following, gizmos, operator
-from .interface.operators import bake, chain_list, convert, fk_switch, guides, keys, limits, planting, results, switches
+from .interface.operators import bake, chain_list, contacts, convert, fk_switch, guides, keys, limits, planting, results, switches
 from .interface.overlay import drawing
 from .interface.sidebar import forecasting, menus, panels, presets, result_panel, setting_panels
 from .interface.stored import properties, selecting
@@ -22,6 +22,7 @@ ROOMS = (
     switches,
     fk_switch,
     convert,
+    contacts,
     planting,
     drag,
     following,

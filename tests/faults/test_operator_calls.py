@@ -34,6 +34,8 @@ def any_value(chance, prop):
     if prop.type == "ENUM":
         items = [item.identifier for item in prop.enum_items]
         return chance.choice(items) if items else None
+    if getattr(prop, "is_array", False):
+        return tuple(chance.choice(NUMBERS) for _ in range(prop.array_length))
     if prop.type == "FLOAT":
         return chance.choice(NUMBERS) if chance.random() < 0.7 else chance.uniform(-2.0, LONGEST_RANGE)
     if prop.type == "INT":

@@ -11,7 +11,8 @@ from tools.messages import HINDRANCE, returned_texts
 from twobone_addon.settings import OPTIONS
 
 INTERFACE = Path(__file__).resolve().parents[2] / "twobone_addon" / "interface"
-RESULTS = [INTERFACE.parent / "baking" / name for name in ("report/records.py", "report/statements.py", "planting/records.py")]
+BAKING = INTERFACE.parent / "baking"
+RESULTS = [BAKING / f"{name}.py" for name in ("report/records", "report/statements", "contacts/records", "planting/records")]
 SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "heading", "menu": "text", "prop_menu_enum": "text"}
 """Calls in drawing code that show the text given by this keyword."""
 

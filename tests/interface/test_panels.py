@@ -210,7 +210,7 @@ def test_the_chains_menu_offers_what_there_is(empty_file):
     assert len(drawn(panels.TWOBONE_MT_chains).buttons()) >= 2
 
 
-BY_BUTTON_ONLY = {"twobone.jump_to_frame", "twobone.preset_add", "twobone.switch_setting"}
+BY_BUTTON_ONLY = {"twobone.contact_jump", "twobone.jump_to_frame", "twobone.preset_add", "twobone.switch_setting"}
 """They are about one frame of a result, the presets' own popover, and a box in front of a value."""
 
 

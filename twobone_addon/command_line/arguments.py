@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -13,9 +12,11 @@ import bpy
 from ..baking.ik_to_fk.plans import SETTINGS
 from ..baking.ik_to_fk.switches import SWITCHES
 from ..options import Option
+from ..settings.contacts import CONTACT_OPTIONS
 from ..settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
 from .chain_flags import ChainGroup, add_chain_flags, add_option_flags, add_setting_flags
 from .files.outputs import file_name, file_path
+from .numbers import count, distance, duration, some
 from .outcomes import ExitCode, UsageError
 from .schemas import NAMES
 from .version import addon_version
@@ -75,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     _clear(_sub(commands, "clear", "remove the keys that a bake made"))
     _convert(_sub(commands, "convert", "key bones as their IK poses them, and switch the IK off"))
     _target(_sub(commands, "target", "key targets, and poles, as the chains move now: the reverse of bake"))
+    _contacts(_sub(commands, "contacts", "find when feet are on the ground, and key it on the chains of the legs"))
     _own(_sub(commands, "plant", "let feet stand still on the ground, and move the hips as little as that needs"), PLANT_OPTIONS)
     _own(_sub(commands, "fit-root", "move the root so that all enabled chains reach their targets"), ROOT_OPTIONS)
     _batch(_sub(commands, "batch", "bake many shots, each in a Blender of its own"))
@@ -135,7 +137,7 @@ def _strictness(parser: argparse.ArgumentParser) -> None:
         "--strict", action="store_true", help=f"exit with {int(ExitCode.STRICT)}, unsaved, when a frame is out of reach"
     )
     parser.add_argument(
-        "--max-error", type=_distance, metavar="DISTANCE", help="also fail if the measured error exceeds this (implies --strict)"
+        "--max-error", type=distance, metavar="DISTANCE", help="also fail if the measured error exceeds this (implies --strict)"
     )
 
 
@@ -236,6 +238,20 @@ def _own(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
     add_option_flags(parser, options)
 
 
+def _contacts(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    _completeness(parser)
+    _saving(parser)
+    add_option_flags(parser, CONTACT_OPTIONS)
+    parser.add_argument(
+        "--ground-velocity",
+        nargs=3,
+        type=float,
+        metavar=("X", "Y", "Z"),
+        help="velocity of a ground that moves as given, scene units per second along the world's axes",
+    )
+
+
 def _batch(parser: argparse.ArgumentParser) -> None:
     _completeness(parser)
     parser.add_argument("--dry-run", action="store_true", help="open every shot and say what would become of it; save nothing")
@@ -245,15 +261,15 @@ def _batch(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--freeze", type=file_name, metavar="FILE", help="write the list of shots to count by, and do nothing")
     only.add_argument("--shot", metavar="NAME|NUMBER", help="only this shot, by its name, or its number in the list of --frozen")
     parser.add_argument("--frozen", type=file_path, metavar="FILE", help="take the shots from the list that --freeze has written")
-    parser.add_argument("--jobs", type=_count, metavar="N", help="shots at a time; default: as many as the machine has cores")
+    parser.add_argument("--jobs", type=count, metavar="N", help="shots at a time; default: as many as the machine has cores")
     _upgrade(parser)
     parser.add_argument(
-        "--memory", type=_duration, metavar="GB", help="stop a shot whose Blender uses more memory; default: no limit"
+        "--memory", type=duration, metavar="GB", help="stop a shot whose Blender uses more memory; default: no limit"
     )
     parser.add_argument(
-        "--retries", type=_some, default=0, metavar="N", help="try again what crashed or took too long, up to N times; default 0"
+        "--retries", type=some, default=0, metavar="N", help="try again what crashed or took too long, up to N times; default 0"
     )
-    parser.add_argument("--timeout", type=_duration, metavar="SECONDS", help="stop a shot after this time; default: no limit")
+    parser.add_argument("--timeout", type=duration, metavar="SECONDS", help="stop a shot after this time; default: no limit")
     parser.add_argument(
         "--resume", action="store_true", help="leave out shots that are done, with the same job and the same file"
     )
@@ -268,32 +284,3 @@ def _batch(parser: argparse.ArgumentParser) -> None:
 
 def _schema(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", choices=NAMES, metavar="|".join(NAMES), help="which file")
-
-
-def _distance(text: str) -> float:
-    value = float(text)
-    if not 0.0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} must be 0 or greater")
-    return value
-
-
-def _duration(text: str) -> float:
-    value = float(text)
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is too small or no number, use one above 0")
-    return value
-
-
-def _count(text: str) -> int:
-    return _at_least(1, text)
-
-
-def _some(text: str) -> int:
-    return _at_least(0, text)
-
-
-def _at_least(least: int, text: str) -> int:
-    value = int(text)
-    if value < least:
-        raise argparse.ArgumentTypeError(f"{text} is too small, use {least} or more")
-    return value

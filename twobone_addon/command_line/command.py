@@ -13,6 +13,7 @@ from .arguments import parse
 from .baking_command import bake_command, report_command
 from .batch.batch_command import batch_command
 from .clearing_command import clear_command
+from .contacts_command import contacts_command
 from .converting_command import convert_command, target_command
 from .files.claims import claimed
 from .files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
@@ -33,6 +34,7 @@ COMMANDS = {
     "clear": clear_command,
     "convert": convert_command,
     "target": target_command,
+    "contacts": contacts_command,
     "plant": plant_command,
     "fit-root": fit_root_command,
     "batch": batch_command,

@@ -9,6 +9,7 @@ from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from ..baking.contacts.records import ContactReport
 from ..baking.ik_to_fk.switches import SWITCHES
 from ..baking.report.records import ChainReport, Statement
 from ..options import Kind, Option
@@ -22,7 +23,7 @@ from .version import FORMAT
 Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-NAMES = ("job", "report", "summary")
+NAMES = ("job", "report", "summary", "contacts")
 
 TEXT: Schema = {"type": "string"}
 SWITCH: Schema = {"type": "boolean"}
@@ -42,8 +43,8 @@ def schema_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
 
 
 def schema(name: str) -> Schema:
-    """The schema of `job`, `report` or `summary`."""
-    made = {"job": _job, "report": _report, "summary": _summary}[name]()
+    """The schema of one of `NAMES`."""
+    made = {"job": _job, "report": _report, "summary": _summary, "contacts": _contacts}[name]()
     return {"$schema": DIALECT, "title": f"Two-Bone IK {name}, version {FORMAT}", **made}
 
 
@@ -105,23 +106,48 @@ def _report() -> Schema:
     chain = _record(ChainReport)
     chain["properties"]["statements"]["items"] = _record(Statement)
     settings = {entry.name: {} for entry in fields(BakeSettings) if entry.name != "asked"}
-    provenance = {
-        "addon": TEXT,
-        "blender": TEXT,
-        "source": FILE,
-        "output": FILE,
-        "settings": {"type": "array", "items": {"type": "object", "properties": settings, "additionalProperties": False}},
-        "warnings": {"type": "array", "items": TEXT},
-    }
     own = {
         "version": {"const": FORMAT},
         "chains": {"type": "array", "items": chain},
         "incomplete": {"type": "array", "items": TEXT},
         "seconds": {"type": "object", "additionalProperties": {"type": "number"}},
         "evaluation": {"type": ["string", "object"]},
-        "provenance": {"type": "object", "properties": provenance, "required": list(provenance)},
+        "provenance": _provenance({"type": "object", "properties": settings, "additionalProperties": False}),
     }
     return {"type": "object", "properties": own, "required": ["version", "provenance"]}
+
+
+def _contacts() -> Schema:
+    """Of `contacts`."""
+    contact = {
+        "type": "array",
+        "prefixItems": [{"type": "number"}, {"type": "number"}, {"enum": ["HEEL", "BALL", "BOTH"]}],
+        "minItems": 3,
+        "maxItems": 3,
+    }
+    chain = {
+        "type": "object",
+        "properties": {"chain": TEXT, "contacts": {"type": "array", "items": contact}, "kept_frames": {"type": "integer"}},
+        "required": ["chain", "contacts", "kept_frames"],
+    }
+    own = _record(ContactReport)
+    own["properties"]["chains"] = {"type": "array", "items": chain}
+    own["properties"] |= {"version": {"const": FORMAT}, "sentence": TEXT, "incomplete": {"type": "array", "items": TEXT}}
+    own["properties"]["evaluation"] = {"type": ["string", "object"]}
+    own["properties"]["provenance"] = _provenance({"type": "object"})
+    return own | {"required": list(own["properties"])}
+
+
+def _provenance(settings: Schema) -> Schema:
+    provenance = {
+        "addon": TEXT,
+        "blender": TEXT,
+        "source": FILE,
+        "output": FILE,
+        "settings": {"type": "array", "items": settings},
+        "warnings": {"type": "array", "items": TEXT},
+    }
+    return {"type": "object", "properties": provenance, "required": list(provenance)}
 
 
 def _summary() -> Schema:

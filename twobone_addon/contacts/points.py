@@ -21,22 +21,35 @@ class FootPoints:
     """How far the ball is above the sole at rest, in the armature's units; the heel is on it."""
 
 
+NEAR_FLOOR = 0.12
+"""Leg lengths that the lowest joint of a foot may be above the armature's origin if that is on the floor at rest."""
+
+
 def foot_points(
-    *, foot_rest: Array, foot_length: float, toe_rest: Array | None, joints_below: Array, up_armature: Array
+    *,
+    foot_rest: Array,
+    foot_length: float,
+    toe_rest: Array | None,
+    joints_below: Array,
+    up_armature: Array,
+    leg_length: float = 0.0,
 ) -> FootPoints:
     """Heel and ball of a foot.
 
     `foot_rest` `(4, 4)` and `toe_rest` `(4, 4)`, or `None` without a toe bone, are rest matrices in armature space, and
     `foot_length` is the distance from the foot's head to its tail. `joints_below` `(n, 3)`, which may be empty, are the
     heads and tails of all bones below the foot at rest, armature space: the sole is as low as the lowest joint of the
-    foot. `up_armature` `(3,)` is a vector of any length that points up. A leg that ends at its tip, without a foot, has
-    a foot of length 0, whose heel and ball are the tip.
+    foot, or on the floor, at the height of the armature's origin, if that is a little lower. `up_armature` `(3,)` is a
+    vector of any length that points up, `leg_length` that of the leg, 0 if the floor is not to count. A leg that ends at
+    its tip, without a foot, has a foot of length 0, whose heel and ball are the tip.
     """
     up = up_armature / np.linalg.norm(up_armature)
     ankle = foot_rest[:3, 3]
     tail = ankle + foot_rest[:3, 1] * foot_length
     ball = tail if toe_rest is None else toe_rest[:3, 3]
     sole = np.min(np.concatenate([[ankle, tail, ball], np.reshape(joints_below, (-1, 3))]) @ up)
+    if 0.0 < sole <= NEAR_FLOOR * leg_length:
+        sole = 0.0
     heel = ankle - up * (ankle @ up - sole)
     return FootPoints(
         heel=_in_bone(heel, foot_rest),

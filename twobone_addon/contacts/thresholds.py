@@ -13,6 +13,8 @@ ENTER_SPEED = 0.1
 """Of the fastest speed of the feet: a foot swings ten times faster than it may still move when it lands."""
 LEAST_ENTER_SPEED, MOST_ENTER_SPEED = 0.4, 1.6
 """Leg lengths a second: more than the slide of bad data, less than what an eye takes for standing."""
+SLOW_PART, SLOWEST_ENTER_SPEED = 0.2, 0.1
+"""In slow motion the least is that part of the fastest speed, but no less than so many leg lengths a second."""
 QUIET_PART, UNQUIET = 0.5, 4.0
 """Where standing feet hardly move, that part of it does; and that many times the speed with which they move."""
 LEAVE = 1.25
@@ -65,8 +67,9 @@ def completed(given: Thresholds, feet: FeetMotion) -> Thresholds:
 
 def _enter_speed(feet: FeetMotion) -> float:
     """Of a foot that stands as quietly as those of this motion do."""
-    least, most = LEAST_ENTER_SPEED * feet.leg_length, MOST_ENTER_SPEED * feet.leg_length
-    loosest = float(np.clip(ENTER_SPEED * _sharpness(feet.rate) * _fastest(feet), least, most))
+    fastest, length = _fastest(feet), feet.leg_length
+    least = max(SLOWEST_ENTER_SPEED * length, min(LEAST_ENTER_SPEED * length, SLOW_PART * fastest))
+    loosest = float(np.clip(ENTER_SPEED * _sharpness(feet.rate) * fastest, least, MOST_ENTER_SPEED * length))
     speeds = standing_speeds(feet.points, feet.rate)
     standing = speeds[speeds <= loosest]
     quiet = float(np.median(standing)) if len(standing) else loosest

@@ -12,6 +12,7 @@ from ..operators.chain_list import (
     TWOBONE_OT_chain_move,
     TWOBONE_OT_chain_remove,
 )
+from ..operators.contacts import TWOBONE_OT_find_contacts
 from ..operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
 from ..operators.fk_switch import TWOBONE_OT_switch
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
@@ -52,7 +53,7 @@ class TWOBONE_MT_pose(bpy.types.Menu):
         (TWOBONE_OT_add_target, TWOBONE_OT_add_pole),
         (TWOBONE_OT_live, TWOBONE_OT_drag, TWOBONE_OT_fit_plane, TWOBONE_OT_flip),
         (TWOBONE_OT_switch, TWOBONE_OT_convert_ik, TWOBONE_OT_bake_target),
-        (TWOBONE_OT_plant, TWOBONE_OT_fit_root),
+        (TWOBONE_OT_find_contacts, TWOBONE_OT_plant, TWOBONE_OT_fit_root),
         (TWOBONE_OT_align_hinge, TWOBONE_OT_read_limits, TWOBONE_OT_make_markers),
     )
     """Everything that works without a panel, in the order of the work."""

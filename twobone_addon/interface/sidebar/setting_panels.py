@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 
 from ...options import Group
+from ..operators.contacts import TWOBONE_OT_contact_jump, TWOBONE_OT_find_contacts
 from ..operators.limits import TWOBONE_OT_read_limits
 from ..operators.switches import is_on
 from ..rows import LIMITS, draw_options, draw_switch
@@ -70,6 +71,22 @@ class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
         draw_forecast(self.layout, chain, context)
 
 
+class TWOBONE_PT_contacts(ChainPanel, bpy.types.Panel):
+    """When the feet are on the ground"""
+
+    bl_label = "Contacts"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the chain's contact at this frame, to be keyed here, and what finds contacts and goes from one to the next."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(chain_in(context), "contact", text_ctxt=CONTEXT)
+        layout.operator(TWOBONE_OT_find_contacts.bl_idname, icon="VIEWZOOM")
+        row = layout.row(align=True)
+        row.operator(TWOBONE_OT_contact_jump.bl_idname, text="Previous", icon="PREV_KEYFRAME").direction = "PREVIOUS"
+        row.operator(TWOBONE_OT_contact_jump.bl_idname, text="Next", icon="NEXT_KEYFRAME").direction = "NEXT"
+
+
 class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):
     """What the 3D viewport shows of the chain"""
 
@@ -100,6 +117,6 @@ class TWOBONE_PT_advanced(ChainPanel, bpy.types.Panel):
     group = Group.ADVANCED
 
 
-CLASSES = (TWOBONE_PT_chain, TWOBONE_PT_reach, TWOBONE_PT_keys, TWOBONE_PT_display, TWOBONE_PT_advanced)
+CLASSES = (TWOBONE_PT_chain, TWOBONE_PT_reach, TWOBONE_PT_keys, TWOBONE_PT_contacts, TWOBONE_PT_display, TWOBONE_PT_advanced)
 
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

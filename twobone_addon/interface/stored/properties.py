@@ -26,6 +26,15 @@ SIDES = (
 )
 
 
+CONTACTS = (
+    ("NONE", "None", "The foot is in the air", 0),
+    ("HEEL", "Heel", "The heel is on the ground", 1),
+    ("BALL", "Ball", "The ball of the foot is on the ground", 2),
+    ("BOTH", "Both", "Heel and ball are on the ground: the foot lies flat", 3),
+)
+"""Files store the numbers, and so do curves."""
+
+
 class TwoBoneLimit(bpy.types.PropertyGroup):
     """Limits of one joint of a chain in which every bone bends"""
 
@@ -79,6 +88,20 @@ class TwoBoneChain(bpy.types.PropertyGroup):
     )
     toe: bpy.props.StringProperty(
         name="Toe", description="Bone of the toes, or of whatever bends on the ground before the foot", **FREE
+    )
+    contact: bpy.props.EnumProperty(
+        name="Contact",
+        description="Which part of the foot is on the ground at this frame. Key it to say so, or let Find Contacts do it",
+        items=CONTACTS,
+        options={"ANIMATABLE"},
+        override=OVERRIDABLE,
+        translation_context=CONTEXT,
+    )
+    found_contacts: bpy.props.StringProperty(
+        name="Found Contacts",
+        description="Contacts as they were found last, as JSON, to tell what was edited since",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
     )
     limits: bpy.props.CollectionProperty(
         type=TwoBoneLimit,

@@ -1,0 +1,116 @@
+"""Whose feet are meant, over which frames and on which ground: everything that can be refused is refused here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...array_types import Array
+from ...contacts.points import FootPoints
+from ...curves.frames import frame_grid
+from ...errors import ChainError, RangeError
+from ...rig.bones import RestChain
+from ...scene.blender_types import Object, Scene
+from ...scene.ground import GroundSurface
+from ...scene.keys.contact_keys import contact_path
+from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
+from ...scene.lookup import find_armature
+from ...scene.rig.chain_finding import chain_from_names
+from ...scene.rig.foot_reading import foot_bone, read_foot_points
+from ...scene.rig.rest_reading import read_rest_chain
+from ...scene.walk.evaluate import Quantity
+from ...settings import BakeSettings
+from ...settings.contacts import ContactSettings
+from ..plan.completing import StoredChain
+from ..plan.frame_choice import frame_range
+
+MOST_FRAMES = 300_000
+"""Of one search: what fits into memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class FootPlan:
+    """One limb that may stand."""
+
+    chain: str
+    """Name of the stored chain."""
+    rest: RestChain
+    points: FootPoints
+    foot: Quantity
+    """World matrices of the bone that has the points."""
+    hip: Quantity
+    """World matrices of the upper bone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContactPlan:
+    """The feet of one armature."""
+
+    armature: str
+    settings: ContactSettings
+    frames: Array
+    """`(F,)`"""
+    rate: float
+    """Frames a second."""
+    feet: list[FootPlan]
+    surface: GroundSurface | None
+
+    @property
+    def world(self) -> Quantity:
+        """World matrices of the armature."""
+        return Quantity("WORLD", self.armature)
+
+    @property
+    def ground(self) -> Quantity | None:
+        """World matrices of the ground, if it is an object."""
+        return Quantity("WORLD", self.surface.name) if self.surface else None
+
+    def quantities(self) -> list[Quantity]:
+        """What to sample."""
+        found = [self.world, *(quantity for foot in self.feet for quantity in (foot.foot, foot.hip))]
+        return [*found, self.ground] if self.ground else found
+
+
+def plan_contacts(scene: Scene, settings: ContactSettings, active: Object | None) -> ContactPlan:
+    """Find the feet and their ground; raises a `TwoBoneError` where there are none, or nothing could be keyed."""
+    armature = find_armature(settings.armature, active)
+    chains = standing_chains(armature, arms=settings.arms)
+    frames = contact_frames(scene, settings)
+    refuse_stretched_time(scene)
+    refuse_unwritable(armature, [contact_path(chain) for chain in chains], "ACTION")
+    surface = GroundSurface(scene, settings.ground_object) if settings.ground == "OBJECT" else None
+    rate = scene.render.fps / scene.render.fps_base
+    return ContactPlan(armature.name, settings, frames, rate, [_foot(armature, chain) for chain in chains], surface)
+
+
+def standing_chains(armature: Object, *, arms: bool = False) -> list[StoredChain]:
+    """The enabled stored chains that are legs; where none is known to be a leg, all enabled ones that are no arms."""
+    enabled = [chain for chain in armature.twobone.chains if chain.enabled]
+    legs = [chain for chain in enabled if chain.limb == "LEG"] or [chain for chain in enabled if chain.limb != "ARM"]
+    found = [*legs, *(chain for chain in enabled if arms and chain.limb == "ARM")]
+    if not found:
+        raise ChainError(
+            f'Armature "{armature.name}" has no enabled chain that is a leg. Find its limbs first, or add its legs to the list.'
+        )
+    return found
+
+
+def contact_frames(scene: Scene, settings: ContactSettings) -> Array:
+    """The frames `(F,)` that the settings mean; raises `RangeError` where there are too many."""
+    own = BakeSettings(frame_range=settings.frame_range, frame_start=settings.frame_start, frame_end=settings.frame_end)
+    start, end = frame_range(scene, own)
+    if end - start >= MOST_FRAMES:
+        raise RangeError(f"The range from {start:g} to {end:g} has more than {MOST_FRAMES:,} frames. Choose a shorter range.")
+    return frame_grid(start, end)
+
+
+def _foot(armature: Object, chain: StoredChain) -> FootPlan:
+    names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    rest = read_rest_chain(armature, names, all_joints=False)
+    foot = foot_bone(armature, names)
+    return FootPlan(
+        chain=chain.name,
+        rest=rest,
+        points=read_foot_points(armature, names, rest, chain.toe),
+        foot=Quantity("WORLD", armature.name, foot.name if foot else names.tip),
+        hip=Quantity("WORLD", armature.name, names.upper),
+    )

@@ -1,0 +1,82 @@
+"""What finding contacts tells afterwards: JSON for machines, one line for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from ...contacts.states import Contact
+from ..report.statements import Translate, in_english
+
+
+@dataclass(frozen=True, slots=True)
+class ChainContacts:
+    """The contacts of one limb."""
+
+    chain: str
+    """Name of the stored chain."""
+    contacts: tuple[Contact, ...]
+    kept: int
+    """Frames that are as somebody has edited them by hand."""
+    is_on_target: bool = True
+    """There is nothing to warn of."""
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON has it."""
+        contacts = [[contact.first, contact.last, contact.point] for contact in self.contacts]
+        return {"chain": self.chain, "contacts": contacts, "kept_frames": self.kept}
+
+
+@dataclass(frozen=True, slots=True)
+class ContactReport:
+    """The contacts of one armature, and the ground that they are on."""
+
+    armature: str
+    chains: Sequence[ChainContacts]
+    ground: str
+    """`AUTO`, `HEIGHT` or `OBJECT`."""
+    ground_height: float | None
+    """World units; `None` for an object."""
+    ground_velocity: list[float]
+    """World units a second, along the world's axes."""
+    frames: int
+    frame_start: float
+    frame_end: float
+    seconds: dict[str, float]
+    evaluation: str | dict[str, str]
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return json.dumps(self.to_dict())
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON has it."""
+        own = {name: value for name, value in asdict(self).items() if name != "chains"}
+        return {**own, "chains": [chain.to_dict() for chain in self.chains], "sentence": self.sentence()}
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people."""
+        standing = [chain for chain in self.chains if chain.contacts]
+        if not standing:
+            return translate("No contacts found: no foot stands on the ground")
+        count = sum(len(steps(chain.contacts)) for chain in standing)
+        parts = [translate("{count} contacts on {chains} chains").format(count=count, chains=len(standing))]
+        speed = sum(part * part for part in self.ground_velocity) ** 0.5
+        if speed:
+            parts.append(translate("the ground moves at {speed} per second").format(speed=f"{speed:.3g}"))
+        kept = sum(chain.kept for chain in self.chains)
+        if kept:
+            parts.append(translate("{count} frames kept as edited").format(count=kept))
+        return "; ".join(parts)
+
+
+def steps(contacts: Sequence[Contact]) -> list[tuple[float, float]]:
+    """First and last frame of each time on the ground, whichever points stand in it."""
+    found: list[tuple[float, float]] = []
+    for contact in contacts:
+        if found and contact.first - found[-1][1] <= 1.0:
+            found[-1] = (found[-1][0], contact.last)
+        else:
+            found.append((contact.first, contact.last))
+    return found

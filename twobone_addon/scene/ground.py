@@ -1,0 +1,82 @@
+"""The ground as a mesh: how high it is below points, wherever it has been moved to."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Vector
+from mathutils.bvhtree import BVHTree
+
+from ..array_types import Array
+from ..arrays import every_row
+from ..errors import ObjectError
+from .blender_types import Object, Scene
+from .lookup import find_object
+
+DOWN = np.array([0.0, 0.0, -1.0])
+
+
+class GroundSurface:
+    """A mesh as its modifiers make it at the present frame; where the object is, is told with every question."""
+
+    def __init__(self, scene: Scene, name: str) -> None:
+        """Read the mesh; raises `ObjectError` where it is none, or has no faces."""
+        thing = find_object("Ground object", name)
+        mesh = _evaluated_mesh(scene, thing)
+        self.name = thing.name
+        self._tree = BVHTree.FromPolygons(*mesh)
+
+    def below(self, points_world: Array, world_from_ground: Array, above: float) -> tuple[Array, Array]:
+        """Where a plumb line through each of `points_world` `(P, F, 3)` meets the ground first, from `above` higher.
+
+        `world_from_ground` `(F, 4, 4)`, or one for all frames. Returns heights `(P, F)`, infinitely low where there is no
+        ground, and upward unit normals `(P, F, 3)`, both in the world.
+        """
+        count = points_world.shape[1]
+        ground_from_world = np.linalg.inv(world_from_ground)
+        starts = every_row(ground_from_world, count), points_world + np.array([0.0, 0.0, above])
+        local = np.einsum("fij,pfj->pfi", starts[0][:, :3, :3], starts[1]) + starts[0][:, :3, 3]
+        ways = every_row(ground_from_world[:, :3, :3] @ DOWN, count)
+        hits = np.full((*local.shape[:2], 3), np.nan)
+        normals = np.zeros_like(hits)
+        for place in np.ndindex(*local.shape[:2]):
+            hit, normal, _, _ = self._tree.ray_cast(Vector(local[place]), Vector(ways[place[1]]))
+            if hit is not None:
+                hits[place], normals[place] = hit, normal
+        return self._in_world(hits, normals, world_from_ground, ground_from_world)
+
+    @staticmethod
+    def _in_world(hits: Array, normals: Array, world_from_ground: Array, ground_from_world: Array) -> tuple[Array, Array]:
+        count = hits.shape[1]
+        matrices = every_row(world_from_ground, count)
+        heights = np.einsum("fj,pfj->pf", matrices[:, 2, :3], hits) + matrices[:, 2, 3]
+        # A normal moves as a covector.
+        turned = np.einsum("fji,pfj->pfi", every_row(ground_from_world, count)[:, :3, :3], normals)
+        upward = np.where(turned[..., 2:] < 0.0, -turned, turned)
+        lengths = np.linalg.norm(upward, axis=-1, keepdims=True)
+        unit = np.divide(upward, lengths, out=np.broadcast_to(-DOWN, upward.shape).copy(), where=lengths > 0.0)
+        return np.where(np.isnan(heights), -np.inf, heights), unit
+
+
+def _evaluated_mesh(scene: Scene, thing: Object) -> tuple[list[Vector], list[tuple[int, ...]]]:
+    """Vertices and faces of an object in its own space, with its modifiers, at the present frame."""
+    if thing.type not in {"MESH", "CURVE", "SURFACE", "META", "FONT"}:
+        raise ObjectError(f'Ground object "{thing.name}" has no surface. Choose a mesh.')
+    depsgraph = _depsgraph_with(scene, thing)
+    evaluated = thing.evaluated_get(depsgraph)
+    mesh = evaluated.to_mesh()
+    vertices = [vertex.co.copy() for vertex in mesh.vertices] if mesh else []
+    faces = [tuple(polygon.vertices) for polygon in mesh.polygons] if mesh else []
+    evaluated.to_mesh_clear()
+    if not faces:
+        raise ObjectError(f'Ground object "{thing.name}" has no faces. Choose a mesh with faces.')
+    return vertices, faces
+
+
+def _depsgraph_with(scene: Scene, thing: Object) -> bpy.types.Depsgraph:
+    """A depsgraph of the scene that is evaluated, and has the object."""
+    layer = next((layer for layer in scene.view_layers if thing.name in layer.objects), None)
+    if layer is None:
+        raise ObjectError(f'Ground object "{thing.name}" is not in scene "{scene.name}". Choose an object of this scene.')
+    layer.update()
+    return layer.depsgraph

@@ -1,0 +1,102 @@
+"""The keyed contact of a stored chain: read as states, and written so that frames outside the range stay as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...array_types import Array, Codes, Mask
+from ..blender_types import FCurve, Object
+from ..versions import curve_bag, ensure_curve_bag, new_fcurve
+from .reading import read_frames
+from .tables import (
+    HANDLES,
+    INTERPOLATION,
+    KEY_GENERATED,
+    KEY_PLAIN,
+    NEAR_FRAME,
+    joined_keys,
+    new_keys,
+    put_keys,
+    read_keys,
+    some_keys,
+)
+
+GROUP = "Contacts"
+"""Of the curves in the action."""
+
+
+def contact_path(chain: Any) -> str:
+    """Data path of the contact of a stored chain."""
+    return chain.path_from_id("contact")
+
+
+def contact_curve(armature: Object, chain: Any) -> FCurve | None:
+    """The curve of a stored chain's contact in the armature's present action; `None` without keys."""
+    bag = curve_bag(armature)
+    fcurve = bag.fcurves.find(contact_path(chain)) if bag else None
+    return fcurve if fcurve is not None and fcurve.keyframe_points else None
+
+
+def keyed_states(armature: Object, chain: Any, frames: Array) -> Codes:
+    """States `(F,)` at `frames` `(F,)` as the contact is keyed; all as the property is now where it is not."""
+    fcurve = contact_curve(armature, chain)
+    if fcurve is None:
+        return np.full(len(frames), chain.bl_rna.properties["contact"].enum_items[chain.contact].value)
+    return np.array([round(fcurve.evaluate(frame)) for frame in frames.tolist()])
+
+
+def keyed_by_hand(armature: Object, chain: Any, frames: Array) -> Mask:
+    """Where `(F,)` the key that holds at each of `frames` `(F,)` was set by hand; nowhere before the first key."""
+    fcurve = contact_curve(armature, chain)
+    if fcurve is None:
+        return np.zeros(len(frames), bool)
+    holding = np.searchsorted(read_frames(fcurve), frames + NEAR_FRAME, side="right") - 1
+    by_hand = read_keys(fcurve)["type"][:, 0] != KEY_GENERATED
+    return (holding >= 0) & by_hand[np.maximum(holding, 0)]
+
+
+def contact_changes(armature: Object, chain: Any) -> Array:
+    """Frames `(K,)`, ascending, at which the contact of a stored chain becomes another one; the first key is one of them."""
+    fcurve = contact_curve(armature, chain)
+    if fcurve is None:
+        return np.empty(0)
+    values = read_keys(fcurve)["co"][:, 1]
+    return read_frames(fcurve)[np.concatenate([[True], np.diff(values) != 0.0])]
+
+
+def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by_hand: Mask) -> int:
+    """Key states `(F,)` at `frames` `(F,)`, constant, where they change or where they begin or cease to be made by hand.
+
+    Keys that follow what was done by hand are plain ones, the others marked as generated. Outside the frames the contact
+    stays as it was: what is missing for that is keyed beside them. Returns how many keys there are now at the frames.
+    """
+    before, after = keyed_states(armature, chain, np.array([frames[0] - 1.0, frames[-1] + 1.0]))
+    bag, path = ensure_curve_bag(armature), contact_path(chain)
+    fcurve = bag.fcurves.find(path) or new_fcurve(bag, path, 0, GROUP)
+    old = read_keys(fcurve)
+    places = old["co"][:, 0]
+    outside = [some_keys(old, places < frames[0] - NEAR_FRAME), some_keys(old, places > frames[-1] + NEAR_FRAME)]
+    changes = np.flatnonzero(np.concatenate([[True], (np.diff(states) != 0) | (np.diff(by_hand) != 0)]))
+    fresh = new_keys(frames[changes], states[changes].astype(float), INTERPOLATION["CONSTANT"])
+    fresh["type"][:, 0] = np.where(by_hand[changes], KEY_PLAIN, KEY_GENERATED)
+    beside = [
+        _one_key(frames[0] - 1.0, before, wanted=before != states[0] and not len(outside[0]["co"])),
+        _one_key(frames[-1] + 1.0, after, wanted=after != states[-1] and not _begins(outside[1]["co"], frames[-1] + 1.0)),
+    ]
+    fcurve.keyframe_points.clear()
+    table = joined_keys(outside[0], beside[0], fresh, beside[1], outside[1])
+    put_keys(fcurve, {name: values for name, values in table.items() if name not in HANDLES})
+    fcurve.update()
+    return len(changes)
+
+
+def _one_key(frame: float, state: int, *, wanted: bool) -> dict[str, Array]:
+    keys = new_keys(np.array([frame]), np.array([float(state)]), INTERPOLATION["CONSTANT"])
+    return some_keys(keys, slice(None) if wanted else slice(0))
+
+
+def _begins(places: Array, frame: float) -> bool:
+    """Whether the first of some keys `(K, 2)` is no later than the frame."""
+    return bool(len(places) and places[0, 0] <= frame + NEAR_FRAME)

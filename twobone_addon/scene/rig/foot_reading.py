@@ -1,0 +1,47 @@
+"""Feet out of armatures: the bone that begins at a limb's tip, and the two points on which it stands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...array_types import Array
+from ...arrays import path_length
+from ...contacts.points import FootPoints, foot_points
+from ...rig.bones import RestChain
+from ..blender_types import Object, PoseBone
+from .chain_finding import ChainNames
+from .rest_reading import starts_at_tail
+
+
+def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
+    """The bone that begins at the tip of a limb; `None` where the limb ends there, or goes on in several bones."""
+    carrier = armature.pose.bones[names.tip]
+    if not names.tip_at_tail:
+        return carrier
+    at_tip = [child for child in carrier.children if starts_at_tail(child)]
+    return at_tip[0] if len(at_tip) == 1 else None
+
+
+def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: str) -> FootPoints:
+    """Heel and ball in the space of the foot, or of the bone that carries the tip of a limb without foot.
+
+    `toe` names the bone of the toes; without one, or with one that is not below the foot, the ball is the foot's tail.
+    """
+    foot = foot_bone(armature, names)
+    if foot is None:
+        return FootPoints(rest.tip, rest.tip, 0.0)
+    below = {bone.name: bone.bone for bone in foot.children_recursive}
+    places = [place for bone in below.values() for place in (bone.head_local, bone.tail_local)]
+    return foot_points(
+        foot_rest=np.array(foot.bone.matrix_local),
+        foot_length=foot.bone.length,
+        toe_rest=np.array(below[toe].matrix_local) if toe in below else None,
+        joints_below=np.array(places).reshape(-1, 3),
+        up_armature=up_in(armature),
+        leg_length=float(path_length(rest.rest_joints())),
+    )
+
+
+def up_in(armature: Object) -> Array:
+    """The world's up `(3,)` in the armature's space."""
+    return np.linalg.solve(np.array(armature.matrix_world)[:3, :3], np.array([0.0, 0.0, 1.0]))

@@ -1,0 +1,115 @@
+"""The settings with which the contacts of feet are found: declared once, as those of a bake."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import SettingError
+from ..options import (
+    Group,
+    check,
+    choice_option,
+    is_finite,
+    number_option,
+    object_option,
+    options_of,
+    shown,
+    switch_option,
+    when,
+)
+
+AXES = 3
+
+
+@dataclass(frozen=True)
+class ContactOptions:
+    """Which feet, over which frames, on which ground, and what counts as standing."""
+
+    armature: str = object_option(Group.CHAIN, "Armature", "Armature whose feet are meant. Leave empty to use the active object")
+    arms: bool = switch_option(
+        Group.CHAIN, "Arms as Well", "Also find when hands, or paws that are listed as arms, are on the ground", default=False
+    )
+    frame_range: str = choice_option(
+        Group.KEYS, "SCENE", "Frame Range", "Frames in which contacts are found",
+        ("SCENE", "Scene", "From the scene's first to its last frame"),
+        ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
+        ("CUSTOM", "Custom", "Use Start and End"),
+    )  # fmt: skip
+    frame_start: float = number_option(
+        Group.KEYS, 1.0, "Start", "First frame of the range", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
+    )  # fmt: skip
+    frame_end: float = number_option(
+        Group.KEYS, 250.0, "End", "Last frame of the range", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
+    )  # fmt: skip
+    ground: str = choice_option(
+        Group.PLANE, "AUTO", "Ground", "What the feet stand on",
+        ("AUTO", "Automatic", "Flat ground at the height at which the feet stand"),
+        ("HEIGHT", "Height", "Flat ground at a given height"),
+        ("OBJECT", "Object", "The surface of a mesh, such as stairs, terrain or a moving platform"),
+    )  # fmt: skip
+    ground_height: float = number_option(
+        Group.PLANE, 0.0, "Ground Height", "Height of the flat ground", unit="LENGTH", needs=when(ground=["HEIGHT"]),
+    )  # fmt: skip
+    ground_object: str = object_option(Group.PLANE, "Ground Object", "Mesh that the feet stand on", needs=when(ground=["OBJECT"]))
+    ground_moves: str = choice_option(
+        Group.PLANE, "AUTO", "Ground Moves", "Whether the ground moves under the feet, as on a treadmill or in a walk in place",
+        ("AUTO", "Automatic", "If the feet say so while the character stays where it is"),
+        ("NO", "No", "The ground stands still"),
+        ("GIVEN", "Given", "The ground moves with Ground Velocity"),
+    )  # fmt: skip
+    enter_speed: float = number_option(
+        Group.REACH, 0.0, "Contact Speed", "Speed, units per second, below which a heel or ball surely stands (0 = automatic)",
+        minimum=0.0,
+    )  # fmt: skip
+    leave_speed: float = number_option(
+        Group.REACH, 0.0, "Leaving Speed", "Speed, units per second, above which a contact ends (0 = automatic)", minimum=0.0,
+    )  # fmt: skip
+    enter_height: float = number_option(
+        Group.REACH, 0.0, "Contact Height", "Height above the ground below which a heel or ball may stand (0 = automatic)",
+        minimum=0.0, unit="LENGTH",
+    )  # fmt: skip
+    leave_height: float = number_option(
+        Group.REACH, 0.0, "Leaving Height", "Height above the ground above which a contact ends (0 = automatic)",
+        minimum=0.0, unit="LENGTH",
+    )  # fmt: skip
+    heel_lift: float = number_option(
+        Group.REACH, 0.0, "Heel Lift",
+        "Height of the heel over the ball, or of the ball over the heel, above which a foot is no longer flat (0 = automatic)",
+        minimum=0.0, unit="LENGTH",
+    )  # fmt: skip
+    min_contact: float = number_option(
+        Group.REACH, 0.0, "Shortest Contact", "Shorter contacts are ignored (0 = automatic)", minimum=0.0, unit="FRAMES",
+    )  # fmt: skip
+    max_gap: float = number_option(
+        Group.REACH, 0.0, "Longest Gap", "Shorter gaps in a contact are closed (0 = automatic)", minimum=0.0, unit="FRAMES",
+    )  # fmt: skip
+    keep: bool = switch_option(Group.KEYS, "Keep Edited", "Keep contacts that were edited by hand", default=True)
+    evaluation: str = choice_option(
+        Group.ADVANCED, "AUTO", "Evaluation", "How motion is sampled",
+        ("AUTO", "Automatic", "Fastest method that is still exact, chosen per object"),
+        ("PROBES", "Probes", "Let Blender evaluate only what is needed, in a temporary scene"),
+        ("SCENE", "Scene", "Let Blender evaluate this scene frame by frame"),
+    )  # fmt: skip
+
+
+CONTACT_OPTIONS = options_of(ContactOptions)
+
+
+@dataclass(frozen=True)
+class ContactSettings(ContactOptions):
+    """Everything that finding contacts depends on besides the file; raises `SettingError` when a value has no meaning."""
+
+    ground_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of a ground that moves as it is given, units a second along the world's axes."""
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        for option in CONTACT_OPTIONS:
+            check(option, getattr(self, option.name))
+        if self.frame_range == "CUSTOM" and self.frame_end < self.frame_start:
+            raise SettingError(
+                f"The frame range ends before it starts ({self.frame_start:g} to {self.frame_end:g}). "
+                "Choose an end at or after the start."
+            )
+        if len(self.ground_velocity) != AXES or not all(is_finite(part) for part in self.ground_velocity):
+            raise SettingError(f"Ground Velocity is {shown(self.ground_velocity)}. Use three finite numbers.")
