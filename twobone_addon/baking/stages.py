@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
 from ..scene.moves.lineage_reading import LineageReader
-from ..scene.walk.evaluate import animation_times
+from ..scene.walk.evaluate import Quantity, Samples, animation_times, believed_doubles
 from ..scene.walk.stepping import Steps
 from ..settings import BakeSettings
 from .motion.curve_motion import CurveMotion
@@ -46,10 +48,14 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Solved chains, and how they were sampled."""
+    """SolvedChain chains, and how they were sampled."""
 
     solved: list[SolvedChain]
     evaluation: str | dict[str, str]
+
+
+Look: TypeAlias = "partial[Steps[Samples]]"
+"""Samples quantities at frames."""
 
 
 def solve(
@@ -79,22 +85,26 @@ def prove(scene: Scene, solved: Sequence[SolvedChain]) -> Steps[list[Measured | 
     if not checked:
         return [None] * len(solved)
     frames = all_frames(proof_frames(chain) for chain in checked)
-    quantities = [quantity for chain in checked for quantity in proof_quantities(chain)]
     evaluation = evaluation_of([chain.plan for chain in checked], proving=True)
-    samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation)
-    tracks = [track(chain, samples.on(proof_frames(chain))) for chain in checked]
-    insides = yield from _look_between(scene, checked, tracks, evaluation)
-    found = [measure(chain, samples, inside) for chain, inside in zip(checked, insides, strict=True)]
-    sights = yield from _look_at(scene, checked, [each.limb_length for each in found], evaluation)
+    quantities = _proof_quantities(checked)
+    made = nullcontext({}) if evaluation == "SCENE" else believed_doubles(scene, list(dict.fromkeys(quantities)), frames)
+    with made as doubles:
+        look = partial(sample_steps, scene, evaluation=evaluation, doubles=doubles)
+        samples = yield from look(quantities, frames)
+        tracks = [track(chain, samples.on(proof_frames(chain))) for chain in checked]
+        insides = yield from _look_between(scene, checked, tracks, look)
+        found = [measure(chain, samples, inside) for chain, inside in zip(checked, insides, strict=True)]
+        sights = yield from _look_at(checked, [each.limb_length for each in found], look)
     measured = iter([replace(each, sight=seen) for each, seen in zip(found, sights, strict=True)])
     return [next(measured) if chain.plan.settings.verify else None for chain in solved]
 
 
-def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], evaluation: str) -> Steps[list[Track | None]]:
+def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], look: Look) -> Steps[list[Track | None]]:
     """What each chain does between its reported frames, at the moments that are worth it; `None` without any.
 
     In a scene of our own each armature is evaluated by itself, for what is worth a look at one is of no interest at others.
     """
+    evaluation = look.keywords["evaluation"]
     together: dict[str, list[int]] = {}
     for number, chain in enumerate(chains):
         together.setdefault("" if evaluation == "SCENE" else chain.plan.names.armature, []).append(number)
@@ -106,8 +116,7 @@ def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], 
         frames = all_frames(iter(moments.values()))
         if not len(frames):
             continue
-        quantities = [quantity for number in numbers for quantity in proof_quantities(chains[number])]
-        samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation)
+        samples = yield from look(_proof_quantities(chains[number] for number in numbers), frames)
         for number in numbers:
             reported = chains[number].plan.report_frames
             inside = frames[(frames > reported[0]) & (frames < reported[-1])]
@@ -116,7 +125,7 @@ def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], 
     return found
 
 
-def _look_at(scene: Scene, chains: list[SolvedChain], lengths: list[float], evaluation: str) -> Steps[list[Sight | None]]:
+def _look_at(chains: list[SolvedChain], lengths: list[float], look: Look) -> Steps[list[Sight | None]]:
     """What people see of each chain; `None` where nothing deforms. Evaluated only where that is in doubt."""
     shown = [look_for(chain) for chain in chains]
     sights = [unmeasured(chain, each) if each else None for chain, each in zip(chains, shown, strict=True)]
@@ -125,11 +134,16 @@ def _look_at(scene: Scene, chains: list[SolvedChain], lengths: list[float], eval
     if not doubtful:
         return sights
     frames = all_frames(look_frames(chains[number]) for number in doubtful)
-    quantities = [quantity for number, seen in doubtful.items() for quantity in sight_quantities(chains[number], seen)]
-    samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation)
+    samples = yield from look(
+        [quantity for number, seen in doubtful.items() for quantity in sight_quantities(chains[number], seen)], frames
+    )
     for number, seen in doubtful.items():
         sights[number] = sight(chains[number], seen, samples, lengths[number])
     return sights
+
+
+def _proof_quantities(chains: Iterable[SolvedChain]) -> list[Quantity]:
+    return [quantity for chain in chains for quantity in proof_quantities(chain)]
 
 
 def _moments(scene: Scene, chain: SolvedChain, at_frames: Track, motions: dict[bytes, CurveMotion], affordable: int) -> Array:

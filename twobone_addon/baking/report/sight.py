@@ -12,9 +12,8 @@ import numpy as np
 
 from ...array_types import Array
 from ...scene.lookup import object_named
-from ...scene.moves.animation_reading import read_animation
 from ...scene.rig.showing import Shown, notes_on_sight, shown_bone
-from ...scene.rig.switches import influence_paths
+from ...scene.rig.switches import influences_change
 from ...scene.walk.evaluate import Quantity, Samples
 from ..motion.plan_motion import points
 from ..pose.solving import SolvedChain
@@ -55,9 +54,7 @@ def needs_a_look(solved: SolvedChain, shown: Shown) -> bool:
         return False
     if not shown.follows:
         return True
-    armature = object_named(solved.plan.names.armature)
-    animation = read_animation(armature)
-    return any(animation.moves(path) for path in influence_paths(armature, shown.deciding))
+    return influences_change(object_named(solved.plan.names.armature), shown.deciding)
 
 
 def look_frames(solved: SolvedChain) -> Array:

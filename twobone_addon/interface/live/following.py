@@ -21,8 +21,8 @@ from ...baking.pose.present import (
     present_plan,
 )
 from ...errors import TwoBoneError
-from ...scene.walk.evaluate import STAGE_NAME
 from ...scene.walk.probes import PROBE_NAME
+from ...scene.walk.stage import STAGE_NAME
 from ..stored.where import is_busy
 from .follower import Following, Key
 from .keying import OWN_STEP, forget, in_step_of, running_move

@@ -14,7 +14,7 @@ from ...baking.plan.completing import StoredChain, active_chain, stored_settings
 from ...baking.pose.pictures import ChainPicture, PathPicture, chain_picture, path_picture
 from ...baking.pose.present import PresentPlan, is_current, present_plan
 from ...errors import TwoBoneError
-from ...scene.walk.evaluate import STAGE_NAME
+from ...scene.walk.stage import STAGE_NAME
 from ...settings import BakeSettings
 from ..live.following import base_of
 from ..live.posing import Channels

@@ -24,7 +24,7 @@ from ...errors import SelectionError, TwoBoneError
 from ...scene.rig.chain_finding import bones_between
 from ...scene.rig.limb_pieces import is_body
 from ...scene.rig.selection import selected_bones, selection_mark
-from ...scene.walk.evaluate import STAGE_NAME
+from ...scene.walk.stage import STAGE_NAME
 from ...settings import BakeSettings
 from .storing import add_chain, add_selected_chain, selected_limb
 from .where import active_armature, guided_chains, redraw_viewports

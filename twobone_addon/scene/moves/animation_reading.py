@@ -68,7 +68,7 @@ def read_animation(datablock: Object) -> Animation:
     data: AnimData | None = getattr(datablock, "animation_data", None)
     if data is None:
         return Animation()
-    found = Animation(mixed=_is_mixed(data))
+    found = Animation(mixed=is_mixed(data))
     if found.mixed:
         return found
     found.doubtful.update(driver.data_path for driver in data.drivers)
@@ -103,7 +103,7 @@ def may_be_animated(datablock: Object, path: str) -> bool:
         return False
     bag = curve_bag(datablock)
     curve = bag.fcurves.find(path) if bag else None
-    return _is_mixed(data) or curve is not None or any(driver.data_path == path for driver in data.drivers)
+    return is_mixed(data) or curve is not None or any(driver.data_path == path for driver in data.drivers)
 
 
 def steers_bones(armature_data: Object) -> bool:
@@ -113,7 +113,10 @@ def steers_bones(armature_data: Object) -> bool:
     return animation.mixed or not all(path.rpartition(".")[2].startswith(POSE_NEUTRAL) for path in paths)
 
 
-def _is_mixed(data: AnimData) -> bool:
+def is_mixed(data: AnimData | None) -> bool:
+    """Whether strips, tweak mode, influence or blending decide what curves do."""
+    if data is None:
+        return False
     if data.nla_tracks or data.use_tweak_mode:
         return True
     if data.action is None:

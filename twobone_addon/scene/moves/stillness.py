@@ -41,6 +41,12 @@ class Stillness:
         """Whether nothing in `nodes`, which are all that something hangs from, moves."""
         return all(self._is_still(node) for node in nodes)
 
+    def keeps(self, thing: Object, path: str) -> bool:
+        """Whether a property of an object has one value at all frames."""
+        animation = self._animation(thing)
+        driven = (fcurve for fcurve in self._drivers(thing, owner_of(path)) if fcurve.data_path == path)
+        return not animation.mixed and path not in animation.curves and all(map(self._holds_driver, driven))
+
     def _is_still(self, node: Node) -> bool:
         if node not in self._known:
             thing = bpy.data.objects[node[0]]

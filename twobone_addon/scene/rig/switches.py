@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..blender_types import Object, ViewLayer
+from ..moves.stillness import Stillness
 from ..walk.doubles import point_to_itself
 from .chain_finding import ChainNames
 from .showing import Hindrance, hindrances
@@ -44,14 +45,11 @@ def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
     return [Setting(path, value) for path, value in found.items()]
 
 
-def influence_paths(armature: Object, deciding: Iterable[tuple[str, str]]) -> list[str]:
-    """Data paths of influences, each given by its bone and constraint, and of the armature's properties that drive them."""
-    paths: list[str] = []
-    for bone, constraint in deciding:
-        hindrance = Hindrance(bone, constraint, acts=True)
-        path = _constraint_path(hindrance)
-        paths += [f"{path}.influence", f"{path}.mute", *(_driving_properties(armature, hindrance) or ())]
-    return paths
+def influences_change(armature: Object, deciding: Iterable[tuple[str, str]]) -> bool:
+    """Whether any of these influences, each given by its bone and constraint, may change over time."""
+    stillness = Stillness()
+    paths = (_constraint_path(Hindrance(bone, constraint, acts=True)) for bone, constraint in deciding)
+    return not all(stillness.keeps(armature, f"{path}.{name}") for path in paths for name in ("influence", "mute"))
 
 
 def set_value(armature: Object, path: str, value: float) -> None:

@@ -1,32 +1,40 @@
-"""A double of a big rig for a walk over time: the same object, left with what some of its bones hang from.
+"""A double of a big rig for a walk over time: the same object, left with the bones that are wanted and what they hang from.
 
 Blender evaluates an armature as a whole: hundreds of bones, constraints and drivers to know four limbs. A double has the
-rig's own animation and all of its bones, but only those constraints and drivers that reach the bones that are wanted; the
-others neither move them nor cost time. Whether a rig can be doubled is told from what it is made of, and whoever uses a
-double compares it with the rig at some frames first.
+rig's own animation, but of its bones only those that reach the wanted ones: the others neither move them nor cost time.
+Whether a rig can be doubled is told from what it is made of, and whoever uses a double compares it with the rig at some
+frames first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import bpy
 
-from ...scene.lookup import BONES, bone_owner, owner_of
-from ..blender_types import Constraint, FCurve, Object
-from ..lookup import objects_by_name
-from ..moves.animation_reading import read_animation, steers_bones
-from ..moves.dependencies import DependencyFinder, drivers_by_owner, inverse_kinematics
+from ..blender_types import Constraint, Object
+from ..lookup import objects_by_name, owner_of
+from ..moves.dependencies import DependencyFinder, drivers_by_owner
+from .fewer_bones import with_fewer_bones
+from .needed_bones import needed_bones, owners_of
 from .probes import is_bare
 from .quantities import Quantity
 
 DOUBLE_NAME = ".twobone_double"
 
-MANY_BONES = 64
+MAKING = 1000
+"""What making a double costs at least, in parts of a rig that Blender could evaluate at a frame in the same time."""
 
-WORTH_LEAVING_OUT = 32
-"""Constraints and drivers, fewer of which do not pay for a double."""
+MAKING_A_PART = 8
+"""What it costs for each part of the rig. A part (a bone, a constraint, a driver) takes about 2.5 microseconds a frame."""
+
+COMPARED = 3
+"""Frames at which the rig is evaluated all the same."""
+
+WORTH_ASKING = MAKING_A_PART + COMPARED
+"""Frames; with fewer no double pays, however much is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,10 @@ class Double:
 
     thing: Object
 
+    def has(self, bones: Sequence[str]) -> bool:
+        """Whether it poses all of these bones."""
+        return all(name in self.thing.pose.bones for name in bones)
+
     def remove(self) -> None:
         """Leave nothing of it behind."""
         data = self.thing.data
@@ -42,13 +54,25 @@ class Double:
         bpy.data.armatures.remove(data)
 
 
-def make_doubles(quantities: list[Quantity]) -> dict[str, Double]:
-    """Doubles of the big armatures whose bones are among the quantities, by the armatures' names, where they pay."""
-    finder, made = DependencyFinder(objects_by_name()), {}
+@contextmanager
+def doubles_of(quantities: Sequence[Quantity], frames: int) -> Iterator[dict[str, Double]]:
+    """Doubles of the armatures whose bones are among the quantities, by the armatures' names, for a walk over `frames`."""
+    made: dict[str, Double] = {}
+    try:
+        if frames >= WORTH_ASKING:
+            _make(made, quantities, frames)
+        yield made
+    finally:
+        for double in made.values():
+            double.remove()
+
+
+def _make(made: dict[str, Double], quantities: Sequence[Quantity], frames: int) -> None:
+    finder = DependencyFinder(objects_by_name())
     for name in dict.fromkeys(quantity.object for quantity in quantities if quantity.bone):
         armature = bpy.data.objects[name]
         own = [quantity for quantity in quantities if quantity.object == name]
-        if len(armature.pose.bones) < MANY_BONES or not is_bare(armature):
+        if not _may_pay(armature, frames) or not is_bare(armature):
             continue
         if any(quantity.kind in {"CHANNELS", "VALUE"} for quantity in own):
             continue
@@ -56,100 +80,52 @@ def make_doubles(quantities: list[Quantity]) -> dict[str, Double]:
         others = [(quantity.object, quantity.bone) for quantity in quantities if quantity.object != name]
         if any(owner == name for owner, _ in finder.above(others).nodes):
             continue
-        double = double_of(armature, [quantity.bone for quantity in own if quantity.bone], finder)
+        kept = needed_bones(armature, [quantity.bone for quantity in own if quantity.bone], finder)
+        if kept is None or not pays(armature, kept, frames):
+            continue
+        double = double_of(armature, kept)
         if double is not None:
             made[name] = double
-    return made
 
 
-def double_of(armature: Object, bones: Iterable[str], finder: DependencyFinder) -> Double | None:
-    """A double of an armature for some of its bones; `None` where it might differ, or would hardly be faster."""
-    if not _is_plain(armature):
-        return None
-    kept = _needed_bones(armature, list(bones), finder)
-    if kept is None or not _is_closed(armature, kept, finder):
-        return None
-    owners = {"", *(bone_owner(armature.pose.bones[name]) for name in kept)}
+def _may_pay(armature: Object, frames: int) -> bool:
+    """Whether a double might pay if next to nothing were kept: told without a look at what hangs from what."""
+    return pays(armature, set(), frames)
+
+
+def pays(armature: Object, kept: set[str], frames: int) -> bool:
+    """Whether what a double saves at so many frames is more than what it costs to make it.
+
+    The rig's parts are all that Blender evaluates of it: bones, constraints, drivers.
+    """
     drivers = drivers_by_owner(armature)
-    constraints = {bone.name: len(bone.constraints) for bone in armature.pose.bones if bone.name not in kept}
-    left_out = sum(len(found) for owner, found in drivers.items() if owner not in owners) + sum(constraints.values())
-    if left_out < WORTH_LEAVING_OUT or _touches_left_out(armature, owners):
+    owners = owners_of(armature, kept)
+    parts = 0
+    left_out = sum(len(found) for owner, found in drivers.items() if owner not in owners)
+    for bone in armature.pose.bones:
+        own = 1 + len(bone.constraints)
+        parts += own
+        left_out += 0 if bone.name in kept else own
+    parts += sum(map(len, drivers.values()))
+    return left_out * (frames - COMPARED) >= MAKING + MAKING_A_PART * parts
+
+
+def double_of(armature: Object, kept: set[str]) -> Double | None:
+    """A double of an armature that has only the bones `kept`; `None` where Blender does not let us make it now."""
+    data = with_fewer_bones(armature, kept)
+    if data is None:
         return None
-    if not all(_can_be_kept(armature, fcurve) for owner in owners for fcurve in drivers.get(owner, [])):
-        return None
+    owners = owners_of(armature, kept)
     thing = armature.copy()
     thing.name = DOUBLE_NAME
-    thing.data = armature.data.copy()
-    _leave_out(thing, owners, kept)
+    for bone in thing.pose.bones:
+        bone.custom_shape = bone.custom_shape_transform = None
+    thing.data = data
+    drivers = thing.animation_data.drivers if thing.animation_data else ()
+    for fcurve in [fcurve for fcurve in drivers if owner_of(fcurve.data_path) not in owners]:
+        thing.animation_data.drivers.remove(fcurve)
     point_to_itself(thing, armature)
     return Double(thing)
-
-
-def _is_plain(armature: Object) -> bool:
-    """Whether nothing but the armature's own action, constraints and drivers poses it."""
-    data = armature.data
-    local = not any((armature.library, armature.override_library, data.library, data.override_library))
-    return local and not steers_bones(data) and not read_animation(armature).mixed
-
-
-def _needed_bones(armature: Object, bones: list[str], finder: DependencyFinder) -> set[str] | None:
-    """All bones that these hang from, also by properties that drivers read; `None` where the scene or IK has a say."""
-    names = {bone_owner(bone): bone.name for bone in armature.pose.bones}
-    drivers, wanted = drivers_by_owner(armature), set(bones)
-    while True:
-        above = finder.above([(armature.name, name) for name in wanted])
-        if above.reads_scene:
-            return None
-        kept = {bone for owner, bone in above.nodes if owner == armature.name and bone in armature.pose.bones}
-        owners = ("", *(bone_owner(armature.pose.bones[name]) for name in kept))
-        read = {
-            names[owner_of(target.data_path)]
-            for owner in owners
-            for fcurve in drivers.get(owner, [])
-            for variable in fcurve.driver.variables
-            for target in variable.targets
-            if target.id == armature and owner_of(target.data_path) in names
-        }
-        if read <= kept:
-            return None if kept & inverse_kinematics(armature).keys() else kept
-        wanted = kept | read
-
-
-def _is_closed(armature: Object, kept: set[str], finder: DependencyFinder) -> bool:
-    """Whether nothing else that the bones hang from hangs from the armature in turn."""
-    above = finder.above([(armature.name, name) for name in kept] or [(armature.name, "")])
-    others = {owner for owner, _ in above.nodes if owner != armature.name}
-    return not any(owner == armature.name for other in others for owner, _ in finder.above([(other, "")]).nodes)
-
-
-def _touches_left_out(armature: Object, owners: set[str]) -> bool:
-    """Whether curves move constraints of bones that are left out: without these they would lead nowhere."""
-    paths = (path for path in read_animation(armature).curves if path.startswith(BONES) and ".constraints[" in path)
-    return any(owner_of(path) not in owners for path in paths)
-
-
-def _can_be_kept(armature: Object, fcurve: FCurve) -> bool:
-    """Whether a driver means the same on a double: it names all that it reads."""
-    driver = fcurve.driver
-    if driver.use_self or (driver.type == "SCRIPTED" and not driver.is_simple_expression):
-        return False
-    return all(target.id != armature.data for variable in driver.variables for target in variable.targets)
-
-
-def _leave_out(thing: Object, owners: set[str], kept: set[str]) -> None:
-    """Remove the drivers and constraints of all other bones, and what costs time only to be looked at."""
-    thing.data.animation_data_clear()
-    if thing.animation_data is not None:
-        drivers = thing.animation_data.drivers
-        for fcurve in [fcurve for fcurve in drivers if owner_of(fcurve.data_path) not in owners]:
-            drivers.remove(fcurve)
-    for bone in thing.pose.bones:
-        bone.custom_shape = None
-        if bone.name in kept:
-            continue
-        for constraint in list(bone.constraints):
-            bone.constraints.remove(constraint)
-        bone.bone.bbone_segments = min(bone.bone.bbone_segments, 1)
 
 
 def point_to_itself(thing: Object, armature: Object) -> None:

@@ -12,51 +12,62 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
 
-import bpy
 import numpy as np
 from bpy.app import handlers
 
 from ...array_types import Array
 from ...arrays import still_row
 from ..blender_types import Object, Scene
-from .doubles import make_doubles
+from .doubles import Double, doubles_of
 from .probes import Probes, Read
 from .quantities import Quantity, Samples
 from .restoring import frame_and_edits_kept
+from .stage import FRAME_HANDLERS, empty_stage, unheard
 from .stepping import FRAMES_PER_STEP, Steps, at_once
 
-__all__ = ["Quantity", "Samples", "animation_times", "evaluate"]
-
-STAGE_NAME = ".twobone_stage"
-
-MANY_FRAMES = 64
-"""From so many on, a double of a big armature costs less than it saves."""
+__all__ = ["Double", "Quantity", "Samples", "animation_times", "believed_doubles", "evaluate"]
 
 
-def evaluate(scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool) -> Steps[dict[Quantity, Array]]:
+def evaluate(
+    scene: Scene,
+    quantities: list[Quantity],
+    frames: Array,
+    *,
+    in_scene: bool,
+    doubles: Mapping[str, Double] | None = None,
+) -> Steps[dict[Quantity, Array]]:
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time.
 
     Of what is still, one row.
+
+    doubles : what stands in for big armatures, if `believed_doubles` were made before; else they are made where they pay
     """
-    many = not in_scene and len(frames) >= MANY_FRAMES
-    with _doubles(scene, quantities, frames) if many else nullcontext({}) as doubles:
-        return (yield from _walk(scene, quantities, frames, in_scene=in_scene, doubles=doubles))
+    if in_scene:
+        return (yield from _walk(scene, quantities, frames, in_scene=True, doubles={}))
+    made = believed_doubles(scene, quantities, frames) if doubles is None else nullcontext(doubles)
+    with made as found:
+        return (yield from _walk(scene, quantities, frames, in_scene=False, doubles=_fitting(found, quantities)))
 
 
 @contextmanager
-def _doubles(scene: Scene, quantities: list[Quantity], frames: Array) -> Iterator[dict[str, Object]]:
-    """What stands in for big armatures, by their names: doubles that are posed as they are, to the last bit."""
-    made = make_doubles(quantities)
-    try:
-        things = {name: double.thing for name, double in made.items()}
-        compared = [quantity for quantity in quantities if quantity.object in things]
-        at = frames[[0, len(frames) // 2, -1]]
-        known, tried = (at_once(_walk(scene, compared, at, in_scene=False, doubles=way)) for way in ({}, things))
+def believed_doubles(scene: Scene, quantities: list[Quantity], frames: Array) -> Iterator[dict[str, Double]]:
+    """Doubles of big armatures, by their names, that are posed as these are, to the last bit, where we look."""
+    with doubles_of(quantities, len(frames)) as made:
+        compared = [quantity for quantity in quantities if quantity.object in made]
+        at = frames[[0, len(frames) // 2, -1]] if made else frames[:0]
+        ways = ({}, _fitting(made, compared))
+        known, tried = (at_once(_walk(scene, compared, at, in_scene=False, doubles=way)) for way in ways)
         wrong = {quantity.object for quantity in compared if not np.array_equal(known[quantity], tried[quantity])}
-        yield {name: thing for name, thing in things.items() if name not in wrong}
-    finally:
-        for double in made.values():
-            double.remove()
+        yield {name: double for name, double in made.items() if name not in wrong}
+
+
+def _fitting(doubles: Mapping[str, Double], quantities: list[Quantity]) -> dict[str, Object]:
+    """The objects that stand in for armatures, where they have all the bones that are asked for."""
+    wanted: dict[str, list[str]] = {}
+    for quantity in quantities:
+        if quantity.object in doubles:
+            wanted.setdefault(quantity.object, []).extend([quantity.bone] if quantity.bone else [])
+    return {name: doubles[name].thing for name, bones in wanted.items() if doubles[name].has(bones)}
 
 
 def _walk(
@@ -95,15 +106,8 @@ def _set_frame_quietly(scene: Scene, frame: int, part: float) -> None:
     if not (handlers.frame_change_pre or handlers.frame_change_post):
         scene.frame_set(frame, subframe=part)
         return
-    listening = [functions for functions in (handlers.frame_change_pre, handlers.frame_change_post) if functions]
-    kept = [functions[:] for functions in listening]
-    for functions in listening:
-        functions.clear()
-    try:
+    with unheard(FRAME_HANDLERS):
         scene.frame_set(frame, subframe=part)
-    finally:
-        for functions, before in zip(listening, kept, strict=True):
-            functions.extend(before)
 
 
 def animation_times(scene: Scene, frames: Array) -> list[float]:
@@ -121,10 +125,7 @@ def _stage(scene: Scene, *, in_scene: bool) -> Iterator[Scene]:
         with frame_and_edits_kept(scene):
             yield scene
         return
-    stage = bpy.data.scenes.new(STAGE_NAME)
-    try:
+    with empty_stage() as stage:
         for setting in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(stage.render, setting, getattr(scene.render, setting))
         yield stage
-    finally:
-        bpy.data.scenes.remove(stage)
