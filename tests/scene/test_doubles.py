@@ -7,7 +7,7 @@ import pytest
 from tests.scene.movers import add_armature, add_driver, add_empty, animate, animate_bone, animated_empty
 from twobone_addon.baking.motion.sampling import sample
 from twobone_addon.scene.walk import doubles
-from twobone_addon.scene.walk.evaluate import Quantity, believed_doubles
+from twobone_addon.scene.walk.evaluate import Quantity, prepared_place
 
 FRAMES = np.concatenate([np.arange(1.0, 81.0), [90.5]])
 LIMB = ("root", "upper", "lower")
@@ -31,8 +31,8 @@ def big_rig():
 
 def doubled_for(wanted, frames=FRAMES):
     """The rigs that have doubles which are posed as they are."""
-    with believed_doubles(bpy.context.scene, wanted, frames) as made:
-        return set(made)
+    with prepared_place(bpy.context.scene, wanted, frames) as place:
+        return set(place.doubles)
 
 
 def check(scene, *, doubled, wanted=WANTED):

@@ -6,7 +6,7 @@ import pytest
 from tests.scene.movers import add_empty
 from tests.scene.test_doubles import FRAMES, LIMB, WANTED, big_rig
 from twobone_addon.scene.walk import fewer_bones
-from twobone_addon.scene.walk.evaluate import believed_doubles
+from twobone_addon.scene.walk.evaluate import prepared_place
 from twobone_addon.scene.walk.fewer_bones import with_fewer_bones
 
 
@@ -57,8 +57,8 @@ def add_mesh():
 
 
 def doubled():
-    with believed_doubles(bpy.context.scene, WANTED, FRAMES) as made:
-        return {name: double.thing.pose.bones.keys() for name, double in made.items()}
+    with prepared_place(bpy.context.scene, WANTED, FRAMES) as place:
+        return {name: double.thing.pose.bones.keys() for name, double in place.doubles.items()}
 
 
 def seen_by_the_user():

@@ -10,9 +10,10 @@ from ..scene.walk.stepping import Steps, at_once
 from ..settings import BakeSettings
 from .keys.keying import keyed_chain
 from .keys.writing import write_chains
-from .report.freshness import fingerprint_of
+from .report.freshness import fingerprints_of
 from .report.records import BakeReport
 from .report.reporting import chain_report
+from .report.twist import largest_twists
 from .report.units import units_of
 from .stages import SkipCheckError, Stopwatch, prove, solve
 
@@ -41,12 +42,15 @@ def bake_steps(
             measured = yield from prove(scene, walk.solved)
         except SkipCheckError:
             measured = [None] * len(walk.solved)
-    units = units_of(scene)
-    chains = [
-        replace(
-            chain_report(chain.solved, chain.keys, found, drift=chain.drift, units=units),
-            fingerprint=fingerprint_of(scene, chain.solved.plan),
-        )
-        for chain, found in zip(keyed, measured, strict=True)
-    ]
+    with watch.stage("report"):
+        plans = [chain.plan for chain in walk.solved]
+        known = zip(keyed, measured, largest_twists(walk.solved), fingerprints_of(scene, plans), strict=True)
+        units = units_of(scene)
+        chains = [
+            replace(
+                chain_report(chain.solved, chain.keys, found, drift=chain.drift, units=units, twist=twist),
+                fingerprint=fingerprint,
+            )
+            for chain, found, twist, fingerprint in known
+        ]
     return BakeReport(chains, watch.seconds, walk.evaluation)

@@ -14,7 +14,7 @@ import numpy as np
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
 from ..scene.moves.lineage_reading import LineageReader
-from ..scene.walk.evaluate import Quantity, Samples, animation_times, believed_doubles
+from ..scene.walk.evaluate import Quantity, Samples, animation_times, prepared_place
 from ..scene.walk.stepping import Steps
 from ..settings import BakeSettings
 from .motion.curve_motion import CurveMotion
@@ -87,9 +87,9 @@ def prove(scene: Scene, solved: Sequence[SolvedChain]) -> Steps[list[Measured | 
     frames = all_frames(proof_frames(chain) for chain in checked)
     evaluation = evaluation_of([chain.plan for chain in checked], proving=True)
     quantities = _proof_quantities(checked)
-    made = nullcontext({}) if evaluation == "SCENE" else believed_doubles(scene, list(dict.fromkeys(quantities)), frames)
-    with made as doubles:
-        look = partial(sample_steps, scene, evaluation=evaluation, doubles=doubles)
+    prepared = nullcontext() if evaluation == "SCENE" else prepared_place(scene, list(dict.fromkeys(quantities)), frames)
+    with prepared as place:
+        look = partial(sample_steps, scene, evaluation=evaluation, place=place)
         samples = yield from look(quantities, frames)
         tracks = [track(chain, samples.on(proof_frames(chain))) for chain in checked]
         insides = yield from _look_between(scene, checked, tracks, look)

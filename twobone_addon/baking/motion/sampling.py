@@ -7,7 +7,7 @@ evaluates it in the user's own scene, because something in between reads that sc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ...array_types import Array
 from ...scene.blender_types import Scene
@@ -15,7 +15,7 @@ from ...scene.lookup import objects_by_name
 from ...scene.moves.dependencies import DependencyFinder
 from ...scene.moves.lineage_reading import LineageReader
 from ...scene.moves.stillness import Stillness
-from ...scene.walk.evaluate import Double, Quantity, Samples, animation_times, evaluate
+from ...scene.walk.evaluate import Place, Quantity, Samples, animation_times, evaluate
 from ...scene.walk.stepping import Steps, at_once
 from .curve_motion import CurveMotion
 
@@ -34,16 +34,16 @@ def sample_steps(
     frames: Array,
     *,
     evaluation: str = "AUTO",
-    doubles: Mapping[str, Double] | None = None,
+    place: Place | None = None,
 ) -> Steps[Samples]:
     """Find `quantities` at `frames` `(F,)`, which may be fractional, in at most one walk over time.
 
     `evaluation`: `AUTO` chooses per quantity; `PROBES` and `SCENE` leave everything to Blender's evaluation.
-    `doubles` may stand in for big armatures where Blender evaluates everything; see `evaluate`.
+    `place` is where Blender evaluates everything, if that was prepared before; see `evaluate`.
     """
     unique = list(dict.fromkeys(quantities))
     if evaluation != "AUTO":
-        values = yield from evaluate(scene, unique, frames, in_scene=evaluation == "SCENE", doubles=doubles)
+        values = yield from evaluate(scene, unique, frames, in_scene=evaluation == "SCENE", place=place)
         return Samples(values, frames, evaluation)
     motion = CurveMotion(LineageReader(animation_times(scene, frames)))
     found = {quantity: motion.find(quantity) for quantity in unique}

@@ -25,6 +25,9 @@ AFFORDABLE = {"SCENE": 32}
 AFFORDABLE_OURSELVES = 256
 """The same in a scene of our own: ten seconds of animation."""
 
+FRAMES_TO_AN_INTERVAL = 12
+"""Of a longer take: three moments for twelve frames add a quarter to the time of verification."""
+
 WIDEST = 1.0 + 1e-6
 """Frames from one measured moment to the next; keys that lie wider apart are measured at the whole frames between."""
 
@@ -84,6 +87,11 @@ class Between:
 def affordable_intervals(evaluation: str, armatures: int) -> int:
     """Intervals whose quarters are evaluated for each of so many armatures that are evaluated one by one."""
     return max(LEAST, AFFORDABLE.get(evaluation, AFFORDABLE_OURSELVES) // armatures)
+
+
+def worth_a_look(frames: int, affordable: int) -> int:
+    """Intervals whose quarters are evaluated of a take that has more of them than are affordable."""
+    return max(LEAST, min(affordable, frames // FRAMES_TO_AN_INTERVAL))
 
 
 def joined_tracks(first: Track, second: Track, *, without: Array) -> Track:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.fingerprints import text_digest
 from ...scene.keys.reading import is_animated
-from ...scene.lookup import find_armature
+from ...scene.lookup import find_armature, objects_by_name
+from ...scene.moves.dependencies import DependencyFinder
 from ...scene.moves.fingerprints import motion_digest
 from ...scene.rig.chain_finding import ChainNames, bones_between
 from ...settings import BakeSettings
@@ -21,10 +22,13 @@ WITHOUT_A_SAY = {"asked", "stored", "verify", "evaluation"}
 """Fields of the settings that do not change what is baked."""
 
 
-def fingerprint_of(scene: Scene, plan: ChainPlan) -> Fingerprint:
-    """The fingerprint of a chain that is being baked."""
-    names = plan.names
-    return fingerprint(scene, replace(plan.settings, armature=names.armature, upper=names.upper, lower=names.lower))
+def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprint]:
+    """The fingerprints of chains that have just been baked."""
+    finder = DependencyFinder(objects_by_name())
+    meant = [
+        replace(plan.settings, armature=plan.names.armature, upper=plan.names.upper, lower=plan.names.lower) for plan in plans
+    ]
+    return [Fingerprint(settings_digest(scene, settings), chain_digest(settings, finder)) for settings in meant]
 
 
 def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
@@ -39,11 +43,11 @@ def settings_digest(scene: Scene, settings: BakeSettings) -> str:
     return text_digest(repr((sorted(fields.items()), frame_range(scene, settings))))
 
 
-def chain_digest(settings: BakeSettings) -> str:
-    """Of the animation, see `Fingerprint`."""
+def chain_digest(settings: BakeSettings, finder: DependencyFinder | None = None) -> str:
+    """Of the animation, see `Fingerprint`; several chains may share a `finder`."""
     armature = find_armature(settings.armature, None)
     own = [(armature, path) for path, _ in _keyed_settings(settings)]
-    return motion_digest(_moving(armature, chain_names(armature, settings), settings), own)
+    return motion_digest(_moving(armature, chain_names(armature, settings), settings), own, finder)
 
 
 def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from ...solver import Reach
 from ..motion.curve_motion import CurveMotion
 from ..motion.plan_motion import points
 from ..pose.solving import SolvedChain
-from .between import Between, Track, keyed_intervals, measured_frames, quarters, worst_between, worst_intervals
+from .between import Between, Track, keyed_intervals, measured_frames, quarters, worst_between, worst_intervals, worth_a_look
 from .sight import Sight
 from .units import limb_length
 
@@ -74,7 +74,9 @@ def moments_between(solved: SolvedChain, at_frames: Track, motion: CurveMotion, 
     settings = solved.plan.settings
     interpolation = "BEZIER" if settings.keys == "REDUCE" else settings.interpolation
     targets = _targets_between(solved, at_frames, motion)
-    worst = worst_intervals(at_frames, targets, interpolation=interpolation, count=affordable)
+    worst = worst_intervals(
+        at_frames, targets, interpolation=interpolation, count=worth_a_look(len(at_frames.frames), affordable)
+    )
     keyed = key_frames(object_named(settings.target), settings.target_bone)
     return quarters(at_frames.frames, np.union1d(worst, keyed_intervals(at_frames.frames, keyed)).astype(int))
 

@@ -16,7 +16,7 @@ from ..pose.solving import SolvedChain
 from .part_names import part_name
 from .proof import Measured
 from .records import ChainReport, Visible
-from .twist import SEEN_TWIST, Twist, largest_twist
+from .twist import SEEN_TWIST, Twist, largest_twists
 from .units import Units
 from .verdict import verdict
 
@@ -28,8 +28,9 @@ def chain_report(
     *,
     drift: KeyDrift = NO_DRIFT,
     units: Units | None = None,
+    twist: Twist | None = None,
 ) -> ChainReport:
-    """The report of one chain: `keys` are all that it gets, `drift` what reduction cost.
+    """The report of one chain: `keys` are all that it gets, `drift` what reduction cost, `twist` if it is known already.
 
     With `units`, those of the scene, it says which frames are on target.
     """
@@ -38,7 +39,7 @@ def chain_report(
     counts = {kind: int(np.count_nonzero(reach == kind)) for kind in Reach}
     outside = (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)
     frames = plan.report_frames
-    twist = largest_twist(chain)
+    (twist,) = [twist] if twist else largest_twists([chain])
     return ChainReport(
         armature=plan.names.armature,
         upper=plan.names.upper,

@@ -43,7 +43,7 @@ class DependencyFinder:
 
     def __init__(self, objects: Mapping[str, Object]) -> None:
         """Take `objects`, which finds an object by name."""
-        self._objects = objects
+        self.objects = objects
         self._turning: dict[str, dict[str, list[Constraint]]] = {}
         self._driven: dict[str, dict[str, list[FCurve]]] = {}
 
@@ -53,10 +53,10 @@ class DependencyFinder:
         waiting = list(starts)
         while waiting:
             node = waiting.pop()
-            if node in found.nodes or node[0] not in self._objects:
+            if node in found.nodes or node[0] not in self.objects:
                 continue
             found.nodes.add(node)
-            thing = self._objects[node[0]]
+            thing = self.objects[node[0]]
             bone = thing.pose.bones.get(node[1]) if node[1] and thing.pose else None
             if node[1]:
                 waiting.append((node[0], ""))

@@ -16,20 +16,22 @@ UNMOVING = ("hide", "show_", "color", "display_", "is_visible", "twobone")
 """Beginnings of names of properties that move nothing, or whose say in a bake is looked at elsewhere."""
 
 
-def motion_digest(starts: Iterable[Node], settings: Iterable[tuple[Object, str]] = ()) -> str:
+def motion_digest(
+    starts: Iterable[Node], settings: Iterable[tuple[Object, str]] = (), finder: DependencyFinder | None = None
+) -> str:
     """A text that changes with the motion of objects and bones, and of all that they hang from.
 
     It knows keys, strips, drivers with the properties they read, constraints, and where things without keys are.
     settings : properties of objects, by their data paths, whose animation counts as well
+    finder : what has looked at the file before, if nothing but keys has changed since
     """
-    objects = objects_by_name()
-    finder = DependencyFinder(objects)
+    finder = finder or DependencyFinder(objects_by_name())
     by_object: dict[str, list[str]] = {}
     for name, bone in sorted(finder.above(list(starts)).nodes):
         by_object.setdefault(name, []).append(bone)
     motion = _Motion(finder)
     for name, bones in by_object.items():
-        motion.add_object(objects[name], [bone for bone in bones if bone])
+        motion.add_object(finder.objects[name], [bone for bone in bones if bone])
     for thing, path in settings:
         motion.add_property(thing, path)
     return motion.digest.text()

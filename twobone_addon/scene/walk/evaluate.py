@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,47 +19,57 @@ from bpy.app import handlers
 from ...array_types import Array
 from ...arrays import still_row
 from ..blender_types import Object, Scene
+from .companies import companies
 from .doubles import Double, doubles_of
 from .probes import Probes, Read
 from .quantities import Quantity, Samples
 from .restoring import frame_and_edits_kept
 from .stage import FRAME_HANDLERS, empty_stage, unheard
-from .stepping import FRAMES_PER_STEP, Steps, at_once
+from .stepping import FRAMES_PER_STEP, Steps, at_once, part_of
 
-__all__ = ["Double", "Quantity", "Samples", "animation_times", "believed_doubles", "evaluate"]
+__all__ = ["Place", "Quantity", "Samples", "animation_times", "evaluate", "prepared_place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A scene of our own for one or several walks, with what stands in for big armatures there, by their names."""
+
+    stage: Scene
+    doubles: Mapping[str, Double]
 
 
 def evaluate(
-    scene: Scene,
-    quantities: list[Quantity],
-    frames: Array,
-    *,
-    in_scene: bool,
-    doubles: Mapping[str, Double] | None = None,
+    scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, place: Place | None = None
 ) -> Steps[dict[Quantity, Array]]:
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time.
 
     Of what is still, one row.
 
-    doubles : what stands in for big armatures, if `believed_doubles` were made before; else they are made where they pay
+    place : where to walk if not in the scene itself; by default in a `prepared_place` for this walk alone
     """
+    if not quantities:
+        return {}
     if in_scene:
-        return (yield from _walk(scene, quantities, frames, in_scene=True, doubles={}))
-    made = believed_doubles(scene, quantities, frames) if doubles is None else nullcontext(doubles)
-    with made as found:
-        return (yield from _walk(scene, quantities, frames, in_scene=False, doubles=_fitting(found, quantities)))
+        with frame_and_edits_kept(scene):
+            return (yield from _walk(scene, quantities, frames, in_scene=True, doubles={}))
+    prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames)
+    with prepared as ours:
+        return (yield from _walk_apart(ours.stage, quantities, frames, _fitting(ours.doubles, quantities)))
 
 
 @contextmanager
-def believed_doubles(scene: Scene, quantities: list[Quantity], frames: Array) -> Iterator[dict[str, Double]]:
-    """Doubles of big armatures, by their names, that are posed as these are, to the last bit, where we look."""
-    with doubles_of(quantities, len(frames)) as made:
+def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array) -> Iterator[Place]:
+    """A place for walks over `frames`, with doubles where they pay.
+
+    These are posed as the armatures are, to the last bit, where we look.
+    """
+    with _stage(scene) as stage, doubles_of(quantities, len(frames)) as made:
         compared = [quantity for quantity in quantities if quantity.object in made]
         at = frames[[0, len(frames) // 2, -1]] if made else frames[:0]
         ways = ({}, _fitting(made, compared))
-        known, tried = (at_once(_walk(scene, compared, at, in_scene=False, doubles=way)) for way in ways)
+        known, tried = (at_once(_walk_apart(stage, compared, at, way)) for way in ways)
         wrong = {quantity.object for quantity in compared if not np.array_equal(known[quantity], tried[quantity])}
-        yield {name: double for name, double in made.items() if name not in wrong}
+        yield Place(stage, {name: double for name, double in made.items() if name not in wrong})
 
 
 def _fitting(doubles: Mapping[str, Double], quantities: list[Quantity]) -> dict[str, Object]:
@@ -70,13 +81,22 @@ def _fitting(doubles: Mapping[str, Double], quantities: list[Quantity]) -> dict[
     return {name: doubles[name].thing for name, bones in wanted.items() if doubles[name].has(bones)}
 
 
-def _walk(
-    scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, doubles: Mapping[str, Object]
+def _walk_apart(
+    stage: Scene, quantities: list[Quantity], frames: Array, doubles: Mapping[str, Object]
 ) -> Steps[dict[Quantity, Array]]:
-    if not quantities:
-        return {}
-    probed = partial(Probes, alone=not in_scene, doubles=doubles)
-    with _stage(scene, in_scene=in_scene) as stage, probed(stage, quantities, len(frames)) as probes:
+    """Walk in a scene of our own, with each company alone."""
+    values: dict[Quantity, Array] = {}
+    apart = companies(quantities)
+    for number, company in enumerate(apart):
+        walk = _walk(stage, company, frames, in_scene=False, doubles=doubles)
+        values |= yield from part_of(walk, number, len(apart))
+    return values
+
+
+def _walk(
+    stage: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, doubles: Mapping[str, Object]
+) -> Steps[dict[Quantity, Array]]:
+    with Probes(stage, quantities, len(frames), alone=not in_scene, doubles=doubles) as probes:
         layer, readers = stage.view_layers[0], list[Read]()
         depsgraph = None
         set_frame = partial(_set_frame if in_scene else _set_frame_quietly, stage)
@@ -119,12 +139,8 @@ def animation_times(scene: Scene, frames: Array) -> list[float]:
 
 
 @contextmanager
-def _stage(scene: Scene, *, in_scene: bool) -> Iterator[Scene]:
-    """The scene to walk in: the user's, put back afterwards, or an empty one in which time runs alike."""
-    if in_scene:
-        with frame_and_edits_kept(scene):
-            yield scene
-        return
+def _stage(scene: Scene) -> Iterator[Scene]:
+    """An empty scene in which time runs as in the user's."""
     with empty_stage() as stage:
         for setting in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(stage.render, setting, getattr(scene.render, setting))

@@ -61,9 +61,10 @@ class Probes:
 
     def __enter__(self) -> Self:
         """Put the probes into the scene."""
-        bare = {name for name in {*self._worlds.names, *self._poses} if self._alone and is_bare(self._thing(name))}
-        for name in bare:
-            self._stage.collection.objects.link(self._thing(name))
+        names = dict.fromkeys([*self._worlds.names, *self._poses])
+        bare = {name: self._thing(name) for name in names if self._alone and is_bare(self._thing(name))}
+        for thing in bare.values():
+            self._stage.collection.objects.link(thing)
         for name in self._worlds.names:
             self._worlds.probes.append(self._thing(name) if name in bare else self._probe(name, [""]))
         for name, reader in self._poses.items():
@@ -77,6 +78,8 @@ class Probes:
         """Remove them again."""
         for probe in self._made:
             bpy.data.objects.remove(probe)
+        for thing in list(self._stage.collection.objects) if self._alone else ():
+            self._stage.collection.objects.unlink(thing)
 
     def readers(self, depsgraph: Any) -> list[Read]:
         """What takes everything at the scene's present frame, out of a depsgraph, into a row.

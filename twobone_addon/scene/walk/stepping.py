@@ -7,6 +7,7 @@ it before its end puts back everything that the walk disturbs.
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 from typing import TypeAlias, TypeVar
 
 Result = TypeVar("Result")
@@ -25,3 +26,14 @@ def at_once(steps: Steps[Result]) -> Result:
             next(steps)
         except StopIteration as end:
             return end.value
+
+
+def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
+    """The same work as the one of that number, from 0, among several of the same length."""
+    with closing(steps):
+        while True:
+            try:
+                part = next(steps)
+            except StopIteration as end:
+                return end.value
+            yield (number + part) / count
