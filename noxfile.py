@@ -50,7 +50,18 @@ PYTHON_OF_BLENDER = {"4.2": "3.11", "4.5": "3.11", "5.0": "3.11", "5.1": "3.13",
 NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
 # Tests that need no Blender run once, in a Python that has none; the others on every Blender. Those that need Blender's
 # own program have sessions of their own. That every test is in one of these lists is itself tested, in tests/house.
-PURE_TESTS = ["house", "solver", "rig", "curves", "contacts", "planting", "test_arrays.py", "test_settings.py", "test_unused.py"]
+PURE_TESTS = [
+    "house",
+    "solver",
+    "rig",
+    "curves",
+    "contacts",
+    "limbs",
+    "planting",
+    "test_arrays.py",
+    "test_settings.py",
+    "test_unused.py",
+]
 BLENDER_TESTS = [
     *("baking", "command_line", "examples", "faults", "interface", "package", "real", "scene"),
     *("rig/test_inheritance.py", "rig/test_rotations.py"),

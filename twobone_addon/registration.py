@@ -5,7 +5,20 @@ import bpy
 from .command_line import command
 from .interface import translating
 from .interface.live import drag, following, gizmos, operator
-from .interface.operators import bake, chain_list, contacts, convert, fk_switch, guides, keys, limits, planting, results, switches
+from .interface.operators import (
+    bake,
+    chain_list,
+    contacts,
+    convert,
+    fk_switch,
+    guides,
+    keys,
+    limbs,
+    limits,
+    planting,
+    results,
+    switches,
+)
 from .interface.overlay import drawing
 from .interface.sidebar import forecasting, menus, panels, presets, result_panel, setting_panels
 from .interface.stored import properties, selecting
@@ -16,6 +29,7 @@ ROOMS = (
     bake,
     limits,
     chain_list,
+    limbs,
     guides,
     keys,
     results,

@@ -26,10 +26,12 @@ MAY_IMPORT = {
     "solver": ARRAYS | {"errors"},
     "curves": ARRAYS | {"errors"},
     "rig": ARRAYS | {"errors", "solver"},
+    "limbs": ARRAYS,
     "contacts": ARRAYS | {"errors"},
     "planting": ARRAYS | {"errors", "rig", "contacts"},
-    "scene": ARRAYS | {"bpy", "mathutils", "errors", "settings", "rig", "curves", "contacts"},
-    "baking": ARRAYS | {"options", "settings", "unused", "errors", "solver", "rig", "curves", "contacts", "planting", "scene"},
+    "scene": ARRAYS | {"bpy", "mathutils", "errors", "settings", "rig", "curves", "contacts", "limbs"},
+    "baking": ARRAYS
+    | {"options", "settings", "unused", "errors", "solver", "rig", "curves", "contacts", "planting", "scene", "limbs"},
     "interface": BLENDER_INTERFACE | DRAWING | ARRAYS | {"baking", "options", "settings", "errors", "scene"},
     "command_line": {"bpy", "baking", "options", "settings", "unused", "errors"},
     "registration": {"bpy", "interface", "command_line"},
@@ -68,7 +70,7 @@ def test_a_room_imports_only_what_its_row_allows(path):
 FLOORS = {
     "scene": ("keys", "moves", "walk", "rig"),
     "interface": ("stored", "live", "overlay", "operators", "sidebar"),
-    "baking": ("plan", "motion", "pose", "keys", "hinges", "report", "ik_to_fk", "fk_to_target", "contacts", "planting"),
+    "baking": ("plan", "motion", "pose", "keys", "hinges", "report", "ik_to_fk", "fk_to_target", "contacts", "planting", "limbs"),
 }
 
 

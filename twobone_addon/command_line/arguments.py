@@ -73,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     _bake(_sub(commands, "bake", "bake chains and say what became of them"))
     _report(_sub(commands, "report", "measure the animation that is there, change nothing"))
     _chains(_sub(commands, "chains", "list the chains stored in the file"))
+    _limbs(_sub(commands, "limbs", "find the arms and legs of a character and store them as chains"))
     _clear(_sub(commands, "clear", "remove the keys that a bake made"))
     _convert(_sub(commands, "convert", "key bones as their IK poses them, and switch the IK off"))
     _target(_sub(commands, "target", "key targets, and poles, as the chains move now: the reverse of bake"))
@@ -193,6 +194,13 @@ def _report(parser: argparse.ArgumentParser) -> None:
 
 def _chains(parser: argparse.ArgumentParser) -> None:
     _file(parser)
+
+
+def _limbs(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    _saving(parser)
+    parser.add_argument("--armature", default="", metavar="NAME", help="armature to look through; default: the active one")
+    parser.add_argument("--targets", action="store_true", help="also add an empty at the tip of every limb as its target")
 
 
 def _clear(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from .contacts_command import contacts_command
 from .converting_command import convert_command, target_command
 from .files.claims import claimed
 from .files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
+from .limbs_command import limbs_command
 from .listing import chains_command
 from .outcomes import ExitCode, FileError, Outcome, StoppedError, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over
@@ -31,6 +32,7 @@ COMMANDS = {
     "bake": bake_command,
     "report": report_command,
     "chains": chains_command,
+    "limbs": limbs_command,
     "clear": clear_command,
     "convert": convert_command,
     "target": target_command,

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from ..baking.contacts.records import ContactReport
 from ..baking.ik_to_fk.switches import SWITCHES
+from ..baking.limbs.records import LeftOutLimb, LimbReport
 from ..baking.report.records import ChainReport, Statement
 from ..options import Kind, Option
 from ..settings import OPTIONS, BakeSettings
@@ -102,13 +103,16 @@ def _setting(option: Option) -> Schema:
 
 
 def _report() -> Schema:
-    """Of `bake`, `report`, `convert` and `target`; other commands have the version, the provenance and keys of their own."""
+    """Of `bake`, `report`, `convert`, `target`, `limbs`; others have the version, the provenance and keys of their own."""
     chain = _record(ChainReport)
     chain["properties"]["statements"]["items"] = _record(Statement)
     settings = {entry.name: {} for entry in fields(BakeSettings) if entry.name != "asked"}
     own = {
         "version": {"const": FORMAT},
         "chains": {"type": "array", "items": chain},
+        "armature": TEXT,
+        "limbs": {"type": "array", "items": _record(LimbReport)},
+        "left_out": {"type": "array", "items": _record(LeftOutLimb)},
         "incomplete": {"type": "array", "items": TEXT},
         "seconds": {"type": "object", "additionalProperties": {"type": "number"}},
         "evaluation": {"type": ["string", "object"]},

@@ -17,6 +17,7 @@ from ..operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
 from ..operators.fk_switch import TWOBONE_OT_switch
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.keys import TWOBONE_OT_align_hinge, TWOBONE_OT_clear_baked
+from ..operators.limbs import TWOBONE_OT_find_limbs
 from ..operators.limits import TWOBONE_OT_read_limits
 from ..operators.planting import TWOBONE_OT_fit_root, TWOBONE_OT_plant
 from ..operators.results import TWOBONE_OT_make_markers
@@ -50,7 +51,7 @@ class TWOBONE_MT_pose(bpy.types.Menu):
 
     GROUPS = (
         (TWOBONE_OT_bake, TWOBONE_OT_bake_all, TWOBONE_OT_clear_baked),
-        (TWOBONE_OT_add_target, TWOBONE_OT_add_pole),
+        (TWOBONE_OT_find_limbs, TWOBONE_OT_add_target, TWOBONE_OT_add_pole),
         (TWOBONE_OT_live, TWOBONE_OT_drag, TWOBONE_OT_fit_plane, TWOBONE_OT_flip),
         (TWOBONE_OT_switch, TWOBONE_OT_convert_ik, TWOBONE_OT_bake_target),
         (TWOBONE_OT_find_contacts, TWOBONE_OT_plant, TWOBONE_OT_fit_root),

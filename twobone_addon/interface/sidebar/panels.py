@@ -22,6 +22,7 @@ from ..operators.chain_list import (
 from ..operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.keys import TWOBONE_OT_clear_baked
+from ..operators.limbs import TWOBONE_OT_find_limbs
 from ..operators.planting import TWOBONE_OT_plant
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip
 from ..rows import draw_options, draw_sentence
@@ -82,6 +83,7 @@ class TWOBONE_MT_chains(bpy.types.Menu):
         layout = self.layout
         layout.operator(TWOBONE_OT_chain_duplicate.bl_idname, icon="DUPLICATE")
         layout.operator(TWOBONE_OT_chain_mirror.bl_idname, icon="MOD_MIRROR")
+        layout.operator(TWOBONE_OT_find_limbs.bl_idname, icon="ARMATURE_DATA")
 
 
 class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
@@ -107,6 +109,7 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         self._draw_list(armature)
         chain = chain_in(context)
         if chain is None:
+            layout.operator(TWOBONE_OT_find_limbs.bl_idname, icon="ARMATURE_DATA")
             layout.label(text="Select a bone of the limb", icon="INFO")
             layout.operator(TWOBONE_OT_add_target.bl_idname, icon="EMPTY_AXIS")
             layout.operator(TWOBONE_OT_convert_ik.bl_idname)

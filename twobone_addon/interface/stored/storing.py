@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ...baking.plan.chain_names import free_name
 from ...baking.plan.choosing import fresh_chain
 from ...baking.plan.completing import StoredChain
 from ...options import Kind
@@ -106,16 +107,6 @@ def name_back(renamed: Sequence[Renamed]) -> None:
     """Give chains the names that `keep_names_apart` took from them."""
     for entry in renamed:
         bpy.data.objects[entry.armature].twobone.chains[entry.now].name = entry.before
-
-
-def free_name(wanted: str, taken: set[str]) -> str:
-    """`wanted`, or the same with the first number (`.001` ...) that is not taken."""
-    base = wanted or "Chain"
-    name, number = base, 0
-    while name in taken:
-        number += 1
-        name = f"{base}.{number:03}"
-    return name
 
 
 def chain_of_bones(armature: bpy.types.Object, upper: str, lower: str) -> StoredChain | None:

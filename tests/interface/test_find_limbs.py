@@ -1,0 +1,133 @@
+"""Find Limbs as an animator uses it: one click, one undo step, a sentence, and chains that are ready."""
+
+import json
+
+import bpy
+import pytest
+
+from tests.baking.scenes import BoneShape, build_armature
+from tests.interface.acting import select_bones
+
+SIDES = {"L": 1.0, "R": -1.0}
+
+
+def person(*, without=()):
+    """Legs with feet and toes, arms with hands, a head."""
+    shapes = [
+        BoneShape("hips", (0, 0, 1), (0, 0, 1.25)),
+        BoneShape("chest", (0, 0, 1.25), (0, 0, 1.5), "hips", connected=True),
+        BoneShape("head", (0, 0, 1.5), (0, 0, 1.8), "chest", connected=True),
+    ]
+    for side, sign in SIDES.items():
+        limbs = {
+            "hips": (("thigh", 0.1, 0.0, 0.95), ("shin", 0.1, -0.02, 0.5), ("foot", 0.1, 0.02, 0.08), ("toe", 0.1, -0.12, 0.02)),
+            "chest": (("upper_arm", 0.18, 0.0, 1.45), ("forearm", 0.45, 0.01, 1.45), ("hand", 0.7, 0.0, 1.45)),
+        }
+        for parent, joints in limbs.items():
+            ends = [joint[1:] for joint in joints[1:]] + [(joints[-1][1] + 0.08, -0.12, joints[-1][3])]
+            above = parent
+            for (name, x, y, z), end in zip(joints, ends, strict=True):
+                if name not in without:
+                    shapes.append(BoneShape(f"{name}.{side}", (sign * x, y, z), (sign * end[0], end[1], end[2]), above))
+                    above = f"{name}.{side}"
+    return build_armature(shapes)
+
+
+def report():
+    return json.loads(bpy.context.window_manager.twobone_report)
+
+
+def test_one_click_lists_all_limbs_ready_to_use(empty_file):
+    rig = person()
+    assert bpy.ops.twobone.find_limbs() == {"FINISHED"}
+    rows = [(chain.name, chain.limb, chain.side, chain.upper, chain.lower, chain.tip, chain.toe) for chain in rig.twobone.chains]
+    assert rows == [
+        ("Left Leg", "LEG", "LEFT", "thigh.L", "shin.L", "foot.L", "toe.L"),
+        ("Right Leg", "LEG", "RIGHT", "thigh.R", "shin.R", "foot.R", "toe.R"),
+        ("Left Arm", "ARM", "LEFT", "upper_arm.L", "forearm.L", "hand.L", ""),
+        ("Right Arm", "ARM", "RIGHT", "upper_arm.R", "forearm.R", "hand.R", ""),
+    ]
+    assert {(chain.plane, chain.reference, chain.tip_end) for chain in rig.twobone.chains} == {("POSE", "POSE", "HEAD")}
+    assert rig.twobone.active_index == 0
+    assert [limb["chain"] for limb in report()["limbs"]] == [row[0] for row in rows]
+    assert report()["armature"] == rig.name
+    assert not any(chain.target for chain in rig.twobone.chains)
+
+
+def test_a_second_click_adds_nothing_and_keeps_what_was_changed(empty_file):
+    rig = person()
+    bpy.ops.twobone.find_limbs()
+    rig.twobone.chains["Left Arm"].softness = 0.25
+    rig.twobone.chains["Left Arm"].name = "Sword"
+    bpy.ops.twobone.find_limbs()
+    assert [chain.name for chain in rig.twobone.chains] == ["Left Leg", "Right Leg", "Sword", "Right Arm"]
+    assert rig.twobone.chains["Sword"].softness == 0.25
+    assert not any(limb["added"] for limb in report()["limbs"])
+
+
+def test_chains_made_by_hand_are_told_what_they_are(empty_file):
+    rig = person()
+    select_bones(rig, "thigh.L")
+    bpy.ops.twobone.chain_add()
+    bpy.ops.twobone.find_limbs()
+    first = rig.twobone.chains[0]
+    assert (first.name, first.limb, first.side, first.toe) == ("shin.L", "LEG", "LEFT", "toe.L")
+    assert len(rig.twobone.chains) == 4
+
+
+def test_targets_are_at_the_tips_and_nothing_moves(empty_file):
+    rig = person()
+    bpy.ops.twobone.find_limbs(targets=True)
+    for chain in rig.twobone.chains:
+        tip = rig.matrix_world @ rig.pose.bones[chain.tip].head
+        assert (chain.target.location - tip).length <= 1e-6
+    before = {bone.name: bone.matrix.copy() for bone in rig.pose.bones}
+    bpy.ops.twobone.bake_all(scope="ACTIVE")
+    bpy.context.view_layer.update()
+    for bone in rig.pose.bones:
+        difference = bone.matrix - before[bone.name]
+        assert max(abs(value) for row in difference for value in row) <= 1e-5
+
+
+def test_a_target_that_is_there_stays(empty_file):
+    rig = person()
+    bpy.ops.twobone.find_limbs()
+    own = bpy.data.objects.new("Own", None)
+    rig.twobone.chains["Left Leg"].target = own
+    bpy.ops.twobone.find_limbs(targets=True)
+    assert rig.twobone.chains["Left Leg"].target == own
+    assert rig.twobone.chains["Right Leg"].target is not None
+
+
+@pytest.mark.parametrize("without", [("hand", "foot", "toe"), ("thigh", "shin", "foot", "toe", "upper_arm", "forearm", "hand")])
+def test_where_nothing_is_found_the_list_stays_empty_or_the_limbs_end_at_tails(empty_file, without):
+    rig = person(without=without)
+    ended = bpy.ops.twobone.find_limbs()
+    found = {(limb["upper"], limb["lower"], limb["tip"], limb["tip_end"]) for limb in report()["limbs"]}
+    if "thigh" in without:
+        assert ended == {"CANCELLED"}
+        assert not rig.twobone.chains
+        assert not found
+    else:
+        assert ("thigh.L", "shin.L", "shin.L", "TAIL") in found
+        assert len(found) == 4
+
+
+def test_another_armature_by_its_name_and_one_that_is_not_there(empty_file):
+    rig = person()
+    bpy.context.view_layer.objects.active = None
+    bpy.ops.twobone.find_limbs(armature=rig.name)
+    assert len(rig.twobone.chains) == 4
+    with pytest.raises(RuntimeError, match='Armature "Nobody" is not in this file'):
+        bpy.ops.twobone.find_limbs(armature="Nobody")
+
+
+def test_the_sentence_says_what_was_added_and_what_was_left_out(empty_file):
+    from twobone_addon.baking.limbs.records import LeftOutLimb, LimbReport, LimbsReport
+
+    limbs = [LimbReport("LEG", "LEFT", "a", "b", "c", "HEAD", "", name, added) for name, added in (("New", True), ("Old", False))]
+    left_out = [LeftOutLimb([f"{number}.L", f"{number}.R"], "SMALL") for number in range(6)]
+    said = LimbsReport("Rig", limbs, left_out).sentence()
+    assert said.startswith("Limbs added: New. Already in the list: Old. Left out: 0.L / 0.R (too small); ")
+    assert said.endswith("2 more.")
+    assert LimbsReport("Rig", [], []).sentence() == "No arms or legs found in Rig."
