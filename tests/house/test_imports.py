@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "scene": ARRAYS | {"bpy", "mathutils", "errors", "settings", "rig", "curves", "contacts", "limbs"},
     "baking": ARRAYS
     | {"options", "settings", "unused", "errors", "solver", "rig", "curves", "contacts", "planting", "scene", "limbs"},
-    "interface": BLENDER_INTERFACE | DRAWING | ARRAYS | {"baking", "options", "settings", "errors", "scene"},
+    "interface": BLENDER_INTERFACE | DRAWING | ARRAYS | {"baking", "contacts", "options", "settings", "errors", "scene"},
     "command_line": {"bpy", "baking", "options", "settings", "unused", "errors"},
     "registration": {"bpy", "interface", "command_line"},
 }

@@ -9,6 +9,7 @@ import pytest
 from tests.baking.scenes import LEG, add_empty, build_armature, key_places
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.overlay import drawing as overlay_drawing
+from twobone_addon.interface.overlay import footprints
 from twobone_addon.interface.overlay.colors import theme_palette
 from twobone_addon.interface.overlay.drawing import THIN, WIDE, chain_lines, way_lines
 
@@ -26,6 +27,7 @@ def leg(empty_file):
     overlay_data.forget()
     yield rig
     overlay_data.unregister()
+    footprints.forget()
 
 
 def update(rig):

@@ -172,7 +172,7 @@ def test_how_many_curves_a_bake_writes_or_why_it_cannot(leg, space, scale):
 
 def test_the_display_panel_has_a_switch_for_each_part(leg):
     assert drawn(setting_panels.TWOBONE_PT_display, method="draw_header").properties() == ["show_overlay"]
-    assert len(drawn(setting_panels.TWOBONE_PT_display).properties()) == 6
+    assert len(drawn(setting_panels.TWOBONE_PT_display).properties()) == 7
 
 
 def test_after_a_bake_what_is_on_target_what_is_not_and_the_figures_are_listed(leg):

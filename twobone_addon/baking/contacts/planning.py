@@ -79,7 +79,7 @@ def plan_contacts(scene: Scene, settings: ContactSettings, active: Object | None
     refuse_unwritable(armature, [contact_path(chain) for chain in chains], "ACTION")
     surface = GroundSurface(scene, settings.ground_object) if settings.ground == "OBJECT" else None
     rate = scene.render.fps / scene.render.fps_base
-    return ContactPlan(armature.name, settings, frames, rate, [_foot(armature, chain) for chain in chains], surface)
+    return ContactPlan(armature.name, settings, frames, rate, [foot_plan(armature, chain) for chain in chains], surface)
 
 
 def standing_chains(armature: Object, *, arms: bool = False) -> list[StoredChain]:
@@ -103,7 +103,8 @@ def contact_frames(scene: Scene, settings: ContactSettings) -> Array:
     return frame_grid(start, end)
 
 
-def _foot(armature: Object, chain: StoredChain) -> FootPlan:
+def foot_plan(armature: Object, chain: StoredChain) -> FootPlan:
+    """The foot of a stored chain; raises `ChainError` where its bones are not there."""
     names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
     rest = read_rest_chain(armature, names, all_joints=False)
     foot = foot_bone(armature, names)

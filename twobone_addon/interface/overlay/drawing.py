@@ -4,13 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import blf
 import bpy
 import gpu
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
 from ...baking.plan.completing import active_chain
 from ..stored.where import MODES, active_armature
 from . import data as overlay_data
+from . import footprints
 from .colors import theme_palette
 from .lines import Lines, Palette, guide_lines, joined, miss_lines, path_lines, plane_lines, reach_lines, solution_lines
 
@@ -41,7 +44,13 @@ chain_part = Part()
 path_part = Part()
 """The ways over the range: they stay while time passes."""
 
+feet_part = Part()
+"""Where the feet stand over the range: it stays while time passes."""
+
 handles: list[Any] = []
+
+LABEL_SIZE = 11.0
+"""Of the frames beside footprints, in points."""
 
 
 def draw() -> None:
@@ -57,8 +66,27 @@ def draw() -> None:
     chain_part.update((shown.picture_version, switches, palette), lambda: chain_lines(shown, switches, palette))
     made_from = (shown.path_version, options.show_path, palette)
     path_part.update(made_from, lambda: way_lines(shown, palette) if options.show_path else {})
-    if chain_part.batches or path_part.batches:
+    feet = footprints.update(armature) if options.show_footprints else None
+    made_from = (footprints.shown.version, feet is not None, palette)
+    feet_part.update(made_from, lambda: {WIDE: footprints.foot_lines(feet.pictures, palette)} if feet else {})
+    if chain_part.batches or path_part.batches or feet_part.batches:
         _draw_batches(context, in_front=options.show_in_front)
+
+
+def draw_labels() -> None:
+    """Write the frames beside the footprints in the viewport that Blender draws now."""
+    context = bpy.context
+    armature = active_armature(context)
+    if not _is_wanted(context, armature) or not armature.twobone.show_footprints:
+        return
+    palette = theme_palette(context.preferences.themes[0], active_chain(armature).plane)
+    blf.size(0, LABEL_SIZE * context.preferences.system.ui_scale)
+    blf.color(0, *palette.chosen)
+    for place, text in footprints.foot_labels(footprints.shown.pictures):
+        seen = location_3d_to_region_2d(context.region, context.region_data, place)
+        if seen is not None:
+            blf.position(0, seen.x, seen.y, 0)
+            blf.draw(0, text)
 
 
 def chain_lines(shown: overlay_data.Shown, switches: tuple[bool, bool, bool], palette: Palette) -> dict[float, Lines]:
@@ -110,7 +138,7 @@ def _draw_batches(context: bpy.types.Context, *, in_front: bool) -> None:
     gpu.state.blend_set("ALPHA")
     shader.bind()
     shader.uniform_float("viewportSize", (context.region.width, context.region.height))
-    for width, batch in (*path_part.batches, *chain_part.batches):
+    for width, batch in (*path_part.batches, *feet_part.batches, *chain_part.batches):
         shader.uniform_float("lineWidth", width * context.preferences.system.ui_scale)
         batch.draw(shader)
     gpu.state.depth_test_set(before[0])
@@ -120,12 +148,14 @@ def _draw_batches(context: bpy.types.Context, *, in_front: bool) -> None:
 def register() -> None:
     """Draw in every 3D viewport from now on."""
     handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
+    handles.append(bpy.types.SpaceView3D.draw_handler_add(draw_labels, (), "WINDOW", "POST_PIXEL"))
 
 
 def unregister() -> None:
     """Stop drawing, and let go of everything on the GPU."""
     while handles:
         bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
-    for part in (chain_part, path_part):
+    for part in (chain_part, path_part, feet_part):
         part.made_from, part.batches = (), ()
+    footprints.forget()
     overlay_data.unregister()

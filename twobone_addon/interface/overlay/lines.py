@@ -100,7 +100,7 @@ def solution_lines(picture: ChainPicture, palette: Palette) -> Lines:
     size = MARK * picture.length
     return joined(
         [
-            strip(picture.other_joints, _faint(palette.chosen)),
+            strip(picture.other_joints, faint(palette.chosen)),
             strip(picture.joints, palette.chosen),
             *(cross(joint, size, palette.chosen) for joint in picture.joints),
         ]
@@ -111,7 +111,7 @@ def guide_lines(picture: ChainPicture, palette: Palette) -> Lines:
     """From the middle joint to the pole, and from the tip to a target that it misses."""
     lines = []
     if picture.pole is not None:
-        lines.append(_line(picture.joints[1], picture.pole, _faint(palette.chosen, GUIDING)))
+        lines.append(_line(picture.joints[1], picture.pole, faint(palette.chosen, GUIDING)))
     if picture.is_missed:
         lines.append(_line(picture.joints[-1], picture.aim, palette.too_far))
     return joined(lines)
@@ -122,7 +122,7 @@ def miss_lines(picture: PathPicture, palette: Palette) -> Lines:
     missed = np.flatnonzero(~np.isin(picture.reach, (REACHED, SOFT)))
     missed = missed[np.unique(np.linspace(0, len(missed) - 1, min(len(missed), MOST_MISSES)).astype(int))]
     pairs = np.stack([picture.tips[missed], picture.targets[missed]], axis=1).reshape(-1, 3)
-    return Lines(pairs, np.repeat([_faint(palette.too_far)], len(pairs), axis=0))
+    return Lines(pairs, np.repeat([faint(palette.too_far)], len(pairs), axis=0))
 
 
 def path_lines(picture: PathPicture, palette: Palette) -> Lines:
@@ -139,12 +139,12 @@ def path_lines(picture: PathPicture, palette: Palette) -> Lines:
             for code in range(ASIDE + 1)
         ]
     )
-    return joined([strip(picture.tips, palette.tip), _colored_strip(picture.targets, colors[picture.reach])])
+    return joined([strip(picture.tips, palette.tip), colored_strip(picture.targets, colors[picture.reach])])
 
 
 def strip(points: Array, color: Color) -> Lines:
     """Lines from each point `(P, 3)` to the next."""
-    return _colored_strip(points, np.broadcast_to(np.array(color), (len(points), 4)))
+    return colored_strip(points, np.broadcast_to(np.array(color), (len(points), 4)))
 
 
 def cross(place: Array, size: float, color: Color) -> Lines:
@@ -152,8 +152,11 @@ def cross(place: Array, size: float, color: Color) -> Lines:
     return joined(_line(place - arm, place + arm, color) for arm in size * np.eye(3))
 
 
-def _colored_strip(points: Array, colors: Array) -> Lines:
-    """A line takes the colours of both its points; a line that starts out of reach is out of reach."""
+def colored_strip(points: Array, colors: Array) -> Lines:
+    """Lines from each point `(P, 3)` to the next, in the colours `(P, 4)` of the points.
+
+    A line takes the colours of both its points; a line that starts out of reach is out of reach.
+    """
     order = np.stack([np.arange(len(points) - 1), np.arange(1, len(points))], axis=-1).reshape(-1)
     return Lines(points[order], colors[np.repeat(order[::2], 2)])
 
@@ -162,6 +165,7 @@ def _line(start: Array, end: Array, color: Color) -> Lines:
     return Lines(np.stack([start, end]), np.array([color, color]))
 
 
-def _faint(color: Color, part: float = FAINT) -> Color:
+def faint(color: Color, part: float = FAINT) -> Color:
+    """A colour with only that part of its opacity."""
     red, green, blue, opacity = color
     return red, green, blue, opacity * part

@@ -104,7 +104,7 @@ class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):
         options = active_armature(context).twobone
         column = layout.column(heading="Show")
         column.active = options.show_overlay
-        for name in ("show_plane", "show_reach", "show_solutions", "show_path", "show_in_front"):
+        for name in ("show_plane", "show_reach", "show_solutions", "show_path", "show_footprints", "show_in_front"):
             column.prop(options, name)
         layout.column().prop(options, "show_gizmos")
 

@@ -147,6 +147,12 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
         default=True,
         **FREE,
     )
+    show_footprints: bpy.props.BoolProperty(
+        name="Footprints",
+        description="Show where the feet stand, with the frames of each contact",
+        default=True,
+        **FREE,
+    )
     show_in_front: bpy.props.BoolProperty(name="In Front", description="Draw through other objects", default=True, **FREE)
 
     show_gizmos: bpy.props.BoolProperty(

@@ -1,0 +1,114 @@
+"""What the overlay shows of contacts: ways in the contact's colours, outlines where feet stand, and their frames."""
+
+from dataclasses import fields
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.baking.contacts.walker import make_walker
+from twobone_addon.interface.overlay import footprints
+from twobone_addon.interface.overlay.lines import Palette
+
+PALETTE = Palette(*((number / 20, 0.5, 0.25, 1.0) for number in range(len(fields(Palette)))))
+
+
+@pytest.fixture
+def walker(empty_file):
+    rig, feet = make_walker(rate=30)
+    footprints.forget()
+    yield rig, feet
+    footprints.forget()
+
+
+def shown(rig):
+    """What is shown after a pause."""
+    footprints.update(rig)
+    if bpy.app.timers.is_registered(footprints.make_pictures):
+        footprints.make_pictures()
+        bpy.app.timers.unregister(footprints.make_pictures)
+    return footprints.shown
+
+
+def test_without_contacts_nothing_is_shown(walker):
+    assert shown(walker[0]).pictures == []
+    assert not len(footprints.foot_lines([], PALETTE).points)
+
+
+def test_footprints_are_where_the_feet_stand_with_their_frames(walker):
+    rig, feet = walker
+    bpy.ops.twobone.find_contacts()
+    found = shown(rig)
+    assert len(found.pictures) == 2
+    for side, picture in enumerate(found.pictures):
+        assert picture.ways == pytest.approx(feet.points[side], abs=1e-4)
+        for place in picture.prints:
+            middle = int((place.first + place.last) / 2) - 1
+            flat = feet.points[side, :, middle]
+            assert place.ends == pytest.approx(flat, abs=0.05)
+    labels = footprints.foot_labels(found.pictures)
+    states = found.pictures[0].states
+    first = int(np.flatnonzero(states == 0)[0])
+    assert labels[0][1] in {f"1\u2013{first}", "1"} or states[0] == 0
+    assert len(labels) == sum(len(picture.prints) for picture in found.pictures)
+
+
+def test_ways_have_the_colour_of_the_contact(walker):
+    rig, _ = walker
+    bpy.ops.twobone.find_contacts()
+    lines = footprints.foot_lines(shown(rig).pictures, PALETTE)
+    colors = {tuple(np.round(color, 6)) for color in lines.colors}
+    for color in (PALETTE.too_near, PALETTE.soft, PALETTE.reached, PALETTE.chosen):
+        assert tuple(np.round(color, 6)) in colors
+    assert len(lines.points) == len(lines.colors)
+
+
+def test_an_outline_is_closed_and_goes_around_heel_and_ball():
+    ends = np.array([[1.0, 2.0, 0.1], [1.5, 2.0, 0.1]])
+    line = footprints.outline(ends, 0.2)
+    assert line[0] == pytest.approx(line[-1])
+    distances = [min(distance_to_segment(point, ends) for point in line), max(distance_to_segment(point, ends) for point in line)]
+    assert distances == pytest.approx([0.2, 0.2])
+
+
+def distance_to_segment(point, ends):
+    along = ends[1] - ends[0]
+    part = np.clip((point - ends[0]) @ along / (along @ along), 0.0, 1.0)
+    return np.linalg.norm(point - ends[0] - part * along)
+
+
+def test_edited_keys_change_what_is_shown(walker):
+    rig, _ = walker
+    bpy.ops.twobone.find_contacts()
+    before = shown(rig).version
+    assert shown(rig).version == before
+    for curve in curves_of_contacts(rig):
+        for key in curve.keyframe_points:
+            key.co_ui[1] = 0.0
+        curve.update()
+    footprints.shown.is_old = True  # what Blender's own notice of a changed action does in a window
+    assert shown(rig).version > before
+    assert not any(picture.prints for picture in footprints.shown.pictures)
+
+
+def curves_of_contacts(rig):
+    from twobone_addon.scene.versions import curve_bag
+
+    return [curve for curve in curve_bag(rig).fcurves if curve.data_path.endswith("contact")]
+
+
+def test_a_changed_action_is_noticed(walker):
+    rig, _ = walker
+    bpy.ops.twobone.find_contacts()
+    assert not shown(rig).is_old
+    rig.pose.bones["hips"].keyframe_insert("location", frame=3)
+    bpy.context.view_layer.update()
+    assert footprints.shown.is_old
+
+
+def test_afterwards_nobody_listens(walker):
+    rig, _ = walker
+    footprints.update(rig)
+    footprints.forget()
+    assert footprints._notice_changes not in bpy.app.handlers.depsgraph_update_post
+    assert not bpy.app.timers.is_registered(footprints.make_pictures)

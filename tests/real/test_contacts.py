@@ -1,0 +1,87 @@
+"""Contacts of motion made by others: a recorded walk, and cycles in place."""
+
+from itertools import pairwise
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.baking.contacts.test_find_contacts import find, states_in
+from tests.real.rigs import KAYKIT, WALK, RealLimb, open_rig
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+WALK_LEGS = {side: [f"{side}{bone}" for bone in ("UpLeg", "Leg", "Foot", "ToeBase")] for side in ("Left", "Right")}
+KAYKIT_LEGS = {side: [f"{bone}.{side}" for bone in ("upperleg", "lowerleg", "foot", "toes")] for side in "lr"}
+
+
+def opened(folder, real, legs):
+    rig, _ = open_rig(folder, real)
+    for side, (upper, lower, foot, toe) in legs.items():
+        chain = rig.twobone.chains.add()
+        chain.name, chain.upper, chain.lower, chain.tip, chain.tip_end = side, upper, lower, foot, "HEAD"
+        chain.limb, chain.toe = "LEG", toe
+    bpy.context.view_layer.objects.active = rig
+    return rig
+
+
+def spans(states, frames):
+    """First and last frame of each time on the ground."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], states > 0, [0]]).astype(int)))
+    return [(int(frames[first]), int(frames[end - 1])) for first, end in edges.reshape(-1, 2)]
+
+
+@pytest.mark.parametrize("fps", [120, 24])
+def test_the_recorded_walk_alternates(data_folder, fps):
+    """Played at its own rate, and slowed down five times as Blender imports it if nobody asks for more."""
+    opened(data_folder, RealLimb(WALK, *WALK_LEGS["Left"][:3], (1, 343)), WALK_LEGS)
+    bpy.context.scene.render.fps = fps
+    report = find()
+    assert report["ground_velocity"] == [0.0, 0.0, 0.0]
+    frames = np.arange(1, 344)
+    left, right = (states_in(report, side, frames) for side in (0, 1))
+    # A foot is always on the ground, both are for a moment between steps, and they take turns.
+    assert np.mean((left > 0) | (right > 0)) >= 0.98
+    assert 0.1 <= np.mean((left > 0) & (right > 0)) <= 0.4
+    steps = sorted([*spans(left, frames), *spans(right, frames)])
+    owners = [step in spans(left, frames) for step in steps]
+    assert all(first != second for first, second in pairwise(owners[1:]))
+    whole = [(last - first + 1) / 120 for first, last in steps if first > 30 and last < 343]
+    assert all(0.55 <= seconds <= 0.85 for seconds in whole)
+
+
+def test_each_step_of_the_recorded_walk_goes_from_heel_to_toe(data_folder):
+    opened(data_folder, RealLimb(WALK, *WALK_LEGS["Left"][:3], (1, 343)), WALK_LEGS)
+    bpy.context.scene.render.fps = 120
+    frames = np.arange(1, 344)
+    report = find()
+    for side in (0, 1):
+        states = states_in(report, side, frames)
+        for first, last in spans(states, frames):
+            if first > 1 and last < 343:
+                changes = states[first - 1 : last][np.diff(states[first - 2 : last]) != 0]
+                assert changes.tolist() == [1, 3, 2]
+
+
+@pytest.mark.parametrize("name, end", [("Walking_A", 25), ("Running_A", 19), ("Walking_C", 38)])
+def test_a_cycle_in_place_stands_on_its_belt(data_folder, name, end):
+    rig = opened(data_folder, RealLimb(KAYKIT, *KAYKIT_LEGS["l"][:3], (1, end), name), KAYKIT_LEGS)
+    report = find()
+    velocity = np.array(report["ground_velocity"])
+    # The characters look along -Y, so their belt comes from there.
+    assert velocity[1] > 0.3
+    assert abs(velocity[[0, 2]]).max() <= 1e-3
+    frames = np.arange(1, end + 1)
+    assert all(states_in(report, side, frames).any() for side in (0, 1))
+    # What stands moves with the belt: less than half of its way is left over.
+    for side, foot in enumerate(("foot.l", "foot.r")):
+        standing = frames[states_in(report, side, frames) > 0]
+        places = np.array([place_of(rig, foot, frame) for frame in standing])
+        if len(standing) > 1:
+            moved = (places[-1] - places[0])[1] / (velocity[1] * (standing[-1] - standing[0]) / 24)
+            assert moved == pytest.approx(1.0, abs=0.5)
+
+
+def place_of(rig, bone, frame):
+    bpy.context.scene.frame_set(int(frame))
+    return np.array(rig.matrix_world @ rig.pose.bones[bone].head)
