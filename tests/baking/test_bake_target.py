@@ -239,7 +239,7 @@ def hang(target):
         (hang, {}, 'depends on bone "lower" of the chain'),
         (None, {"target": "Nothing"}, 'Target "Nothing" is not in this file'),
         (None, {"plane": "POLE", "pole": "Target"}, '"Target" cannot be target and pole at once'),
-        (None, {"target": "Other", "target_bone": "upper"}, 'Target "Other" is a bone, "upper"'),
+        (None, {"plane": "POLE", "pole": "Other", "pole_bone": "upper"}, 'Pole "Other" is a bone, "upper"'),
     ],
     ids=["constrained", "driven", "hanging", "missing", "same", "bone"],
 )

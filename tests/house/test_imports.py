@@ -70,7 +70,10 @@ def test_a_room_imports_only_what_its_row_allows(path):
 FLOORS = {
     "scene": ("keys", "moves", "walk", "rig"),
     "interface": ("stored", "live", "overlay", "operators", "sidebar"),
-    "baking": ("plan", "motion", "pose", "keys", "hinges", "report", "ik_to_fk", "fk_to_target", "contacts", "planting", "limbs"),
+    "baking": (
+        *("plan", "motion", "pose", "keys", "hinges", "report", "ik_to_fk", "fk_to_target", "controls"),
+        *("contacts", "planting", "limbs"),
+    ),
 }
 
 

@@ -51,3 +51,7 @@ def test_limbs_walking_on_ik_are_converted_to_fk_and_nothing_moves(tmp_path):
 
 def test_a_rig_as_generated_is_not_called_on_target_and_is_after_switch_to_fk(tmp_path):
     assert "What is seen is on target" in run("rigify_switch_scenario.py", tmp_path)
+
+
+def test_fk_motion_goes_to_the_ik_controls_and_back(tmp_path):
+    assert "The rig's own IK does what its FK did" in run("rigify_controls_scenario.py", tmp_path)

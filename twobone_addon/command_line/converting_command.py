@@ -10,7 +10,8 @@ from pathlib import Path
 import bpy
 
 from ..baking.completeness import missing_in_rig, what_is_missing
-from ..baking.fk_to_target.baking import bake_targets, with_rotation
+from ..baking.fk_to_target.baking import with_rotation
+from ..baking.giving import give_motion
 from ..baking.ik_to_fk.converting import convert
 from ..baking.ik_to_fk.plans import Conversion
 from ..baking.ik_to_fk.switches import SWITCHES
@@ -45,7 +46,7 @@ def target_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         settings = [chain.settings for chain in settings_of(wanted_chains(arguments, shot.job))]
         if arguments.rotate or (shot.job and shot.job.rotate):
             settings = [with_rotation(each) for each in settings]
-        report = bake_targets(bpy.context.scene, settings, active_object())
+        report = give_motion(bpy.context.scene, settings, active_object())
         missing = what_is_missing(settings, [asdict(chain) for chain in report.chains])
         return _finished(arguments, shot, report, settings, voice, missing=missing)
 

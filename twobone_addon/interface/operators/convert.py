@@ -2,7 +2,8 @@
 
 import bpy
 
-from ...baking.fk_to_target.baking import bake_targets_steps, with_rotation
+from ...baking.fk_to_target.baking import with_rotation
+from ...baking.giving import give_motion_steps
 from ...baking.ik_to_fk.converting import convert_steps
 from ...baking.ik_to_fk.plans import SETTINGS, Conversion
 from ...baking.plan.choosing import bones_of_selected_limbs
@@ -115,7 +116,7 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
         self.several = len(wanted) if len(wanted) > 1 else 0
         if not self.several:
             self.show(wanted[0])
-        return Begun([], bake_targets_steps(context.scene, wanted, armature))
+        return Begun([], give_motion_steps(context.scene, wanted, armature))
 
     def _stored_chains(self, context: bpy.types.Context) -> list[BakeSettings]:
         """All enabled chains in the scope, with what is given here on top of their own settings."""

@@ -36,7 +36,7 @@ def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
     found: dict[str, float] = {}
     asked: dict[str, None] = {}
     for hindrance in hindrances(armature, names):
-        driving = _driving_properties(armature, hindrance)
+        driving = driving_properties(armature, hindrance)
         if driving is None:
             found |= _undriven(armature, hindrance)
         asked |= dict.fromkeys(driving or ())
@@ -71,7 +71,7 @@ def _constraint_path(hindrance: Hindrance) -> str:
     return f'pose.bones["{bone}"].constraints["{constraint}"]'
 
 
-def _driving_properties(armature: Object, hindrance: Hindrance) -> list[str] | None:
+def driving_properties(armature: Object, hindrance: Hindrance) -> list[str] | None:
     """Properties of the armature that drive a constraint; `None` where nothing drives it."""
     prefix, data = f"{_constraint_path(hindrance)}.", armature.animation_data
     drivers = [fcurve.driver for fcurve in data.drivers if fcurve.data_path.startswith(prefix)] if data else []
@@ -99,7 +99,7 @@ def _undriven(armature: Object, hindrance: Hindrance) -> dict[str, float]:
 def _helpful_values(armature: Object, names: ChainNames, paths: Iterable[str]) -> dict[str, float]:
     """Those of the properties that let fewer things hinder the limb than now, with the value that does."""
     helpful: dict[str, float] = {}
-    with _trial(armature) as (thing, layer):
+    with trial(armature) as (thing, layer):
         fewest = _count_hindrances(thing, layer, names)
         for path in paths:
             best = thing.path_resolve(path)
@@ -119,7 +119,7 @@ def _count_hindrances(thing: Object, layer: ViewLayer, names: ChainNames) -> int
 
 
 @contextmanager
-def _trial(armature: Object) -> Iterator[tuple[Object, ViewLayer]]:
+def trial(armature: Object) -> Iterator[tuple[Object, ViewLayer]]:
     """A copy of the armature without animation, but with its drivers, in a scene of its own."""
     stage, thing = bpy.data.scenes.new(STAGE_NAME), armature.copy()
     try:

@@ -42,11 +42,13 @@ def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[O
     """
     edits = [edit for datablock in datablocks for edit in _unkeyed_edits(scene, datablock)]
     edits = [edit for edit in edits if (edit.datablock, edit.path) not in except_paths]
-    yield
-    if edits:
-        for layer in scene.view_layers:
-            layer.update()
-        _apply(edits)
+    try:
+        yield
+    finally:
+        if edits:
+            for layer in scene.view_layers:
+                layer.update()
+            _apply(edits)
 
 
 @contextmanager

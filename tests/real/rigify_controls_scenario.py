@@ -1,0 +1,81 @@
+"""Rigify's basic human, generated: FK motion given to its IK controls, seen on IK, and taken back. A program of its own."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
+
+import bpy
+import numpy as np
+
+from tests.baking.control_rig import limb_over_time, widest
+from tests.baking.scenes import key_channel, set_range
+from tests.real.generated_rigs import generated_rig, run_and_leave, turn_forwards
+from twobone_addon import registration
+
+LAST = 10
+BACK = 1e-4
+TURNED = 0.05
+LIMBS = {
+    f"{parts[0]}.{side}": [f"{part}_fk.{side}" for part in parts]
+    for parts in (("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand"))
+    for side in "LR"
+}
+
+
+def walk_forwards(rig):
+    for number, bones in enumerate(LIMBS.values()):
+        for name, start, swing in zip(bones, (0.0, 0.9, 0.0), (0.5, 0.3, 0.3), strict=True):
+            rig.pose.bones[name].rotation_mode = "XYZ"
+            for frame in range(1, LAST + 1):
+                t = 0.5 * frame + number
+                aside = 0.0 if start else 0.3 * math.cos(t)
+                key_channel(rig.pose.bones[name], "rotation_euler", {frame: (start + swing * math.sin(t), aside, aside)})
+    key_channel(rig.pose.bones["torso"], "location", {1: (0, 0, 0), 5: (0.1, 0.2, -0.1), LAST: (0, 0.1, 0)})
+
+
+def shown(limb):
+    part, side = limb.split(".")
+    return [f"ORG-{name}.{side}" for name in (("thigh", "shin", "foot") if part == "thigh" else ("upper_arm", "forearm", "hand"))]
+
+
+def compare(rig, before, what):
+    for limb, (places, turns) in before.items():
+        now, turned = limb_over_time(rig, shown(limb), range(1, LAST + 1))
+        length = np.linalg.norm(np.diff(places[0], axis=0), axis=-1).sum()
+        off = np.linalg.norm(now - places, axis=-1).max() / length
+        print(f"{what} {limb}: joints {off:.1e} of the length, end {widest(turns, turned):.1e} degrees")
+        assert off < BACK, limb
+        assert widest(turns, turned) < TURNED, limb
+
+
+def main():
+    registration.register()
+    rig = generated_rig("basic_human")
+    turn_forwards(rig)
+    set_range(1, LAST)
+    walk_forwards(rig)
+    before = {limb: limb_over_time(rig, shown(limb), range(1, LAST + 1)) for limb in LIMBS}
+    for limb, (upper, lower, tip) in LIMBS.items():
+        part, side = limb.split(".")
+        control = f"{'foot' if part == 'thigh' else 'hand'}_ik.{side}"
+        names = {"armature": rig.name, "upper": upper, "lower": lower, "tip": tip, "target": rig.name, "target_bone": control}
+        pole = {"plane": "POLE", "pole": rig.name, "pole_bone": f"{part}_ik_target.{side}"}
+        assert bpy.ops.twobone.bake_target(**names, **pole, rotate=True) == {"FINISHED"}
+        report = json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
+        assert report["base_bone"] == f"{part}_ik.{side}"
+    compare(rig, before, "on FK still")
+    for bone in rig.pose.bones:
+        if "IK_FK" in bone:
+            bone["IK_FK"] = 0.0
+    rig.update_tag()
+    compare(rig, before, "on IK")
+    assert bpy.ops.twobone.convert_ik(armature=rig.name) == {"FINISHED"}
+    compare(rig, before, "back on FK")
+    print("The rig's own IK does what its FK did")
+
+
+if __name__ == "__main__":
+    run_and_leave(main)

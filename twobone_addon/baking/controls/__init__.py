@@ -1,0 +1,1 @@
+"""FK motion baked onto the controls of the rig's own IK."""
