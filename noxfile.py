@@ -51,6 +51,7 @@ NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
 # Tests that need no Blender run once, in a Python that has none; the others on every Blender. Those that need Blender's
 # own program have sessions of their own. That every test is in one of these lists is itself tested, in tests/house.
 PURE_TESTS = [
+    "numbers",
     "house",
     "solver",
     "rig",

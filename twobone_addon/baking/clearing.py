@@ -11,7 +11,8 @@ from ..scene.blender_types import Object, Scene
 from ..scene.keys.clearing import count_baked_keys, remove_baked_keys, remove_stretch
 from ..scene.keys.destinations import remove_baked_strip
 from ..scene.keys.guarding import refuse_uneditable
-from ..scene.lookup import object_named, rotation_path, scale_path
+from ..scene.lookup import object_named
+from ..scene.paths import rotation_path, scale_path
 from ..scene.versions import curve_bag
 from ..scene.walk.restoring import edits_kept
 from ..settings import BakeSettings

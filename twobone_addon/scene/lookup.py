@@ -1,4 +1,4 @@
-"""Objects and bones by name, and data paths to their channels."""
+"""Objects and bones by name."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from collections.abc import Iterator
 import bpy
 
 from ..errors import ObjectError
-from ..rig.bones import RestBone
 from .blender_types import Object, PoseBone
 from .libraries import library_of, missing_libraries
-
-ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-"""Channel of each rotation mode; all Euler orders use `rotation_euler`."""
-
 
 BONES = 'pose.bones["'
 """How data paths of bones and their constraints begin."""
@@ -82,30 +77,6 @@ def _lost() -> str:
     """The libraries that are missing, where something else is looked for in vain."""
     lost = missing_libraries()
     return f", and neither is library {' nor '.join(lost)}" if lost else ""
-
-
-def rotation_path(bone: RestBone) -> str:
-    """Data path of a bone's rotation channel."""
-    return _bone_path(bone, rotation_channel(bone.rotation_mode))
-
-
-def rotation_channel(mode: str) -> str:
-    """Name of the rotation channel of a rotation mode."""
-    return ROTATION_CHANNELS.get(mode, "rotation_euler")
-
-
-def scale_path(bone: RestBone) -> str:
-    """Data path of a bone's scale channel."""
-    return _bone_path(bone, "scale")
-
-
-def location_path(bone: RestBone) -> str:
-    """Data path of the bone's location."""
-    return _bone_path(bone, "location")
-
-
-def _bone_path(bone: RestBone, channel: str) -> str:
-    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel}'
 
 
 def rotation_values(bone: PoseBone) -> tuple[float, ...]:

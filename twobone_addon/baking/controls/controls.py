@@ -12,8 +12,9 @@ from ...rig.bones import BoneChannels, RestBone
 from ...rig.steering import changed_channels
 from ...scene.blender_types import Object
 from ...scene.keys.guarding import refuse_unwritable
-from ...scene.lookup import find_object, object_named, rotation_path, rotation_values, scale_path
+from ...scene.lookup import find_object, object_named, rotation_values
 from ...scene.moves.dependencies import Node
+from ...scene.paths import rotation_path, scale_path
 from ...scene.rest_bones import read_rest_bone
 from ...scene.rig.constraints import is_acting
 from ...scene.versions import is_hidden

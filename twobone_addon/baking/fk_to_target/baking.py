@@ -16,7 +16,8 @@ from ...scene.blender_types import Object, Scene
 from ...scene.keys.destinations import open_destination
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.writing import ChannelKeys, write_keys
-from ...scene.lookup import find_object, rotation_channel
+from ...scene.lookup import find_object
+from ...scene.paths import rotation_channel
 from ...scene.walk.evaluate import Quantity, Samples
 from ...scene.walk.parent_frames import parent_frames, refuse_constrained
 from ...scene.walk.restoring import edits_kept

@@ -14,11 +14,12 @@ from ...curves.frames import turning_points
 from ...curves.reduction import reduce_keys
 from ...rig.channels import channel_rotations
 from ...rig.local_rotations import Matrices
-from ...rig.rotations import nearest_rotation, solve_linear
+from ...rig.rotations import nearest_rotation
 from ...scene.blender_types import Object
 from ...scene.keys.reading import read_keyed
 from ...scene.keys.writing import ChannelKeys
-from ...scene.lookup import rotation_channel, rotation_values
+from ...scene.lookup import rotation_values
+from ...scene.paths import rotation_channel
 from ..keys.holding import held_outside
 from ..keys.keying import full_rate_keys
 from ..keys.looping import loop_slopes
@@ -26,6 +27,7 @@ from ..keys.reducing import kept_frames
 from ..plan.planning import ChainPlan
 from ..pose.curve_values import Surroundings, rotation_curves
 from ..pose.solving import CurveSamples
+from .solving import location_values
 
 LOCATION = "location"
 GROUP = "Object Transforms"
@@ -40,11 +42,6 @@ def location_space(thing: Object, parent_world: Array) -> Array:
     space = parent_world.copy()
     space[:, :3, 3] += parent_world[:, :3, :3] @ np.array(thing.delta_location)
     return space
-
-
-def location_values(space: Array, places_world: Array) -> Array:
-    """Locations `(F, 3)` that bring an object to `places_world` `(F, 3)`; `space` as `location_space` returns it."""
-    return solve_linear(space[:, :3, :3], places_world - space[:, :3, 3])
 
 
 def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:

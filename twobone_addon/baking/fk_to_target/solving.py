@@ -11,16 +11,15 @@ from ...arrays import magnitude, path_length
 from ...rig.planes import out_of_plane
 from ...rig.pole_places import pole_places, seen_normals
 from ...rig.posing import joints_of, pose_path
-from ...rig.rotations import nearest_rotation, to_quaternion
+from ...rig.rotations import nearest_rotation, solve_linear, to_quaternion
 from ...rig.rounding import rounded_at_distance
-from ...scene.walk.evaluate import Samples
+from ...scene.walk.quantities import Samples
 from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
-from ..plan.planning import ChainPlan
+from ..plan.chain_plan import ChainPlan
 from ..pose.bends import NEARLY_STRAIGHT, seen_bend
 from ..pose.limb_plane import posed_normals
 from ..pose.solving import SolvedPose, solve_chain_pose
 from ..pose.task import SINGLE_PRECISION
-from .keys import location_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +115,11 @@ def _end_turns(plan: ChainPlan, motion: PlanMotion) -> Array | None:
     if plan.settings.end_rotation != "TARGET" or motion.end_pose is None:
         return None
     return nearest_rotation((motion.world_from_armature @ motion.end_pose)[:, :3, :3])
+
+
+def location_values(space: Array, places_world: Array) -> Array:
+    """Locations `(F, 3)` that bring an object to `places_world` `(F, 3)`; `space` as `keys.location_space` returns it."""
+    return solve_linear(space[:, :3, :3], places_world - space[:, :3, 3])
 
 
 def _present_joints(plan: ChainPlan, motion: PlanMotion, samples: Samples) -> Array:

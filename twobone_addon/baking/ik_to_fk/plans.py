@@ -11,16 +11,16 @@ from ...options import Group
 from ...rig.bones import RestBone
 from ...scene.blender_types import Constraint, Object, PoseBone, Scene
 from ...scene.keys.guarding import refuse_unwritable, unwritable
-from ...scene.lookup import find_armature, rotation_path, scale_path
+from ...scene.lookup import find_armature
+from ...scene.paths import rotation_path
 from ...scene.rest_bones import read_rest_bone
 from ...scene.rig.constraints import turned_bones
 from ...scene.rig.ik_reading import IkLimb, acting_ik, has_other_constraints, read_ik
 from ...scene.rig.rest_reading import bone_path
 from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
-from ...scene.walk.evaluate import Quantity
 from ...settings import OPTIONS, BakeSettings
-from ..motion.plan_motion import motion_quantities
 from ..plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
+from .limb_plan import LimbPlan
 from .switches import SWITCHES
 
 SETTINGS = ("armature", *(option.name for option in OPTIONS if option.group is Group.KEYS), "verify", "evaluation")
@@ -45,46 +45,6 @@ class Conversion:
     """Convert the limbs of a Rigify rig, by their FK controls and their IK/FK switch; so are those of a rig that Rigify made."""
     bones: frozenset[str] = frozenset()
     """Bones of the limbs that are meant; all limbs where none of these is one's."""
-
-
-@dataclass(frozen=True, slots=True)
-class LimbPlan:
-    """One limb to convert, found and checked."""
-
-    chain: ChainPlan
-    """The chain that gets the keys."""
-    shown: tuple[str, ...]
-    """Bones whose pose is to stay: of the upper, the lower and the tip's bone, then those of `further`."""
-    ik: IkLimb | None
-    """The constraint, if it is one that makes the pose."""
-    switch_path: str
-    """What is keyed over the range, beside the rotations; empty for nothing."""
-    switch_value: float
-    switch_present: float
-    """What is there now."""
-    further: tuple[tuple[RestBone, ...], ...]
-    """Bones below the end that are keyed as well, each as the path from the bone before it to itself."""
-    free_location: tuple[int, ...]
-    """Bones of the plan's chain, by index, that no constraint moves but IK, so their location is their own."""
-    scales_refused: TwoBoneError | None
-    """Why the scales of the bones that turn could not be keyed, if they have to be."""
-
-    def scale_paths(self) -> list[str]:
-        """Data paths of the scales of the bones that turn."""
-        return [scale_path(self.chain.rest.bones[index]) for index in self.chain.rest.turning]
-
-    def shown_pose(self, number: int) -> Quantity:
-        """Pose of one of the bones that show the limb."""
-        return Quantity("POSE", self.chain.names.armature, self.shown[number])
-
-    def quantities(self) -> list[Quantity]:
-        """What to sample before solving."""
-        further = [Quantity("CHANNELS", self.chain.names.armature, bone.name) for path in self.further for bone in path[1:]]
-        return [*motion_quantities(self.chain), *self.poses(), *further]
-
-    def poses(self) -> list[Quantity]:
-        """Poses of all bones that show the limb."""
-        return [self.shown_pose(number) for number in range(len(self.shown))]
 
 
 def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple[list[LimbPlan], list[str]]:

@@ -20,15 +20,15 @@ from ...rig.inheritance import parent_transform, pose_with_channels
 from ...rig.local_rotations import Matrices
 from ...rig.posing import joints_of, pose_path
 from ...rig.rotations import nearest_rotation
-from ...scene.keys.writing import ChannelKeys
-from ...scene.lookup import rotation_path
-from ...scene.walk.evaluate import Quantity, Samples
+from ...scene.keys.tables import ChannelKeys
+from ...scene.paths import rotation_path
+from ...scene.walk.quantities import Quantity, Samples
 from ..keys.holding import held_outside
 from ..keys.keying import KeyedChain, keyed_chain
 from ..motion.plan_motion import PlanMotion, aimed, plan_motion, points, posed_channels
 from ..pose.curve_values import rotation_curves
 from ..pose.solving import CurveSamples, SolvedChain, solve_curves, surroundings_of
-from .plans import LimbPlan
+from .limb_plan import LimbPlan
 
 IK_RESIDUAL = 2e-4
 """Tip error, relative to the limb's length, that Blender's IK leaves where it reaches: measured up to 1.5e-4."""

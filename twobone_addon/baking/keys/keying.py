@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...array_types import Array
-from ...scene.keys.writing import ChannelKeys
-from ..plan.planning import ChainPlan
+from ...scene.keys.tables import ChannelKeys
+from ..plan.chain_plan import ChainPlan
 from ..pose.solving import CurveSamples, SolvedChain
 from .holding import held_outside
 from .looping import loop_slopes

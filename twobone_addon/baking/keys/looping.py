@@ -8,7 +8,7 @@ import numpy as np
 
 from ...array_types import Array
 from ...curves.loops import goes_on, meets, seam_slopes
-from ..plan.planning import ChainPlan
+from ..plan.chain_plan import ChainPlan
 from ..pose.solving import CurveSamples
 
 QUATERNION = ".rotation_quaternion"

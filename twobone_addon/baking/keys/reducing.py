@@ -14,10 +14,10 @@ from ...curves.reduction import Reduction, reduce_keys
 from ...rig.bones import BoneChannels, RestBone
 from ...rig.channels import channel_rotations
 from ...rig.inheritance import pose_with_channels
-from ...scene.keys.writing import ChannelKeys
-from ...scene.lookup import rotation_path, scale_path
+from ...scene.keys.tables import ChannelKeys
+from ...scene.paths import rotation_path, scale_path
 from ..motion.plan_motion import points
-from ..plan.planning import ChainPlan
+from ..plan.chain_plan import ChainPlan
 from ..pose.solving import SolvedChain
 from .looping import loop_slopes
 

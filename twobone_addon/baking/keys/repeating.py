@@ -16,10 +16,9 @@ from ...arrays import frame_rows, magnitude
 from ...curves.bezier import Keys, evaluate
 from ...curves.drift import portions
 from ...rig.channels import channel_rotations
-from ...scene.keys.tables import INTERPOLATION, KEY_GENERATED, NEAR_FRAME, some_keys
-from ...scene.keys.writing import ChannelKeys
-from ...scene.lookup import rotation_path
-from ..plan.planning import ChainPlan
+from ...scene.keys.tables import INTERPOLATION, KEY_GENERATED, NEAR_FRAME, ChannelKeys, some_keys
+from ...scene.paths import rotation_path
+from ..plan.chain_plan import ChainPlan
 from ..pose.solving import REPEATED, SolvedChain
 from .reducing import NO_DRIFT, KeyDrift, extreme_frames, kept_frames, key_drift, posed_points, tried_rotation
 

@@ -13,8 +13,8 @@ from ...rig.bones import BoneChannels, ChainMotion, RestBone
 from ...rig.channels import channel_rotations
 from ...rig.inheritance import local_basis
 from ...rig.rotations import determinant, nearest_rotation
-from ...scene.walk.evaluate import Quantity, Samples
-from ..plan.planning import ChainPlan
+from ...scene.walk.quantities import Quantity, Samples
+from ..plan.chain_plan import ChainPlan
 
 LARGEST = 1e18
 """Blender multiplies in single precision, where the squares of larger numbers are infinite."""

@@ -14,7 +14,7 @@ from ...rig.inheritance import parent_transform
 from ...rig.rotations import solve_linear
 from ...scene.keys.tables import Keyed, KeyTable
 from ...scene.keys.writing import ChannelKeys
-from ...scene.lookup import rotation_path
+from ...scene.paths import rotation_path
 from ...scene.walk.evaluate import Samples
 from ..motion.plan_motion import PlanMotion
 from ..plan.planning import ChainPlan

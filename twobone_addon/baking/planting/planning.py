@@ -17,7 +17,8 @@ from ...scene.blender_types import Object, PoseBone, Scene
 from ...scene.keys.guarding import refuse_unwritable
 from ...scene.keys.reading import read_keyed
 from ...scene.keys.tables import Keyed
-from ...scene.lookup import find_armature, location_path
+from ...scene.lookup import find_armature
+from ...scene.paths import location_path
 from ...scene.rest_bones import read_rest_bone
 from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.constraints import is_constrained

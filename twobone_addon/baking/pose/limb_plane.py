@@ -15,7 +15,7 @@ from ...rig.posing import Laying, Reference, joints_of, pose_path
 from ...rig.rotations import least_turn
 from ...rig.turning import hinge_axis
 from ..motion.plan_motion import PlanMotion, points
-from ..plan.planning import ChainPlan
+from ..plan.chain_plan import ChainPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from ...rig.bones import RestBone
 from ...rig.local_rotations import LocalRotations, Matrices
 from ...rig.scaling import scale_carriers
 from ...scene.blender_types import Scene
-from ...scene.lookup import object_named, rotation_path, rotation_values
+from ...scene.lookup import object_named, rotation_values
+from ...scene.paths import rotation_path
 from ...scene.rest_bones import read_rest_bone
 from ...scene.walk.present import present_samples
 from ...settings import BakeSettings

@@ -15,9 +15,9 @@ from ...rig.local_rotations import LocalRotations, Matrices
 from ...rig.posing import Turned, pose_with_rotations, present_reference, rest_reference
 from ...rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
 from ...rig.scaling import scale_carriers
-from ...scene.lookup import rotation_path, scale_path
+from ...scene.paths import rotation_path, scale_path
 from ..motion.plan_motion import AimedMotion, PlanMotion
-from ..plan.planning import ChainPlan
+from ..plan.chain_plan import ChainPlan
 from .curve_values import Surroundings, rotation_curves
 from .task import chain_task, target_offset
 

@@ -16,7 +16,7 @@ from ...rig.scaling import stretched
 from ...settings import LIMB_PLANES, BakeSettings
 from ...solver import ReachOptions, sides_with_hysteresis
 from ..motion.plan_motion import AimedMotion, PlanMotion, points
-from ..plan.planning import ChainPlan
+from ..plan.chain_plan import ChainPlan
 from .bends import NEARLY_STRAIGHT, kept_sides, seen_bend
 from .limb_plane import Limb, limb_in_plane
 

@@ -51,6 +51,27 @@ class Keyed:
     """Whether any of the keys is baked."""
 
 
+@dataclass(frozen=True, slots=True)
+class ChannelKeys:
+    """The keys of one channel inside the range."""
+
+    path: str
+    index: int
+    group: str
+    frames: Array
+    """`(K,)` ascending."""
+    values: Array
+    """`(K,)`"""
+    interpolation: str
+    """`CONSTANT`, `LINEAR` or `BEZIER`."""
+    left: Array | None = None
+    """`(K, 2)` handles before the keys, for `BEZIER`: frame, value."""
+    right: Array | None = None
+    """`(K, 2)` handles after the keys."""
+    outside: KeyTable | None = None
+    """What the curve is to have outside the range, where that is not what it has; keys inside do not count."""
+
+
 def read_keys(fcurve: FCurve) -> KeyTable:
     """Everything the curve's keys hold."""
     return {name: key_numbers(fcurve, name) for name in WIDTHS}

@@ -6,7 +6,6 @@ Inside the range a curve gets exactly the new keys; outside it every key stays a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from .tables import (
     HANDLES,
     INTERPOLATION,
     NEAR_FRAME,
+    ChannelKeys,
     KeyTable,
     joined_keys,
     new_keys,
@@ -32,27 +32,6 @@ STRAIGHT_HANDLES = 1e-4
 
 COLOR_MODES = {"rotation_quaternion": "AUTO_YRGB"}
 """How `keyframe_insert` colours new curves; all others are `AUTO_RGB`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelKeys:
-    """The keys of one channel inside the range."""
-
-    path: str
-    index: int
-    group: str
-    frames: Array
-    """`(K,)` ascending."""
-    values: Array
-    """`(K,)`"""
-    interpolation: str
-    """`CONSTANT`, `LINEAR` or `BEZIER`."""
-    left: Array | None = None
-    """`(K, 2)` handles before the keys, for `BEZIER`: frame, value."""
-    right: Array | None = None
-    """`(K, 2)` handles after the keys."""
-    outside: KeyTable | None = None
-    """What the curve is to have outside the range, where that is not what it has; keys inside do not count."""
 
 
 def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end: float) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from ...array_types import Array
 from ...rig.lineage import BoneLink, Carrier, ChannelValues, ObjectLink
 from ..blender_types import Constraint, Object, PoseBone
-from ..lookup import rotation_channel
+from ..paths import rotation_channel
 from ..rest_bones import read_rest_bone
 from .animation_reading import Animation, read_animation, steers_bones
 from .dependencies import inverse_kinematics

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from ...errors import ChainError, SelectionError
 from ..blender_types import Object, PoseBone
+from .chain_names import ChainNames
 from .control_limbs import ControlLimbs, named_alike, source_of
 from .limb_pieces import PassedOver, bones_below, is_body, is_nothing, is_piece, is_twist, whole_of
 from .selection import selected_bones
@@ -28,19 +28,6 @@ with a tail that nothing starts from (which importers make up)."""
 
 ALIKE = 0.6
 """Ratio of the links from which a pair of bones looks like a limb. Arms and legs are above; a whole leg and its foot below."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChainNames:
-    """A chain by the names of its bones."""
-
-    armature: str
-    upper: str
-    lower: str
-    tip: str
-    """Bone that carries the tip: the lower bone itself or one below it."""
-    tip_at_tail: bool
-    """Whether the tip is that bone's tail; else its head."""
 
 
 def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", tip_end: str = "AUTO") -> ChainNames:

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import bpy
 
 from ...errors import ChainError
 from ..blender_types import Constraint, Object, PoseBone
 from ..keys.reading import moving_curves
 from ..lookup import refuse_namesake
-from .chain_finding import ChainNames
+from .chain_names import ChainNames, IkLimb
 from .constraints import turned_bones
 
 LINKS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class IkLimb:
-    """An IK constraint over two links."""
-
-    names: ChainNames
-    bone: str
-    """Bone that carries the constraint."""
-    constraint: str
-    target: str
-    target_bone: str
-
-    @property
-    def path(self) -> str:
-        """Data path of the constraint."""
-        bone, name = (bpy.utils.escape_identifier(part) for part in (self.bone, self.constraint))
-        return f'pose.bones["{bone}"].constraints["{name}"]'
 
 
 def acting_ik(armature: Object, bone: str = "") -> list[tuple[PoseBone, Constraint]]:

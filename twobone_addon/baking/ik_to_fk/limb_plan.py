@@ -1,0 +1,53 @@
+"""One limb to convert from IK to FK: what planning finds, and what solving needs to know of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...errors import TwoBoneError
+from ...rig.bones import RestBone
+from ...scene.paths import scale_path
+from ...scene.rig.chain_names import IkLimb
+from ...scene.walk.quantities import Quantity
+from ..motion.plan_motion import motion_quantities
+from ..plan.chain_plan import ChainPlan
+
+
+@dataclass(frozen=True, slots=True)
+class LimbPlan:
+    """One limb to convert, found and checked."""
+
+    chain: ChainPlan
+    """The chain that gets the keys."""
+    shown: tuple[str, ...]
+    """Bones whose pose is to stay: of the upper, the lower and the tip's bone, then those of `further`."""
+    ik: IkLimb | None
+    """The constraint, if it is one that makes the pose."""
+    switch_path: str
+    """What is keyed over the range, beside the rotations; empty for nothing."""
+    switch_value: float
+    switch_present: float
+    """What is there now."""
+    further: tuple[tuple[RestBone, ...], ...]
+    """Bones below the end that are keyed as well, each as the path from the bone before it to itself."""
+    free_location: tuple[int, ...]
+    """Bones of the plan's chain, by index, that no constraint moves but IK, so their location is their own."""
+    scales_refused: TwoBoneError | None
+    """Why the scales of the bones that turn could not be keyed, if they have to be."""
+
+    def scale_paths(self) -> list[str]:
+        """Data paths of the scales of the bones that turn."""
+        return [scale_path(self.chain.rest.bones[index]) for index in self.chain.rest.turning]
+
+    def shown_pose(self, number: int) -> Quantity:
+        """Pose of one of the bones that show the limb."""
+        return Quantity("POSE", self.chain.names.armature, self.shown[number])
+
+    def quantities(self) -> list[Quantity]:
+        """What to sample before solving."""
+        further = [Quantity("CHANNELS", self.chain.names.armature, bone.name) for path in self.further for bone in path[1:]]
+        return [*motion_quantities(self.chain), *self.poses(), *further]
+
+    def poses(self) -> list[Quantity]:
+        """Poses of all bones that show the limb."""
+        return [self.shown_pose(number) for number in range(len(self.shown))]
