@@ -8,7 +8,8 @@ import bpy
 
 from ..blender_types import Constraint, FCurve, Object, PoseBone
 from ..keys.fingerprints import Digest, animated_paths, plain
-from ..lookup import ROTATION_CHANNELS, bone_owner, objects_by_name, owner_of
+from ..lookup import bone_owner, objects_by_name, owner_of
+from ..paths import rotation_channel
 from .dependencies import DependencyFinder, Node
 from .stillness import CHANNELS
 
@@ -88,7 +89,7 @@ class _Motion:
 
     def _add_channels(self, datablock: Object, moved: Object, prefix: str) -> None:
         """Add the channels that nothing animates, for these stay as somebody has left them."""
-        rotation = ROTATION_CHANNELS.get(moved.rotation_mode, "rotation_euler")
+        rotation = rotation_channel(moved.rotation_mode)
         self.digest.add(moved.rotation_mode)
         for name in ("location", rotation, "scale"):
             if prefix + name not in self._paths(datablock):
