@@ -38,6 +38,8 @@ class SwitchReport:
     """The bone that is seen where the lower bone is; empty where nothing is seen there."""
     properties: list[str]
     """Data paths of what was switched; empty where the limb was on FK already."""
+    owners: list[str]
+    """Names of the datablocks that have these properties: the armature as a rule."""
     values: list[float]
     keys: int
     """Keys that were written; 0 where there is no animation, so that the properties were set."""
@@ -64,14 +66,24 @@ def switch_to_fk(scene: Scene, settings: BakeSettings, active: Object | None = N
             "Set the influence of the constraints that it follows by hand."
         )
     within = frame_range(scene, settings)
-    keys = [] if _is_still(armature) else [_keys(armature, settings, setting, within) for setting in wanted]
-    refuse_unwritable(armature, [key.path for key in keys], settings.destination)
-    if keys:
-        _write(scene, armature, settings, keys, within)
-    else:
+    keyed = {} if _is_still(armature) else _keys_by_owner(settings, wanted, within)
+    for owner, keys in keyed.items():
+        refuse_unwritable(owner, [key.path for key in keys], settings.destination)
+    for owner, keys in keyed.items():
+        _write(scene, owner, settings, keys, within)
+    if not keyed:
         for setting in wanted:
-            set_value(armature, setting.path, setting.value)
-    return _report(armature, names, wanted, keys, within)
+            set_value(setting.owner, setting.path, setting.value)
+    return _report(armature, names, wanted, [key for keys in keyed.values() for key in keys], within)
+
+
+def _keys_by_owner(
+    settings: BakeSettings, wanted: Sequence[Setting], within: tuple[float, float]
+) -> dict[Object, list[ChannelKeys]]:
+    keyed: dict[Object, list[ChannelKeys]] = {}
+    for setting in wanted:
+        keyed.setdefault(setting.owner, []).append(_keys(settings, setting, within))
+    return keyed
 
 
 def _report(
@@ -85,6 +97,7 @@ def _report(
         to="FK",
         visible_bone=shown.bone if shown else "",
         properties=[setting.path for setting in wanted],
+        owners=[setting.owner.name for setting in wanted],
         values=[setting.value for setting in wanted],
         keys=sum(len(key.frames) for key in keys),
         frame_start=within[0],
@@ -98,24 +111,22 @@ def _is_still(armature: Object) -> bool:
     return not (bag is not None and bag.fcurves) and not (data is not None and data.nla_tracks)
 
 
-def _write(
-    scene: Scene, armature: Object, settings: BakeSettings, keys: Sequence[ChannelKeys], within: tuple[float, float]
-) -> None:
-    name = settings.stored or settings.upper or armature.name
+def _write(scene: Scene, owner: Object, settings: BakeSettings, keys: Sequence[ChannelKeys], within: tuple[float, float]) -> None:
+    name = settings.stored or settings.upper or owner.name
     with (
-        edits_kept(scene, [armature], {(armature, key.path) for key in keys}),
-        open_destination(armature, settings.destination, name, *within) as bag,
+        edits_kept(scene, [owner], {(owner, key.path) for key in keys}),
+        open_destination(owner, settings.destination, name, *within) as bag,
     ):
         write_keys(bag, keys, *within)
 
 
-def _keys(armature: Object, settings: BakeSettings, setting: Setting, within: tuple[float, float]) -> ChannelKeys:
+def _keys(settings: BakeSettings, setting: Setting, within: tuple[float, float]) -> ChannelKeys:
     """Keys at both ends of the range, and beside it such that all is as before there."""
-    present = float(armature.path_resolve(setting.path))
+    present = float(setting.owner.path_resolve(setting.path))
     frames = np.unique(np.array(within))
     held = BakeSettings(key_before=True, key_after=True, destination=settings.destination)
     outside = held_outside(
-        read_keyed(armature, setting.path, 0, *within), settings=held, within=within, present=(present, present)
+        read_keyed(setting.owner, setting.path, 0, *within), settings=held, within=within, present=(present, present)
     )
     group = setting.path.split('"')[1] if '"' in setting.path else ""
     values = np.full(len(frames), setting.value)

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...array_types import Array
 from ...scene.lookup import object_named
-from ...scene.rig.showing import Shown, notes_on_sight, shown_bone
+from ...scene.rig.showing import Shown, shown_bone
+from ...scene.rig.skin import hidden_skins
 from ...scene.rig.switches import influences_change
 from ...scene.walk.evaluate import Quantity, Samples
 from ..motion.plan_motion import points
@@ -50,11 +51,16 @@ def look_for(solved: SolvedChain) -> Shown | None:
 
 def needs_a_look(solved: SolvedChain, shown: Shown) -> bool:
     """Whether parents and constraints do not tell that the visible bone follows at all frames."""
-    if shown.bone == solved.plan.rest.lower.name:
+    if is_own(solved, shown):
         return False
     if not shown.follows:
         return True
     return influences_change(object_named(solved.plan.names.armature), shown.deciding)
+
+
+def is_own(solved: SolvedChain, shown: Shown) -> bool:
+    """Whether what is seen is the chain's lower bone itself."""
+    return (shown.armature, shown.bone) == (solved.plan.names.armature, solved.plan.rest.lower.name)
 
 
 def look_frames(solved: SolvedChain) -> Array:
@@ -67,31 +73,30 @@ def sight_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
     """What to sample in order to see what people see."""
     plan = solved.plan
     tip = plan.pose(len(plan.rest.bones) - 1)
-    return [plan.armature_world, plan.target_world, tip, Quantity("POSE", plan.names.armature, shown.bone)]
+    seen = [Quantity("WORLD", shown.armature), Quantity("POSE", shown.armature, shown.bone)]
+    return [plan.armature_world, plan.target_world, tip, *seen]
 
 
 def unmeasured(solved: SolvedChain, shown: Shown) -> Sight:
     """What is known without looking."""
-    is_own = shown.bone == solved.plan.rest.lower.name
-    return Sight(shown.bone, is_own, shown.follows, _reasons(solved, shown), None, 0.0)
+    return Sight(shown.bone, is_own(solved, shown), shown.follows, _reasons(solved, shown), None, 0.0)
 
 
 def sight(solved: SolvedChain, shown: Shown, samples: Samples, limb_length: float) -> Sight:
     """Compare the visible bone, at the frames of `look_frames`, which the samples have, with the chain's tip and its target."""
     plan, samples = solved.plan, samples.on(look_frames(solved))
-    armature = object_named(plan.names.armature)
-    rest = np.array(armature.data.bones[shown.bone].matrix_local)
+    world, other = samples[plan.armature_world], object_named(shown.armature)
+    rest = np.array(object_named(plan.names.armature).matrix_world.inverted_safe() @ other.matrix_world)
+    rest = rest @ np.array(other.data.bones[shown.bone].matrix_local)
     at_rest = np.linalg.inv(rest) @ np.append(plan.rest.rest_joints()[-1], 1.0)
-    world = samples[plan.armature_world]
-    seen = points(world, points(samples[Quantity("POSE", armature.name, shown.bone)], at_rest[:3]))
+    posed = samples[Quantity("POSE", other.name, shown.bone)]
+    seen = points(samples[Quantity("WORLD", other.name)], points(posed, at_rest[:3]))
     tip = points(world, points(samples[plan.pose(len(plan.rest.bones) - 1)], plan.rest.tip))
     target = points(samples[plan.target_world], solved.pose.target_offset)
     away = np.broadcast_to(distances(seen, target), samples.frames.shape)
     apart = np.broadcast_to(distances(seen, tip), samples.frames.shape)
     if apart.max() <= APART * limb_length or not np.isfinite(away).any():
-        return Sight(
-            shown.bone, is_own=False, follows=True, hindrances=tuple(notes_on_sight(armature)), max_distance=None, frame=0.0
-        )
+        return Sight(shown.bone, is_own=False, follows=True, hindrances=_unseen(solved), max_distance=None, frame=0.0)
     worst = int(np.nanargmax(np.where(apart > APART * limb_length, away, -1.0)))
     found = _reasons(solved, shown)
     when = float(samples.frames[worst])
@@ -99,12 +104,21 @@ def sight(solved: SolvedChain, shown: Shown, samples: Samples, limb_length: floa
 
 
 def _reasons(solved: SolvedChain, shown: Shown) -> tuple[str, ...]:
-    notes = notes_on_sight(object_named(solved.plan.names.armature))
     lower = solved.plan.names.lower
-    followed = "the keys" if shown.bone == lower else f'"{lower}"'
+    followed = "the keys" if is_own(solved, shown) else f'"{lower}"'
     hindered = [
-        f'Bone "{shown.bone}" does not follow {followed}: constraint "{each.constraint}" of "{each.bone}" '
-        + ("acts on it." if each.acts else "does not act on it.")
+        f'Bone "{shown.bone}" does not follow {followed}: '
+        + (f'constraint "{each.constraint}"' if each.constraint else "the drivers of the rotation")
+        + f' of "{each.bone}" '
+        + (("acts" if each.constraint else "act") + " on it." if each.acts else "does not act on it.")
         for each in (() if shown.follows else shown.hindrances)
     ]
-    return (*notes, *hindered[:1])
+    return (*_unseen(solved), *hindered[:1])
+
+
+def _unseen(solved: SolvedChain) -> tuple[str, ...]:
+    """Sentences about meshes that do not show the motion of the armature or of one that follows it."""
+    found = hidden_skins(object_named(solved.plan.names.armature))
+    return tuple(
+        f'Modifier "{modifier}" of "{mesh}" is hidden in the viewport, so that mesh does not follow.' for modifier, mesh in found
+    )

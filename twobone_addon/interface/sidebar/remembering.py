@@ -4,6 +4,7 @@ While something is moved or played, which changes the scene all the time, panels
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import bpy
@@ -13,6 +14,7 @@ from ...baking.report.freshness import chain_digest
 from ...errors import TwoBoneError
 from ...scene.rig.chain_finding import chain_from_names
 from ...scene.rig.showing import Shown, shown_bone
+from ...scene.rig.skin import hidden_skins
 from ...settings import BakeSettings
 from ..stored.where import is_busy
 
@@ -49,14 +51,24 @@ class Memory(Generic[Found]):
         self._current.clear()
 
 
-visible: Memory[Shown | None] = Memory()
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """What is seen of a chain."""
+
+    shown: Shown | None = None
+    """`None` where nothing deforms there, or there is no such limb."""
+    hidden: tuple[tuple[str, str], ...] = ()
+    """Armature modifiers that are hidden in the viewport, each with its mesh."""
+
+
+visible: Memory[Visible] = Memory()
 digests: Memory[str] = Memory()
 
 
-def visible_bone(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Shown | None:
-    """What is seen of a chain now; `None` where nothing deforms there, or there is no such limb."""
+def visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Visible:
+    """What is seen of a chain now."""
     _notice_changes()
-    return visible.recall((armature, upper, lower, tip, tip_end), lambda: _visible_bone(armature, upper, lower, tip, tip_end))
+    return visible.recall((armature, upper, lower, tip, tip_end), lambda: _visible_limb(armature, upper, lower, tip, tip_end))
 
 
 def present_digest(settings: BakeSettings) -> str:
@@ -65,12 +77,13 @@ def present_digest(settings: BakeSettings) -> str:
     return digests.recall(settings, lambda: chain_digest(settings))
 
 
-def _visible_bone(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Shown | None:
+def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Visible:
     thing = bpy.data.objects[armature]
     try:
-        return shown_bone(thing, chain_from_names(thing, upper, lower, tip, tip_end))
+        shown = shown_bone(thing, chain_from_names(thing, upper, lower, tip, tip_end))
     except TwoBoneError:
-        return None  # There is no such limb, which is said elsewhere.
+        return Visible()  # There is no such limb, which is said elsewhere.
+    return Visible(shown, tuple(hidden_skins(thing)))
 
 
 @persistent

@@ -6,12 +6,16 @@ from bpy.app.translations import pgettext_iface
 from ...baking.plan.completing import StoredChain
 from ..operators.fk_switch import TWOBONE_OT_switch
 from ..rows import draw_sentence
-from .remembering import visible_bone
+from .remembering import visible_limb
 
 
 def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain) -> None:
-    """Nothing where the visible limb follows the chain; else a warning and the switch."""
-    shown = visible_bone(chain.id_data.name, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    """Nothing where the visible limb follows the chain and no mesh is left behind; else a warning, and the switch."""
+    visible = visible_limb(chain.id_data.name, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    for modifier, mesh in visible.hidden:
+        text = pgettext_iface('Modifier "{modifier}" of "{mesh}" is hidden in the viewport, so that mesh does not follow')
+        draw_sentence(layout, text.format(modifier=modifier, mesh=mesh), context, icon="ERROR")
+    shown = visible.shown
     if shown is None or shown.follows:
         return
     column = layout.column(align=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..blender_types import Constraint, Object, ViewLayer
+from ..blender_types import Constraint, Object
 from ..keys.reading import is_animated
 from ..moves.dependencies import Node
 from .rig_ik import COPYING, RigIk, RigReader, constraint_path
 from .showing import Hindrance
-from .switches import TRIED, Setting, driving_properties, set_value, trial
+from .switches import TRIED, Property, Setting, driving_properties, set_value
+from .trials import Trial, trial
 
 Influence = tuple[str, str, float]
 """Names of a bone and of its constraint, and the influence that it is to have."""
@@ -23,18 +24,19 @@ def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[
     Properties are tried on a copy of the armature.
     """
     wanted = [*_wanted_of_ik(armature, ik), *(each for bone in shown for each in _wanted_of(armature, reader, bone, control))]
-    found: dict[str, float] = {}
-    asked: dict[str, list[Influence]] = {}
+    found: dict[Property, float] = {}
+    asked: dict[Property, list[Influence]] = {}
     for bone, name, influence in wanted:
         constraint = armature.pose.bones[bone].constraints[name]
         driving = driving_properties(armature, Hindrance(bone, name, acts=True))
         if driving is None:
             found |= _own(armature, constraint, constraint_path(bone, name), influence)
-        for path in driving or ():
-            asked.setdefault(path, []).append((bone, name, influence))
+        for owner, path in driving or ():
+            if owner == armature:
+                asked.setdefault((owner, path), []).append((bone, name, influence))
     if asked:
         found |= _tried(armature, asked)
-    return [Setting(path, value) for path, value in found.items()]
+    return [Setting(owner, path, value) for (owner, path), value in found.items()]
 
 
 def _wanted_of_ik(armature: Object, ik: RigIk) -> Iterator[Influence]:
@@ -64,36 +66,37 @@ def _sources(constraint: Constraint) -> Iterator[Node]:
             yield entry.target.name, entry.subtarget
 
 
-def _own(armature: Object, constraint: Constraint, path: str, influence: float) -> dict[str, float]:
-    needed: dict[str, float] = {}
+def _own(armature: Object, constraint: Constraint, path: str, influence: float) -> dict[Property, float]:
+    needed: dict[Property, float] = {}
     if abs(constraint.influence - influence) > NEARLY or is_animated(armature, f"{path}.influence"):
-        needed[f"{path}.influence"] = influence
+        needed[armature, f"{path}.influence"] = influence
     if influence and (constraint.mute or is_animated(armature, f"{path}.mute")):
-        needed[f"{path}.mute"] = 0.0
+        needed[armature, f"{path}.mute"] = 0.0
     return needed
 
 
-def _tried(armature: Object, asked: dict[str, list[Influence]]) -> dict[str, float]:
+def _tried(armature: Object, asked: dict[Property, list[Influence]]) -> dict[Property, float]:
     """The values of properties that bring influences to what they are to be; of those that do now, if they are animated."""
-    helpful: dict[str, float] = {}
-    with trial(armature) as (thing, layer):
-        for path, influences in asked.items():
-            now = thing.path_resolve(path)
-            best, least, most = float(now), _off(thing, layer, influences), 0.0
+    helpful: dict[Property, float] = {}
+    with trial(armature) as tried:
+        for (owner, path), influences in asked.items():
+            copied = tried.copies[owner]
+            now = copied.path_resolve(path)
+            best, least, most = float(now), _off(tried, influences), 0.0
             for value in TRIED:
-                set_value(thing, path, value)
-                off = _off(thing, layer, influences)
+                set_value(copied, path, value)
+                off = _off(tried, influences)
                 most = max(most, off)
                 if off < least - NEARLY:
                     best, least = value, off
-            set_value(thing, path, best)
-            if best != now or (most > least + NEARLY and is_animated(armature, path)):
-                helpful[path] = best
+            set_value(copied, path, best)
+            if best != now or (most > least + NEARLY and is_animated(owner, path)):
+                helpful[owner, path] = best
     return helpful
 
 
-def _off(thing: Object, layer: ViewLayer, influences: list[Influence]) -> float:
-    layer.update()
-    bones = thing.evaluated_get(layer.depsgraph).pose.bones
+def _off(tried: Trial, influences: list[Influence]) -> float:
+    tried.layer.update()
+    bones = tried.evaluated(tried.thing).pose.bones
     constraints = ((bones[bone].constraints[name], wanted) for bone, name, wanted in influences)
     return sum(abs((0.0 if each.mute else each.influence) - wanted) for each, wanted in constraints)

@@ -7,14 +7,18 @@ find it. What takes part of a share away, such as the constraint that copies an 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+import bpy
 from mathutils import Vector
 
-from ..blender_types import Constraint, Object, PoseBone
-from ..moves.dependencies import Node, inverse_kinematics
+from ..blender_types import Constraint, FCurve, Object, PoseBone
+from ..lookup import BONES, bone_owner, owner_of
+from ..moves.dependencies import Node, drivers_by_owner, inverse_kinematics
 from .chain_finding import ChainNames, bones_between
+from .skin import BESIDE, deforming_beside, deforms_a_mesh, followers
+from .trials import Turned
 
 REPLACING = {
     "COPY_TRANSFORMS", "COPY_LOCATION", "COPY_ROTATION", "CHILD_OF", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO",
@@ -27,18 +31,29 @@ WHOLE = {"COPY_TRANSFORMS", "ARMATURE"}
 FOLLOWS = 0.99
 """Share from which on a bone follows."""
 
-BESIDE = 0.05
-"""Part of the lower link's length within which a bone's ends have to be for the bone to lie on it at rest."""
+TURNS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
+"""Channels whose drivers let a bone turn as another one does."""
+
+View = Callable[[Object], Object]
+"""From an object to what it is evaluated to, where the influences are."""
+
+
+def as_it_is(thing: Object) -> Object:
+    """Objects of the file have the influences of the scene's own evaluation."""
+    return thing
 
 
 @dataclass(frozen=True, slots=True)
 class Hindrance:
-    """A constraint that keeps a bone from following the chain."""
+    """A constraint, or the drivers of its rotation, that keep a bone from following the chain."""
 
     bone: str
     constraint: str
+    """Its name; empty for drivers."""
     acts: bool
     """Whether it is in the way because it acts; else because it does not (it is muted, or has no influence)."""
+    armature: str = ""
+    """Name of the bone's armature, if it is another one than the chain's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +65,10 @@ class Shown:
     """0..1, how much of the chain's motion reaches it."""
     hindrances: tuple[Hindrance, ...]
     """What keeps the rest from it."""
-    deciding: tuple[tuple[str, str], ...]
-    """Bone and constraint of every influence that decides about it."""
+    deciding: tuple[Hindrance, ...]
+    """Bone and constraint of every influence that decides about it, whether it is in the way now or not."""
+    armature: str
+    """Name of the bone's armature: the chain's, or one that follows it."""
 
     @property
     def follows(self) -> bool:
@@ -62,58 +79,29 @@ class Shown:
 def shown_bone(armature: Object, names: ChainNames) -> Shown | None:
     """What is seen of the chain's lower link; `None` where no bone deforms anything there."""
     linked, (_, mid, tip) = Links(armature, {names.lower}), _rest_joints(armature, names)
-    beside = [name for name in deforming_beside(armature, mid, tip) if name != names.lower]
-    followers = [name for name in beside if linked.can_follow(name)]
-    own = armature.pose.bones[names.lower]
-    if own.bone.use_deform and (not followers or _deforms_a_mesh(armature, own.name)):
-        followers = [own.name]
-    found = [linked.shown(name) for name in followers]
-    return max(found, key=lambda shown: shown.share) if found else None
+    others = [] if deforms_a_mesh(armature) else [other for other in followers(armature) if deforms_a_mesh(other)]
+    seen = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
+    if not seen:
+        seen = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
+        own = armature.pose.bones[names.lower]
+        if own.bone.use_deform and (not seen or deforms_a_mesh(armature, own.name) or not deforms_a_mesh(armature)):
+            seen = [linked.shown((armature.name, own.name))]
+    return max(seen, key=lambda shown: shown.share) if seen else None
 
 
-def hindrances(armature: Object, names: ChainNames) -> list[Hindrance]:
+def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
     """What keeps the bones that deform along the whole limb, and the one at its end, from following the chain."""
     root, mid, tip = _rest_joints(armature, names)
-    near = BESIDE * (tip - mid).length
-    ends = [bone.name for bone in armature.data.bones if bone.use_deform and (bone.head_local - tip).length <= near]
     above = {bone.name for bone in bones_between(armature, names.upper, names.lower)} - {names.lower}
     found: dict[Hindrance, None] = {}
-    for chain, beside in (
-        (above, deforming_beside(armature, root, mid)),
-        ({names.lower}, deforming_beside(armature, mid, tip) + ends),
-    ):
-        linked = Links(armature, chain)
-        shown = [linked.shown(name) for name in dict.fromkeys([*chain, *beside]) if name in chain or linked.can_follow(name)]
+    for chain, start, end in ((above, root, mid), ({names.lower}, mid, tip)):
+        linked = Links(armature, chain, view)
+        shown = [linked.shown((armature.name, name)) for name in chain]
+        for other in (armature, *followers(armature)):
+            shown += linked.shown_beside(other, start, end)
+            shown += linked.shown_at(other, tip, BESIDE * (tip - mid).length) if end == tip else []
         found |= {hindrance: None for each in shown if not each.follows for hindrance in each.hindrances}
     return list(found)
-
-
-def notes_on_sight(armature: Object) -> list[str]:
-    """Sentences about meshes that do not show the armature's motion."""
-    return [
-        f'Modifier "{modifier.name}" of "{child.name}" is hidden in the viewport, so that mesh does not follow.'
-        for child in armature.children_recursive
-        for modifier in child.modifiers
-        if modifier.type == "ARMATURE" and modifier.object == armature and not modifier.show_viewport
-    ]
-
-
-def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
-    """Bones that deform and lie between two points at rest, the one nearest to the end first."""
-    along = end - start
-    length = along.length
-    if length == 0.0:
-        return []
-    found = [
-        bone
-        for bone in armature.data.bones
-        if bone.use_deform
-        and bone.length >= BESIDE * length
-        and all(_is_on(place - start, along, length) for place in (bone.head_local, bone.tail_local))
-    ]
-    return [
-        bone.name for bone in sorted(found, key=lambda bone: min((bone.tail_local - end).length, (bone.head_local - end).length))
-    ]
 
 
 def _rest_joints(armature: Object, names: ChainNames) -> tuple[Vector, Vector, Vector]:
@@ -122,49 +110,79 @@ def _rest_joints(armature: Object, names: ChainNames) -> tuple[Vector, Vector, V
     return bones[names.upper].head_local, bones[names.lower].head_local, tip
 
 
-def _is_on(place: Vector, along: Vector, length: float) -> bool:
-    part = min(1.0, max(0.0, place.dot(along) / (length * length)))
-    return (place - along * part).length <= BESIDE * length
-
-
-def _deforms_a_mesh(armature: Object, bone: str) -> bool:
-    """Whether a mesh has weights for a bone; also where no mesh hangs from the armature at all, for then nobody knows."""
-    meshes = [child for child in armature.children_recursive if child.type == "MESH" and _is_deformed_by(child, armature)]
-    return not meshes or any(bone in mesh.vertex_groups for mesh in meshes)
-
-
-def _is_deformed_by(mesh: Object, armature: Object) -> bool:
-    return any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in mesh.modifiers)
-
-
 class Links:
-    """How the motion of a chain reaches the bones of its armature; looks at each bone once."""
+    """How the motion of a chain reaches the bones of its armature and of others; looks at each bone once."""
 
-    def __init__(self, armature: Object, chain: Collection[str]) -> None:
+    def __init__(self, armature: Object, chain: Collection[str], view: View = as_it_is) -> None:
         """Take the chain's armature, and those of its bones whose motion is looked for."""
         self._armature = armature
         self._chain = chain
-        self._turning: Mapping[str, list[Constraint]] = inverse_kinematics(armature)
+        self._view = view
+        self._things = {thing.name: thing for thing in (armature, *followers(armature))}
+        self._turning: dict[str, dict[str, list[Constraint]]] = {}
+        self._drivers: dict[str, dict[str, list[FCurve]]] = {}
+        self._turned: Turned | None = None
         self._shares: dict[Node, float] = {}
         self._best: dict[Node, _Best] = {}
 
-    def can_follow(self, name: str) -> bool:
-        """Whether a bone could follow the chain, with other influences on the way than there are now."""
-        return self._best_of((self._armature.name, name)).share >= FOLLOWS
+    def shown_beside(self, other: Object, start: Vector, end: Vector) -> list[Shown]:
+        """The bones of an armature that deform between two points at rest, and could follow the chain."""
+        place = other.matrix_world.inverted_safe() @ self._armature.matrix_world if other != self._armature else None
+        ends = (start, end) if place is None else (place @ start, place @ end)
+        return self._that_can_follow(other, deforming_beside(other, *ends))
 
-    def shown(self, name: str) -> Shown:
+    def shown_at(self, other: Object, place: Vector, near: float) -> list[Shown]:
+        """Those that begin at a point."""
+        to_world = self._armature.matrix_world
+        found = [
+            bone.name
+            for bone in other.data.bones
+            if bone.use_deform
+            and (other.matrix_world @ bone.head_local - to_world @ place).length <= near * to_world.median_scale
+        ]
+        return self._that_can_follow(other, found)
+
+    def shown(self, node: Node) -> Shown:
         """A bone and its share."""
-        node = (self._armature.name, name)
         best = self._best_of(node)
-        return Shown(name, self._share(node), tuple(best.hindrances), tuple(best.deciding))
+        return Shown(node[1], self._share(node), tuple(best.hindrances), tuple(best.deciding), node[0])
+
+    def _that_can_follow(self, other: Object, names: list[str]) -> list[Shown]:
+        nodes = [(other.name, name) for name in names]
+        return [self.shown(node) for node in nodes if self._best_of(node).share >= FOLLOWS]
 
     def _bone(self, node: Node) -> PoseBone | None:
-        return self._armature.pose.bones.get(node[1]) if node[0] == self._armature.name and node[1] else None
+        thing = self._things.get(node[0])
+        return self._view(thing).pose.bones.get(node[1]) if thing is not None and node[1] else None
 
-    def _constraints(self, bone: PoseBone) -> Iterator[Constraint]:
+    def _is_of_chain(self, node: Node) -> bool:
+        return node[0] == self._armature.name and node[1] in self._chain
+
+    def _constraints(self, node: Node, bone: PoseBone) -> Iterator[Constraint]:
         """Those that decide what a bone follows, in the order of their effect."""
-        yield from self._turning.get(bone.name, [])
+        if node[0] not in self._turning:
+            self._turning[node[0]] = inverse_kinematics(self._view(self._things[node[0]]))
+        yield from self._turning[node[0]].get(bone.name, [])
         yield from (each for each in bone.constraints if each.type in REPLACING or each.type == "ARMATURE")
+
+    def _other(self, armature: str) -> str:
+        return armature if armature != self._armature.name else ""
+
+    def _can_be_turned(self, node: Node, bone: PoseBone) -> bool:
+        """Whether drivers turn a bone after one that could follow the chain."""
+        if node[0] not in self._drivers:
+            self._drivers[node[0]] = drivers_by_owner(self._things[node[0]])
+        driven = self._drivers[node[0]].get(bone_owner(bone), [])
+        turning = [fcurve for fcurve in driven if fcurve.data_path.rpartition(".")[2] in TURNS]
+        return not self._is_of_chain(node) and any(
+            self._best_of(read).share >= FOLLOWS for fcurve in turning for read in _read_bones(fcurve)
+        )
+
+    def _turned_share(self, node: Node) -> float:
+        """The share of a bone that drivers turn, which nothing but Blender's own evaluation tells."""
+        if self._turned is None:
+            self._turned = Turned(self._armature, self._chain)
+        return self._turned.share(node)
 
     def _share(self, node: Node) -> float:
         """The share that a bone has with the influences as they are."""
@@ -174,8 +192,10 @@ class Links:
         bone = self._bone(node)
         if bone is None:
             return 0.0
-        share = 1.0 if bone.name in self._chain else self._share((node[0], bone.parent.name)) if bone.parent else 0.0
-        for constraint in self._constraints(bone):
+        share = 1.0 if self._is_of_chain(node) else self._share((node[0], bone.parent.name)) if bone.parent else 0.0
+        if self._can_be_turned(node, bone):
+            share = self._turned_share(node)
+        for constraint in self._constraints(node, bone):
             sources = list(_sources(constraint))
             if sources and not constraint.mute:
                 offered = sum(part * self._share(source) for source, part in sources)
@@ -191,16 +211,20 @@ class Links:
         bone = self._bone(node)
         if bone is None:
             return self._best[node]
-        if bone.name in self._chain:
+        if self._is_of_chain(node):
             best = _Best(1.0, {}, {})
         else:
             best = self._best_of((node[0], bone.parent.name)) if bone.parent else _Best(0.0, {}, {})
-        for constraint in self._constraints(bone):
-            best = self._better(constraint, best)
+        if self._can_be_turned(node, bone):
+            drivers = Hindrance(bone.name, "", acts=True, armature=self._other(node[0]))
+            hinders = self._turned_share(node) < FOLLOWS
+            best = _Best(1.0, {drivers: None} if hinders else {}, {drivers: None})
+        for constraint in self._constraints(node, bone):
+            best = self._better(node[0], constraint, best)
         self._best[node] = best
         return best
 
-    def _better(self, constraint: Constraint, before: _Best) -> _Best:
+    def _better(self, armature: str, constraint: Constraint, before: _Best) -> _Best:
         """With a constraint or without it, whichever lets more of the chain's motion through."""
         offers = [(self._best_of(source), part) for source, part in _sources(constraint)]
         if not offers:
@@ -212,11 +236,10 @@ class Links:
             if weight == 0.0:
                 return before
             return offered if constraint.type in WHOLE and weight == 1.0 else before.together(offered)
-        carrier = _carrier(constraint)
         taken = offered if share > before.share else before
         hinders = weight < FOLLOWS if taken is offered else weight > 0.0
-        found = {Hindrance(carrier, constraint.name, acts=taken is before): None} if hinders else {}
-        return _Best(taken.share, taken.hindrances | found, taken.deciding | {(carrier, constraint.name): None})
+        decides = {Hindrance(_carrier(constraint), constraint.name, acts=taken is before, armature=self._other(armature)): None}
+        return _Best(taken.share, taken.hindrances | (decides if hinders else {}), taken.deciding | decides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +249,8 @@ class _Best:
     share: float
     hindrances: dict[Hindrance, None]
     """What would have to change."""
-    deciding: dict[tuple[str, str], None]
-    """Bone and constraint of all that has a say in it."""
+    deciding: dict[Hindrance, None]
+    """All that has a say in it."""
 
     def together(self, other: _Best) -> _Best:
         """Both have a part in it."""
@@ -243,6 +266,20 @@ def _carrier(constraint: Constraint) -> str:
     path = constraint.path_from_id()
     owner = constraint.id_data.path_resolve(path[: path.rindex(".constraints[")])
     return owner.name
+
+
+def _read_bones(fcurve: FCurve) -> Iterator[Node]:
+    """Bones whose transform, or whose channels, a driver reads."""
+    for variable in fcurve.driver.variables:
+        for target in variable.targets:
+            if target.id is None:
+                continue
+            if variable.type == "SINGLE_PROP":
+                owner = owner_of(target.data_path)
+                if owner and target.data_path.rpartition(".")[2].partition("[")[0] in TURNS:
+                    yield target.id.name, bpy.utils.unescape_identifier(owner.removeprefix(BONES))
+            elif target.bone_target:
+                yield target.id.name, target.bone_target
 
 
 def _sources(constraint: Constraint) -> Iterable[tuple[Node, float]]:

@@ -124,26 +124,26 @@ def double_of(armature: Object, kept: set[str]) -> Double | None:
     drivers = thing.animation_data.drivers if thing.animation_data else ()
     for fcurve in [fcurve for fcurve in drivers if owner_of(fcurve.data_path) not in owners]:
         thing.animation_data.drivers.remove(fcurve)
-    point_to_itself(thing, armature)
+    redirect(thing, armature, thing)
     return Double(thing)
 
 
-def point_to_itself(thing: Object, armature: Object) -> None:
-    """Let what is kept read the double where it reads the rig."""
-    for bone in thing.pose.bones:
+def redirect(copied: Object, before: Object, after: Object) -> None:
+    """Let the constraints of a copy's bones and its drivers read `after` where they read `before`."""
+    for bone in copied.pose.bones if getattr(copied, "pose", None) else ():
         for constraint in bone.constraints:
-            _redirect(constraint, thing, armature)
-    for fcurve in thing.animation_data.drivers if thing.animation_data else ():
+            _redirect(constraint, before, after)
+    for fcurve in copied.animation_data.drivers if copied.animation_data else ():
         for variable in fcurve.driver.variables:
             for target in variable.targets:
-                if target.id == armature:
-                    target.id = thing
+                if target.id == before:
+                    target.id = after
 
 
-def _redirect(constraint: Constraint, thing: Object, armature: Object) -> None:
+def _redirect(constraint: Constraint, before: Object, after: Object) -> None:
     for name, kind in constraint.bl_rna.properties.items():
-        if kind.type == "POINTER" and not kind.is_readonly and getattr(constraint, name) == armature:
-            setattr(constraint, name, thing)
+        if kind.type == "POINTER" and not kind.is_readonly and getattr(constraint, name) == before:
+            setattr(constraint, name, after)
     for entry in constraint.targets if constraint.type == "ARMATURE" else ():
-        if entry.target == armature:
-            entry.target = thing
+        if entry.target == before:
+            entry.target = after

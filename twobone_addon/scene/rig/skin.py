@@ -1,0 +1,78 @@
+"""What deforms: bones beside a limb, meshes, and the armatures that follow another one and deform in its stead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import bpy
+from mathutils import Vector
+
+from ..blender_types import Object
+from ..moves.dependencies import TARGETS, drivers_by_owner
+
+BESIDE = 0.05
+"""Part of the lower link's length within which a bone's ends have to be for the bone to lie on it at rest."""
+
+
+def hidden_skins(armature: Object) -> list[tuple[str, str]]:
+    """Armature modifiers that are hidden in the viewport, each with its mesh, of the armature and of those that follow it."""
+    seen = [armature, *followers(armature)]
+    return [
+        (modifier.name, thing.name)
+        for thing in bpy.data.objects
+        if thing.type == "MESH"
+        for modifier in thing.modifiers
+        if modifier.type == "ARMATURE" and modifier.object in seen and not modifier.show_viewport
+    ]
+
+
+def followers(armature: Object) -> list[Object]:
+    """Other armatures with bones that constraints or drivers let follow this one, such as the deforming one of a control rig."""
+    original = armature.original
+    others = (thing for thing in bpy.data.objects if thing.type == "ARMATURE" and thing not in {armature, original})
+    return [other for other in others if original in _read_by(other)]
+
+
+def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
+    """Bones that deform and lie between two points at rest, armature space, the one nearest to the end first."""
+    along = end - start
+    length = along.length
+    if length == 0.0:
+        return []
+    found = [
+        bone
+        for bone in armature.data.bones
+        if bone.use_deform
+        and bone.length >= BESIDE * length
+        and all(_is_on(place - start, along, length) for place in (bone.head_local, bone.tail_local))
+    ]
+    return [
+        bone.name for bone in sorted(found, key=lambda bone: min((bone.tail_local - end).length, (bone.head_local - end).length))
+    ]
+
+
+def deforms_a_mesh(armature: Object, bone: str = "") -> bool:
+    """Whether a mesh has weights for a bone, or without a bone whether the armature deforms any mesh."""
+    meshes = [thing for thing in bpy.data.objects if thing.type == "MESH" and _is_deformed_by(thing, armature.original)]
+    return any(not bone or bone in mesh.vertex_groups for mesh in meshes)
+
+
+def _is_deformed_by(mesh: Object, armature: Object) -> bool:
+    return any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in mesh.modifiers)
+
+
+def _is_on(place: Vector, along: Vector, length: float) -> bool:
+    part = min(1.0, max(0.0, place.dot(along) / (length * length)))
+    return (place - along * part).length <= BESIDE * length
+
+
+def _read_by(armature: Object) -> Iterator[Object]:
+    """Objects that constraints and drivers of an armature's bones read."""
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            yield from (getattr(constraint, name, None) for name, _ in TARGETS)
+            if constraint.type == "ARMATURE":
+                yield from (entry.target for entry in constraint.targets)
+    for owner, drivers in drivers_by_owner(armature).items():
+        for fcurve in drivers if owner else ():
+            yield from (target.id for variable in fcurve.driver.variables for target in variable.targets)
