@@ -68,7 +68,7 @@ class Task:
     """Distances in them are in world units."""
     laying: Laying
     world_scale: Array
-    """`(..., F)` world units per unit of armature space, on average over directions."""
+    """`(..., F)` world units per unit of armature space along the way to the target."""
     stretched: Callable[[ChainMotion, Array], ChainMotion]
     """The motion with the chain's links scaled by `(..., F)`."""
     limits: Array | None = None

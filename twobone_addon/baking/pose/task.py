@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from ...array_types import Array, Mask
-from ...arrays import frame_rows, held_rows, path_length
+from ...arrays import frame_rows, held_rows, magnitude, path_length
 from ...rig.inverse import TWO, Task
-from ...rig.planes import carried_frames, has_plane, letter_axes
+from ...rig.planes import carried_frames, from_plane, has_plane, in_plane, letter_axes
 from ...rig.posing import Laying, Reference, joints_of, pose_path
 from ...rig.rotations import solve_linear
 from ...rig.scaling import stretched
@@ -50,7 +50,7 @@ def chain_task(plan: ChainPlan, motion: AimedMotion, reference: Reference, offse
         limits=joint_limits(settings, len(plan.rest.turning)),
         method=settings.method,
         laying=laying,
-        world_scale=np.cbrt(np.abs(np.linalg.det(motion.world_from_armature[:, :3, :3]))),
+        world_scale=_world_scale(motion.world_from_armature[:, :3, :3], frames, targets - reference.joints[:, 0]),
         stretched=lambda chain_motion, ratio: stretched(plan.rest, chain_motion, ratio),
     )
     return task, held
@@ -119,6 +119,18 @@ def _on_tips(targets: Array, joints: Array, tolerance: float) -> Array:
     length = path_length(joints)
     near = np.sum((targets - tips) ** 2, axis=-1) <= (tolerance * length) ** 2
     return np.where(near[:, None], tips, targets)
+
+
+def _world_scale(linear: Array, frames: Array, ways: Array) -> Array:
+    """World units `(F,)` per unit of armature space along the way from root to target, as far as it is in the plane.
+
+    A scaled armature may be scaled otherwise along other ways. A target at the root has no way: then it is the average.
+    """
+    in_space = from_plane(frames, in_plane(frames, ways))
+    length = magnitude(in_space)
+    average = np.cbrt(np.abs(np.linalg.det(linear)))
+    along = magnitude((linear @ in_space[..., None])[..., 0])
+    return np.divide(along, length, out=np.broadcast_to(average, length.shape).copy(), where=length > 0.0)
 
 
 def _still_plane(plan: ChainPlan, motion: PlanMotion, targets: Array) -> tuple[Array, Mask]:

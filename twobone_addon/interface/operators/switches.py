@@ -126,7 +126,8 @@ def _start(armature: bpy.types.Object, chain: StoredChain, name: str) -> float:
     if name.startswith("softness"):
         return SOFTNESS
     names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
-    joints = read_rest_chain(armature, names, all_joints=False).rest_joints()
+    # Distances are meant in world units, also of an armature that is scaled.
+    joints = read_rest_chain(armature, names, all_joints=False).rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
     lengths = magnitude(np.diff(joints, axis=0))
     if name == "max_distance":
         return float(lengths.sum())
