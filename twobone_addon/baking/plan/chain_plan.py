@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...array_types import Array
 from ...rig.bones import RestBone, RestChain
+from ...rig.limb_normals import Hinges
 from ...rig.scaling import scale_carriers
 from ...scene.keys.tables import Keyed
 from ...scene.paths import rotation_path, scale_path
@@ -47,6 +48,8 @@ class ChainPlan:
     """Settings of the stored chain that are read per frame, by name."""
     notes: tuple[str, ...]
     """What a person should know before or after the bake."""
+    hinges: Hinges | None = None
+    """What other frames have told about the limb's bend, at these `frames`; `None` where nobody has looked at others."""
 
     @property
     def report_frames(self) -> Array:

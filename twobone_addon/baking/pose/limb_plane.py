@@ -8,7 +8,7 @@ import numpy as np
 
 from ...array_types import Array
 from ...rig.inheritance import parent_transform
-from ...rig.limb_normals import limb_bends, limb_normals
+from ...rig.limb_normals import Hinges, is_straight, limb_bends, limb_hinges, limb_normals
 from ...rig.limb_planes import LimbPlane, carried_normal, plane_through_pole, plane_with_normal, rest_normal
 from ...rig.planes import is_bent
 from ...rig.posing import Laying, Reference, joints_of, pose_path
@@ -41,7 +41,7 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
     rest, inherited = plan.rest, reference.inherited[0]
     upper = _upper_bone(plan, motion)
     joints = joints_of(rest, pose_path(rest, motion.chain))
-    posed, told = limb_normals(rest, joints, upper)
+    posed, told = limb_normals(rest, joints, upper, plan.hinges)
     carried = inherited @ np.linalg.inv(rest.upper.rest[:3, :3])
     at_rest = np.broadcast_to(carried_normal(rest_normal(rest), carried), targets.shape)
     bent_at_rest = is_bent(rest.rest_joints())
@@ -61,6 +61,16 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
 def posed_normals(plan: ChainPlan, motion: PlanMotion, joints: Array) -> Array:
     """Normals `(F, 3)` of the planes in which the limb is bent in its pose, with joints `(F, n + 1, 3)`; see `limb_normals`."""
     return limb_normals(plan.rest, joints, _upper_bone(plan, motion))[0]
+
+
+def hinges_of(plan: ChainPlan, motion: PlanMotion) -> Hinges | None:
+    """About which axes the limb is bent over the frames of the plan; those in which it is straight take them from the others."""
+    return limb_hinges(plan.rest, joints_of(plan.rest, pose_path(plan.rest, motion.chain)), _upper_bone(plan, motion))
+
+
+def is_straight_limb(plan: ChainPlan, motion: PlanMotion) -> bool:
+    """Whether the limb is straight at all frames of the motion."""
+    return is_straight(joints_of(plan.rest, pose_path(plan.rest, motion.chain)), _upper_bone(plan, motion))
 
 
 def _upper_bone(plan: ChainPlan, motion: PlanMotion) -> Array:

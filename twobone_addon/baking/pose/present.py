@@ -10,6 +10,7 @@ import numpy as np
 
 from ...array_types import Array
 from ...rig.bones import RestBone
+from ...rig.limb_normals import Hinges
 from ...rig.local_rotations import LocalRotations, Matrices
 from ...rig.scaling import scale_carriers
 from ...scene.blender_types import Scene
@@ -17,11 +18,12 @@ from ...scene.lookup import object_named, rotation_values
 from ...scene.paths import rotation_path
 from ...scene.rest_bones import read_rest_bone
 from ...scene.walk.present import present_samples
-from ...settings import BakeSettings
+from ...settings import LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, followed_motion, motion_quantities, plan_motion, points
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
 from .curve_values import Surroundings, rotation_curves
+from .limb_plane import hinges_of, is_straight_limb
 from .solving import SolvedPose, solve_chain_pose
 from .task import target_offset
 
@@ -42,6 +44,18 @@ class PresentPlan:
     """Of one frame; the target's offset is taken out of its settings."""
     offset: Array
     """`(3,)` where the tip is to be, seen from the target."""
+    look: Look | None = None
+    """What other frames tell about the limb's bend; `None` before a look at them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """About which axes a limb is bent at the frames of a bake."""
+
+    frames: Array
+    """`(F,)`"""
+    hinges: Hinges | None
+    """`None` where the limb is straight at all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +91,19 @@ def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
     return settings.target_offset == "KEEP" and any(
         getattr(present.wanted, name) != getattr(settings, name) for name in SAY_THE_OFFSET
     )
+
+
+def needs_frames_around(present: PresentPlan, motion: PlanMotion) -> bool:
+    """Whether the limb is straight now, so that only a look at other frames tells the plane that a bake would give it."""
+    is_own_plane = present.plan.settings.plane in LIMB_PLANES
+    return is_own_plane and present.look is None and is_straight_limb(present.plan, motion)
+
+
+def with_frames_around(scene: Scene, present: PresentPlan) -> PresentPlan:
+    """The plan after a look at all frames of the bake, which are sampled; raises a `TwoBoneError`."""
+    plan = plan_bake(scene, present.wanted, None)
+    motion = plan_motion(plan, sample(scene, motion_quantities(plan), plan.frames))
+    return replace(present, look=Look(plan.frames, hinges_of(plan, motion)))
 
 
 def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
@@ -118,6 +145,8 @@ def present_motion(
     made to follow, which influence, a kept bend and stretching start from.
     """
     plan = replace(present.plan, frames=np.array([scene.frame_current_final]))
+    if present.look is not None and present.look.hinges is not None:
+        plan = replace(plan, hinges=present.look.hinges.at(present.look.frames, plan.frames))
     samples = present_samples(depsgraph, motion_quantities(plan), plan.frames)
     known = base or {}
     for quantity in plan.channels:

@@ -14,6 +14,8 @@ class Following:
     """A live chain."""
 
     present: PresentPlan
+    is_straight: bool = False
+    """Whether only a look at other frames tells the plane of the limb."""
     base: Channels = field(default_factory=dict)
     left: Channels = field(default_factory=dict)
     """What the channels held when the chain was posed last."""

@@ -15,10 +15,12 @@ from ...baking.plan.completing import StoredChain, stored_settings
 from ...baking.pose.present import (
     ChannelValue,
     is_current,
+    needs_frames_around,
     needs_look,
     present_channels,
     present_motion,
     present_plan,
+    with_frames_around,
 )
 from ...errors import TwoBoneError
 from ...scene.walk.probes import PROBE_NAME
@@ -203,6 +205,9 @@ def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelVal
         follower.present = present_plan(scene, settings, follower.present)
     base = _base(follower, armature)
     plan, motion = present_motion(follower.present, scene, depsgraph, base)
+    follower.is_straight = needs_frames_around(follower.present, motion)
+    if follower.is_straight:
+        _later(_look_again)
     values = present_channels(plan, motion)
     changed = set_values(armature, values)
     follower.left = read_channels(armature, base)
@@ -226,7 +231,10 @@ def _later(timer: Callable[[], float | None]) -> None:
 
 
 def _look_again() -> float | None:
-    """Find kept offsets anew, which walks through time: handlers must not, in the middle of a move or of playback."""
+    """Find kept offsets and the planes of straight limbs, which walks through time.
+
+    Handlers must not, in the middle of a move or of playback.
+    """
     context = bpy.context
     if is_busy(context.window_manager):
         return SECONDS_BETWEEN_LOOKS
@@ -239,7 +247,11 @@ def _look_again() -> float | None:
             settings = stored_settings(armature, chain, {})
             if needs_look(follower.present, settings):
                 follower.present = present_plan(context.scene, settings)
-                _follow(key, context.scene, context.evaluated_depsgraph_get())
+            elif follower.is_straight:
+                follower.present = with_frames_around(context.scene, follower.present)
+            else:
+                continue
+            _follow(key, context.scene, context.evaluated_depsgraph_get())
         except TwoBoneError as error:
             _stop(key, str(error))
     return None

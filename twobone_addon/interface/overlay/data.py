@@ -12,10 +12,10 @@ import bpy
 
 from ...baking.plan.completing import StoredChain, active_chain, stored_settings
 from ...baking.pose.pictures import ChainPicture, PathPicture, chain_picture, path_picture
-from ...baking.pose.present import PresentPlan, is_current, present_plan
+from ...baking.pose.present import PresentPlan, is_current, present_plan, with_frames_around
 from ...errors import TwoBoneError
 from ...scene.walk.stage import STAGE_NAME
-from ...settings import BakeSettings
+from ...settings import LIMB_PLANES, BakeSettings
 from ..live.following import base_of
 from ..live.posing import Channels
 from ..stored.where import is_busy, redraw_viewports
@@ -137,6 +137,8 @@ def make_path() -> float | None:
         shown.path = path_picture(bpy.context.scene, shown.settings)
         if shown.settings.target_offset == "KEEP":
             shown.present = present_plan(bpy.context.scene, shown.settings)
+        if shown.present is not None and shown.settings.plane in LIMB_PLANES:
+            shown.present, shown.situation = with_frames_around(bpy.context.scene, shown.present), ()
     except TwoBoneError:
         shown.path = None
     shown.path_version += 1

@@ -1,0 +1,71 @@
+"""A limb that is straight at the present frame bends live, and in the overlay, as a bake bends it: as at the frames around."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from tests.baking.scenes import BoneShape, add_empty, build_armature, set_range
+from tests.interface.acting import joints_world
+from twobone_addon.interface.live import following
+from twobone_addon.interface.overlay import data as overlay_data
+
+STRAIGHT = (BoneShape("upper", (0, 0, 2), (0, 0, 1)), BoneShape("lower", (0, 0, 1), (0, 0, 0), "upper", connected=True))
+PRESENT = 10
+
+
+@pytest.fixture
+def leg(empty_file):
+    """Straight at rest, bent sideways at frames 1 and 20, straight at the present frame, where its target is nearer."""
+    rig = build_armature(STRAIGHT)
+    set_range(1, 20)
+    upper, lower = (rig.pose.bones[name] for name in ("upper", "lower"))
+    for frame, bend in ((1, 0.6), (PRESENT, 0.0), (20, 0.8)):
+        upper.rotation_quaternion = Matrix.Rotation(0.7, 3, "Y").to_quaternion()
+        lower.rotation_quaternion = Matrix.Rotation(bend, 3, (0.6, 0.0, 0.8)).to_quaternion()
+        for bone in (upper, lower):
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
+    chain.plane, chain.reference = "POSE", "POSE"
+    chain.target.location = (0.0, 0.0, 0.4)
+    bpy.context.scene.frame_set(PRESENT)
+    bpy.context.view_layer.update()
+    yield rig
+    following.stop_all()
+    overlay_data.unregister()
+
+
+def knee(rig):
+    return np.array(joints_world(rig, "upper", "lower")[1])
+
+
+def baked_knee(rig):
+    bpy.ops.twobone.bake()
+    bpy.context.scene.frame_set(PRESENT)
+    return knee(rig)
+
+
+def test_live_takes_the_plane_of_the_frames_around(leg):
+    bpy.ops.twobone.live(state="ON")
+    following._look_again()
+    bpy.context.view_layer.update()
+    lived = knee(leg)
+    bpy.ops.twobone.live(state="OFF")
+    bpy.context.scene.frame_set(PRESENT)
+    baked = baked_knee(leg)
+    assert np.linalg.norm(baked[:2]) > 0.3, "the knee does not bend at all"
+    assert np.linalg.norm(lived - baked) < 1e-4
+
+
+def test_the_overlay_shows_the_plane_of_the_frames_around(leg):
+    overlay_data.update(bpy.context, leg)
+    overlay_data.make_path()
+    shown = overlay_data.update(bpy.context, leg).picture.joints[1]
+    assert np.linalg.norm(shown - baked_knee(leg)) < 1e-4
+
+
+def test_a_bent_limb_needs_no_look_at_other_frames(leg):
+    bpy.context.scene.frame_set(1)
+    bpy.ops.twobone.live(state="ON")
+    assert not bpy.app.timers.is_registered(following._look_again)
