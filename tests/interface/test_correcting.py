@@ -55,7 +55,7 @@ def playing(operator, **given):
         bl_rna=bl_rna,
         said=said,
         report=lambda kinds, text: said.append((kinds, text)),
-        properties=SimpleNamespace(is_property_set=lambda name: name in given, keys=lambda: list(given)),
+        properties=SimpleNamespace(is_property_set=lambda name: name in given),
     )
 
 
@@ -86,3 +86,14 @@ def test_where_nobody_can_be_asked_the_sentence_is_all(operator, leg):
     assert ShowsProgress.invoke(acting, sidebar(window_manager=Dialogs()), None) == {"CANCELLED"}
     ((kinds, _),) = acting.said
     assert kinds == {"ERROR"}
+
+
+def test_what_is_refused_from_the_dialog_is_tried_anew_with_all_that_was_given(leg, monkeypatch):
+    calls = []
+    called = SimpleNamespace(convert_ik=lambda how, **given: calls.append((how, given)))
+    monkeypatch.setattr(correcting, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types))
+    acting = playing(TWOBONE_OT_convert_ik, bone="hand", keys="REDUCE")
+    acting.refusal = "why"
+    assert ShowsProgress.execute(acting, sidebar()) == {"CANCELLED"}
+    assert calls == [("INVOKE_DEFAULT", {"bone": "hand", "keys": "REDUCE"})]
+    assert acting.said == []

@@ -38,7 +38,8 @@ class CanBeCorrected:
         if not self.refusal:
             return refuse(self, sentence)
         self.refusal = ""
-        operator = getattr(bpy.ops.twobone, self.bl_idname.partition("_OT_")[2])
+        # Blender writes the name of an operator in two ways: `twobone.bake`, and `TWOBONE_OT_bake` on what is running.
+        operator = getattr(bpy.ops.twobone, self.bl_idname.rpartition("_OT_")[2].rpartition(".")[2])
         operator("INVOKE_DEFAULT", **self._given())
         return {"CANCELLED"}
 
@@ -60,7 +61,9 @@ class CanBeCorrected:
 
     def _given(self) -> dict[str, Any]:
         """What has been set so far, as a call of the operator takes it."""
-        given = {name: getattr(self, name) for name in self.properties.keys()}  # noqa: SIM118 - not a dictionary
+        # A setting is called "keys", as is the method that would list what is set.
+        names = [each.identifier for each in self.bl_rna.properties if self.properties.is_property_set(each.identifier)]
+        given = {name: getattr(self, name) for name in names}
         return {
             name: [dict(entry.items()) for entry in value] if isinstance(value, bpy.types.bpy_prop_collection) else value
             for name, value in given.items()
