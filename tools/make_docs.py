@@ -20,6 +20,7 @@ from twobone_addon.command_line.schemas import NAMES, schema  # noqa: E402
 from twobone_addon.options import Group, Kind, Option  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
 from twobone_addon.settings.contacts import CONTACT_OPTIONS  # noqa: E402
+from twobone_addon.settings.planting import PLANT_OPTIONS  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 SCHEMAS = ROOT / "docs" / "schemas"
@@ -53,6 +54,12 @@ INTRODUCTIONS = {
     ),
     Group.ADVANCED: "What most chains leave as it is.",
 }
+
+PLANT_FEET = (
+    "Settings of `bpy.ops.twobone.plant`, `bpy.ops.twobone.fit_root`, `twobone plant` and `twobone fit-root`: "
+    "[Plant the feet](plant_the_feet.md). Fit Root has those from Armature to Window, keys and destination. "
+    "To find contacts, Plant Feet also has the settings of [Find Contacts](#find-contacts)."
+)
 
 FIND_CONTACTS = (
     "Settings of `bpy.ops.twobone.find_contacts` and of `twobone contacts`, which have no part in a bake: "
@@ -103,7 +110,11 @@ def note(text: str) -> str:
 def options_page() -> str:
     """The options page."""
     parts = [section(group.value, INTRODUCTIONS[group], [each for each in OPTIONS if each.group is group]) for group in Group]
-    return "\n".join([HEADING, *parts, section("Find Contacts", FIND_CONTACTS, CONTACT_OPTIONS)])
+    shared = {option.name for option in CONTACT_OPTIONS}
+    own = [option for option in PLANT_OPTIONS if option.name not in shared]
+    return "\n".join(
+        [HEADING, *parts, section("Find Contacts", FIND_CONTACTS, CONTACT_OPTIONS), section("Plant Feet", PLANT_FEET, own)]
+    )
 
 
 def section(heading: str, introduction: str, options: Sequence[Option]) -> str:

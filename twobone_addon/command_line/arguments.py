@@ -14,7 +14,7 @@ from ..baking.ik_to_fk.switches import SWITCHES
 from ..options import Option
 from ..settings.contacts import CONTACT_OPTIONS
 from ..settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
-from .chain_flags import ChainGroup, add_chain_flags, add_option_flags, add_setting_flags
+from .chain_flags import ChainGroup, add_chain_flags, add_ground_velocity, add_option_flags, add_setting_flags
 from .files.outputs import file_name, file_path
 from .numbers import count, distance, duration, some
 from .outcomes import ExitCode, UsageError
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     _convert(_sub(commands, "convert", "key bones as their IK poses them, and switch the IK off"))
     _target(_sub(commands, "target", "key targets, and poles, as the chains move now: the reverse of bake"))
     _contacts(_sub(commands, "contacts", "find when feet are on the ground, and key it on the chains of the legs"))
-    _own(_sub(commands, "plant", "let feet stand still on the ground, and move the hips as little as that needs"), PLANT_OPTIONS)
+    _plant(_sub(commands, "plant", "let feet stand still on the ground, and move the hips as little as that needs"))
     _own(_sub(commands, "fit-root", "move the root so that all enabled chains reach their targets"), ROOT_OPTIONS)
     _batch(_sub(commands, "batch", "bake many shots, each in a Blender of its own"))
     _schema(_sub(commands, "schema", "print the JSON Schema of a file that the command reads or writes"))
@@ -237,12 +237,19 @@ def _target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rotate", action="store_true", help="key the targets' rotation as well, as the bones at the tips turn")
 
 
+def _plant(parser: argparse.ArgumentParser) -> None:
+    _own(parser, PLANT_OPTIONS)
+    add_ground_velocity(parser)
+
+
 def _own(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
     """A command with settings of its own, about one armature."""
     _file(parser)
     _completeness(parser)
     _saving(parser)
-    _strictness(parser)
+    parser.add_argument(
+        "--strict", action="store_true", help=f"exit with {int(ExitCode.STRICT)}, unsaved, when a frame is out of reach"
+    )
     add_option_flags(parser, options)
 
 
@@ -251,13 +258,7 @@ def _contacts(parser: argparse.ArgumentParser) -> None:
     _completeness(parser)
     _saving(parser)
     add_option_flags(parser, CONTACT_OPTIONS)
-    parser.add_argument(
-        "--ground-velocity",
-        nargs=3,
-        type=float,
-        metavar=("X", "Y", "Z"),
-        help="velocity of a ground that moves as given, scene units per second along the world's axes",
-    )
+    add_ground_velocity(parser)
 
 
 def _batch(parser: argparse.ArgumentParser) -> None:

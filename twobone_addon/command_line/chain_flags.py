@@ -56,6 +56,17 @@ def add_option_flags(parser: argparse.ArgumentParser, options: Sequence[Option])
                 block.add_argument(*_flags(option), action=action, dest=option.name, help=_help(option), **_form(option))
 
 
+def add_ground_velocity(parser: argparse.ArgumentParser) -> None:
+    """Add the flag for the velocity of the ground under feet, which is three numbers."""
+    parser.add_argument(
+        "--ground-velocity",
+        nargs=3,
+        type=float,
+        metavar=("X", "Y", "Z"),
+        help="velocity of a ground that moves as given, scene units per second along the world's axes",
+    )
+
+
 def flag(name: str) -> str:
     """The flag of a setting: `--frame-start` for `frame_start`."""
     return f"--{name.replace('_', '-')}"

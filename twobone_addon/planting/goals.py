@@ -31,17 +31,20 @@ class FootGoals:
     """`(S,)` where its orientation is another one."""
 
 
-def foot_goals(foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float) -> FootGoals:
+def foot_goals(
+    foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, levels: tuple[float, float] | None = None
+) -> FootGoals:
     """Where a foot, known at samples `(S,)`, is to be while its heel and ball stand at frames `(F,)`.
 
     settled : distance, in the units of the ankles, by which a stance may be off its pins and still be left as it is
+    levels : see `find_pins`
 
     Between two frames a point stands if it does at both.
     """
     whole = slice(None, None, SAMPLES_PER_FRAME)
     at_frames = replace(foot, ankles=foot.ankles[whole], turns=foot.turns[whole])
-    moving = _unsettled(at_frames, on_heel, on_ball, settled)
-    pins = find_pins(at_frames, on_heel & moving, on_ball & moving)
+    moving = _unsettled(at_frames, find_pins(at_frames, on_heel, on_ball, levels), on_heel | on_ball, settled)
+    pins = find_pins(at_frames, on_heel & moving, on_ball & moving, levels)
     turns, turned = _turns(foot, pins)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
     for pin in pins.pins:
@@ -73,10 +76,9 @@ def _speeds(places: Array, known: Mask | None = None) -> Array:
     return (places[after] - places[before]) / np.maximum(after - before, 1)[:, None]
 
 
-def _unsettled(foot: Foot, on_heel: Mask, on_ball: Mask, settled: float) -> Mask:
+def _unsettled(foot: Foot, pins: Pins, standing: Mask, settled: float) -> Mask:
     """Frames `(F,)` of the stances that are to be corrected: of those that stand already there is nothing to do."""
-    moving = on_heel | on_ball
-    pins = find_pins(foot, on_heel, on_ball)
+    moving = standing.copy()
     for first, last in runs(moving):
         farthest = 0.0
         for pin in pins.pins:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array, Mask
-from ..rig.rotations import nearest_rotation
+from ..rig.rotations import least_turn, nearest_rotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,40 @@ def mean_turn(turns: Array) -> Array:
     return nearest_rotation(turns.mean(axis=0))
 
 
-def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask) -> Pins:
-    """The pins of a foot whose heel and ball stand at `(F,)`: as near as can be to where the points are anyway."""
+def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, levels: tuple[float, float] | None = None) -> Pins:
+    """The pins of a foot whose heel and ball stand at `(F,)`: as near as can be to where the points are anyway.
+
+    levels : heights of heel and ball on the ground, which the pins are to have; `None` leaves them their own
+    """
     held = [(*run, False) for run in runs(on_heel)] + [(*run, True) for run in runs(on_ball)]
     stands = [Stand(first, last, mean_turn(foot.turns[first : last + 1])) for first, last in runs(on_heel & on_ball)]
+    if levels is not None:
+        across, rise = foot.ball - foot.heel, levels[1] - levels[0]
+        stands = [Stand(stand.first, stand.last, levelled(stand.turn, across, rise)) for stand in stands]
     links = _links(foot, held, stands)
     places = _placed(foot, held, links)
+    if levels is not None:
+        for place, (_, _, is_ball) in zip(places, held, strict=True):
+            place[2] = levels[is_ball]
     pins = [Pin(first, last, is_ball, place) for (first, last, is_ball), place in zip(held, places, strict=True)]
     return Pins(pins, stands)
 
 
 _Held = tuple[int, int, bool]
+
+
+def levelled(turn: Array, across: Array, rise: float) -> Array:
+    """The rotation nearest to `turn` `(3, 3)` with which a vector of the foot, `across` `(3,)`, rises by `rise`.
+
+    A vector that stands upright, or that is too short to rise so far, has no direction to keep, and is left as it is.
+    """
+    way = turn @ across
+    length, level = np.linalg.norm(way), np.hypot(way[0], way[1])
+    flat = np.sqrt(max(0.0, length**2 - rise**2))
+    if not level or not flat:
+        return turn
+    wanted = np.array([way[0] * flat / level, way[1] * flat / level, rise])
+    return least_turn(way / length, wanted / length) @ turn
 
 
 def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int, int, Array]]:

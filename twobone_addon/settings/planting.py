@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from ..errors import SettingError
 from ..options import (
@@ -17,6 +17,7 @@ from ..options import (
     switch_option,
     when,
 )
+from .contacts import ContactOptions, ContactSettings
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ class RootSettings(RangeSettings):
 
 
 @dataclass(frozen=True)
-class PlantOnlySettings(RootSettings):
-    """How feet come to the ground and leave it."""
+class PlantOnlySettings(RootSettings, ContactOptions):
+    """How feet come to the ground and leave it, and how it is found when they stand, where that is not keyed."""
 
     use_root: bool = switch_option(
         Group.REACH, "Move Root", "Move the root as little as needed so that all planted feet are reached", default=True
@@ -121,9 +122,18 @@ class RootFitSettings(RootSettings):
 class PlantSettings(PlantOnlySettings):
     """Everything planting depends on besides the file; raises `SettingError` when a value has no meaning."""
 
+    ground_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of a ground that moves as it is given, units a second along the world's axes."""
+
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
         _refuse(self, PLANT_OPTIONS)
+        self.contacts()
+
+    def contacts(self) -> ContactSettings:
+        """The settings with which contacts are found."""
+        own = {entry.name: getattr(self, entry.name) for entry in fields(ContactSettings)}
+        return ContactSettings(**own)
 
 
 ROOT_OPTIONS = options_of(RootSettings)

@@ -52,7 +52,7 @@ def find_contacts_steps(scene: Scene, settings: ContactSettings, active: Object 
     with watch.stage("find"):
         found = yield from found_contacts_steps(scene, plan)
     with watch.stage("write"):
-        chains = _keyed(scene, found)
+        chains = key_found(scene, found)
     return ContactReport(
         armature=plan.armature,
         chains=chains,
@@ -93,7 +93,7 @@ def stored_contacts(armature: Object, chain: StoredChain, frames: Array) -> tupl
     return contacts_of_states(keyed_states(armature, chain, frames), frames)
 
 
-def _keyed(scene: Scene, found: FoundContacts) -> list[ChainContacts]:
+def key_found(scene: Scene, found: FoundContacts) -> list[ChainContacts]:
     """Key what was found, but keep what was edited by hand where that is wanted."""
     plan, armature = found.plan, object_named(found.plan.armature)
     chains = [armature.twobone.chains[foot.chain] for foot in plan.feet]

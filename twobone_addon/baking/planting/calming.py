@@ -11,7 +11,7 @@ from ...arrays import magnitude
 from ...planting.goals import SAMPLES_PER_FRAME
 from ...planting.knees import accelerations, calming_moves, knee_angles, links_of
 from .planning import PlantingPlan
-from .standing import DOWN, ROUNDS, Planted, PlantedLeg, stand_still
+from .standing import DOWN, ROUNDS, Footing, Planted, PlantedLeg, stand_still
 
 CALM, ABRUPT = 1.4, 2.0
 """Times the largest acceleration that a knee has anyway: what is above pops, and what is far above."""
@@ -35,12 +35,12 @@ def _knee(leg: PlantedLeg, moves: Array, more: Array | float = 0.0) -> Array:
     return knee_angles((leg.ankles - moves)[::SAMPLES_PER_FRAME] + more - joints[:, 0], links_of(joints))
 
 
-def with_calm_root(plan: PlantingPlan, planted: Planted, ease: int) -> Planted:
+def with_calm_root(footing: Footing, planted: Planted) -> Planted:
     """The same with the root giving way a little where knees are bent too suddenly.
 
     Pinned feet show what a recording has shaken the whole body by, feet included; the knees would have to make up for it.
     """
-    legs = planted.legs
+    plan, legs = footing.plan, planted.legs
     length = max(leg.before.length for leg in legs)
     limits = np.array([CALM * _largest_bend(leg) for leg in legs])
     calming = np.zeros(len(plan.frames))
@@ -57,7 +57,7 @@ def with_calm_root(plan: PlantingPlan, planted: Planted, ease: int) -> Planted:
             break
         calming = calming + found * length
         on_samples = np.interp(plan.samples, plan.frames, calming)
-        planted = stand_still(plan, [leg.before for leg in legs], [leg.states for leg in legs], ease, on_samples)
+        planted = stand_still(footing, [leg.states for leg in legs], on_samples)
     return planted
 
 

@@ -58,7 +58,7 @@ def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted) -> list[Chan
 
 def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> list[ChannelPieces]:
     own = leg.before.leg.plan
-    motion = moved_leg(leg.before, moves, leg.ankles, leg.goals.turns)
+    motion = moved_leg(leg.before, moves, leg.ankles, leg.turns)
     present = _present(own, leg.before.motion)
     solved = []
     for piece in changed_pieces(leg.changed, whole_range=_is_whole(plan)):

@@ -28,6 +28,8 @@ class LegMotion:
     """`(S, 3, 3)` hip, knee and ankle, world space."""
     lengths: Array
     """`(S,)` of both links, world units."""
+    ball_height: float
+    """Of the ball above the sole at rest, world units."""
 
     @property
     def length(self) -> float:
@@ -56,7 +58,8 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     else:
         turns, heel, ball = np.tile(np.eye(3), (count, 1, 1)), np.zeros(3), np.zeros(3)
     foot = Foot(joints[:, -1], turns, heel, ball)
-    return LegMotion(leg, motion, foot, joints, path_length(joints))
+    size = float(np.cbrt(np.abs(np.linalg.det(world[0, :3, :3]))))
+    return LegMotion(leg, motion, foot, joints, path_length(joints), leg.points.ball_height * size)
 
 
 def _into(turns: Array, vectors: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...array_types import Array
-from ...contacts.points import FootPoints, foot_points
+from ...contacts.points import FootPoints
 from ...curves.frames import subframe_grid
 from ...errors import ChainError, RangeError
 from ...planting.goals import SAMPLES_PER_FRAME
@@ -20,11 +20,12 @@ from ...scene.keys.tables import Keyed
 from ...scene.lookup import find_armature
 from ...scene.paths import location_path
 from ...scene.rest_bones import read_rest_bone
-from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.constraints import is_constrained
+from ...scene.rig.foot_reading import foot_bone, read_foot_points
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
-from ...settings.planting import RootSettings
+from ...settings.planting import PlantSettings, RootSettings
+from ..contacts.planning import ContactPlan, plan_contacts, standing_chains
 from ..motion.plan_motion import motion_quantities
 from ..plan.completing import StoredChain
 from ..plan.finding import chain_names
@@ -93,10 +94,14 @@ class PlantingPlan:
         return found
 
 
-def plan_planting(scene: Scene, settings: RootSettings, active: Object | None, *, use_root: bool) -> PlantingPlan:
-    """Find the legs and their root; raises a `TwoBoneError` where there is nothing to work on."""
+def plan_planting(
+    scene: Scene, settings: PlantSettings, active: Object | None, *, use_root: bool
+) -> tuple[PlantingPlan, ContactPlan]:
+    """Find the legs, their root and their ground; raises a `TwoBoneError` where there is nothing to work on."""
     armature = find_armature(settings.armature, active)
-    return _plan(scene, settings, armature, _legs(armature), use_root=use_root, needs_root=bool(settings.root), follows=False)
+    chains = standing_chains(armature, arms=settings.arms)
+    plan = _plan(scene, settings, armature, chains, use_root=use_root, needs_root=bool(settings.root), follows=False)
+    return plan, plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active)
 
 
 def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None) -> PlantingPlan:
@@ -136,17 +141,6 @@ def _plan(
     return PlantingPlan(armature.name, settings, frames, samples, rate, scene.unit_settings.scale_length, legs, root, notes)
 
 
-def _legs(armature: Object) -> list[StoredChain]:
-    """The enabled stored chains that are legs; where none is known to be a leg, all that are enabled and no arms."""
-    enabled = [chain for chain in armature.twobone.chains if chain.enabled]
-    legs = [chain for chain in enabled if chain.limb == "LEG"] or [chain for chain in enabled if chain.limb != "ARM"]
-    if not legs:
-        raise ChainError(
-            f'Armature "{armature.name}" has no enabled chain that is a leg. Find its limbs first, or add its legs to the list.'
-        )
-    return legs
-
-
 def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> BakeSettings:
     return BakeSettings(
         armature=armature.name,
@@ -184,35 +178,8 @@ def _leg_plan(
     plan = plan_chain(scene, own, None)
     refuse_unwritable_chain(scene, plan)
     plan = replace(plan, frames=samples, report_rows=np.arange(0, len(samples), SAMPLES_PER_FRAME), animated_settings={})
-    return LegPlan(chain.name, plan, _points(armature, plan, foot, chain.toe), foot is not None)
-
-
-def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
-    """The bone that begins at the tip; `None` where the leg ends there."""
-    tip = armature.pose.bones[names.tip]
-    if not names.tip_at_tail:
-        return tip
-    at_tip = [child for child in tip.children if (child.bone.head_local - tip.bone.tail_local).length <= 1e-3 * tip.bone.length]
-    return at_tip[0] if len(at_tip) == 1 else None
-
-
-def _points(armature: Object, plan: ChainPlan, foot: PoseBone | None, toe_name: str) -> FootPoints:
-    if foot is None:
-        return FootPoints(plan.rest.tip, plan.rest.tip, 0.0)
-    toe = armature.pose.bones.get(toe_name) if toe_name else None
-    below = [place for bone in foot.children_recursive for place in (bone.bone.head_local, bone.bone.tail_local)]
-    return foot_points(
-        foot_rest=np.array(foot.bone.matrix_local),
-        foot_length=foot.bone.length,
-        toe_rest=np.array(toe.bone.matrix_local) if toe else None,
-        joints_below=np.array(below).reshape(-1, 3),
-        up_armature=_up(armature),
-    )
-
-
-def _up(armature: Object) -> Array:
-    """The world's up in the armature's space."""
-    return np.linalg.inv(np.array(armature.matrix_world)[:3, :3]) @ np.array([0.0, 0.0, 1.0])
+    points = read_foot_points(armature, names, plan.rest, chain.toe)
+    return LegPlan(chain.name, plan, points, foot is not None)
 
 
 def _root_plan(

@@ -9,13 +9,13 @@ from ...scene.walk.stepping import Steps, at_once
 from ...settings.planting import PlantSettings
 from ..motion.sampling import sample_steps
 from ..stages import SkipCheckError, Stopwatch, evaluation_of
-from .contact_states import contact_states
+from .contacts import ground_of, key_contacts, standing_steps
 from .curves import keys_of
 from .planning import PlantingPlan, plan_planting
 from .proof import proof_frames, proof_quantities
 from .records import PlantReport
 from .reporting import plant_report
-from .solving import solve_planting
+from .solving import footing_of, solve_planting
 from .writing import write
 
 
@@ -28,20 +28,25 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
     """Let a character's feet stand still while they are on the ground; raises a `TwoBoneError` before anything is changed."""
     watch = Stopwatch()
     with watch.stage("read"):
-        plan = plan_planting(scene, settings, active, use_root=settings.use_root)
-        states = contact_states(plan)
+        plan, contacts = plan_planting(scene, settings, active, use_root=settings.use_root)
+    with watch.stage("find"):
+        standing = yield from standing_steps(scene, plan, contacts)
     with watch.stage("sample"):
         plans = [leg.plan for leg in plan.legs]
-        samples = yield from sample_steps(scene, plan.quantities(), plan.samples, evaluation=evaluation_of(plans))
+        quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
+        samples = yield from sample_steps(scene, quantities, plan.samples, evaluation=evaluation_of(plans))
     with watch.stage("solve"):
-        planted = solve_planting(plan, samples, states, ease=round(settings.ease), may_roll=True)
+        ground = ground_of(plan, contacts, standing, samples)
+        footing = footing_of(plan, samples, ground, ease=round(settings.ease))
+        planted = solve_planting(footing, standing)
     with watch.stage("keys"):
         keys = keys_of(plan, samples, planted)
     with watch.stage("write"):
+        key_contacts(scene, plan, standing, [leg.states for leg in planted.legs])
         write(scene, plan, keys)
     with watch.stage("verify"):
-        proof = yield from _prove(scene, plan, states)
-    return plant_report(plan, planted, (samples, proof), keys, watch.seconds)
+        proof = yield from _prove(scene, plan, [leg.states for leg in planted.legs])
+    return plant_report(footing, planted, (samples, proof), keys, watch.seconds)
 
 
 def _prove(scene: Scene, plan: PlantingPlan, states: list[Codes]) -> Steps[Samples | None]:

@@ -10,6 +10,7 @@ from ...array_types import Array, Codes, Mask
 from ...arrays import every_row, magnitude
 from ...contacts.states import on_ball, on_heel
 from ...planting.goals import SAMPLES_PER_FRAME
+from ...planting.ground import Ground
 from ...planting.pins import runs
 from ...scene.walk.evaluate import Quantity, Samples
 from ..motion.plan_motion import points
@@ -39,6 +40,11 @@ class Track:
         """The same at some of its frames."""
         rows = np.searchsorted(self.frames, frames)
         return Track(frames, self.heels[rows], self.balls[rows], self.joints[rows])
+
+
+def on_ground(found: Track, ground: Ground) -> Track:
+    """Heels and balls as seen from the ground; `ground` has a sample for each frame of the track."""
+    return Track(found.frames, ground.into(found.heels), ground.into(found.balls), found.joints)
 
 
 def foot_pose(leg: LegPlan) -> Quantity:

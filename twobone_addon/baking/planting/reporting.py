@@ -14,35 +14,42 @@ from ...planting.goals import SAMPLES_PER_FRAME
 from ...planting.pins import Pin, find_pins
 from ...scene.walk.evaluate import Samples
 from .curves import ChannelPieces
-from .planning import PlantingPlan
-from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, penetration, skating, slides, standing, track
+from .planning import LegPlan
+from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
 from .records import ContactReport, LegReport, PlantReport, RootReport
-from .standing import Planted, PlantedLeg, at_frames
+from .standing import Footing, Planted, PlantedLeg, at_frames
 
 REACHED = 2e-6
 """Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
 
 
 def plant_report(
-    plan: PlantingPlan,
+    footing: Footing,
     planted: Planted,
     samples: tuple[Samples, Samples | None],
     keys: Sequence[ChannelPieces],
     seconds: dict[str, float],
 ) -> PlantReport:
     """What became of the feet; `samples` are those before, and those after where there was a proof."""
-    before, after = samples
+    plan, (before, after) = footing.plan, samples
     chains = []
     for leg in planted.legs:
         own = leg.before.leg
         paths = set(own.plan.rotation_paths())
-        tracks = track(own, before.on(plan.samples)), None if after is None else track(own, after)
-        chains.append(_leg_report(plan, planted, leg, tracks, [channel for channel in keys if channel.pieces[0].path in paths]))
+        written = [channel for channel in keys if channel.pieces[0].path in paths]
+        tracks = _track(footing, own, before.on(plan.samples)), None if after is None else _track(footing, own, after)
+        chains.append(_leg_report(footing, planted, leg, tracks, written))
     root = None
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
         root = RootReport(plan.root.bone.name, float(magnitude(planted.moves).max()), count_keys(written))
     return PlantReport(chains, root, seconds, before.evaluation, list(plan.notes))
+
+
+def _track(footing: Footing, leg: LegPlan, samples: Samples) -> Track:
+    """A leg as seen from the ground."""
+    rows = np.searchsorted(footing.plan.samples, samples.frames)
+    return on_ground(track(leg, samples), footing.ground.at(rows))
 
 
 def count_keys(channels: Sequence[ChannelPieces]) -> int:
@@ -51,13 +58,13 @@ def count_keys(channels: Sequence[ChannelPieces]) -> int:
 
 
 def _leg_report(
-    plan: PlantingPlan, planted: Planted, leg: PlantedLeg, tracks: tuple[Track, Track | None], keys: Sequence[ChannelPieces]
+    footing: Footing, planted: Planted, leg: PlantedLeg, tracks: tuple[Track, Track | None], keys: Sequence[ChannelPieces]
 ) -> LegReport:
-    own, (before, after) = leg.before.leg, tracks
-    pins = find_pins(at_frames(leg.before.foot), *leg.on_points).pins
+    plan, own, (before, after) = footing.plan, leg.before.leg, tracks
+    pins = find_pins(at_frames(footing.foot(leg.before)), *leg.on_points, footing.levels(leg.before)).pins
     frames = plan.frames
-    ground = min((float(pin.place[2]) for pin in pins if not pin.is_ball), default=0.0)
-    ball_height = own.points.ball_height
+    ground = footing.ground.level
+    ball_height = leg.before.ball_height
     still, now = before.at(frames), None if after is None else after.at(frames)
     low = ground + LOW * leg.before.length
 
@@ -79,7 +86,7 @@ def _leg_report(
         frame_end=float(frames[-1]),
         keys=count_keys(keys),
         channels=len(keys),
-        contacts=list(_contacts(plan, leg, pins, before, after)),
+        contacts=list(_contacts(plan.frames, leg, pins, before, after)),
         skating_before=skates(still),
         skating_after=None if now is None else skates(now),
         out_of_reach=ranges(frames, _missed(leg, planted.moves) & standing(leg.states)),
@@ -97,11 +104,9 @@ def _missed(leg: PlantedLeg, moves: Array) -> Array:
     return (distances > leg.before.lengths * (1.0 + REACHED))[::SAMPLES_PER_FRAME]
 
 
-def _contacts(
-    plan: PlantingPlan, leg: PlantedLeg, pins: Sequence[Pin], before: Track, after: Track | None
-) -> Iterator[ContactReport]:
-    for contact in contacts_of_states(leg.states, plan.frames):
-        row = int(np.searchsorted(plan.frames, contact.first))
+def _contacts(frames: Array, leg: PlantedLeg, pins: Sequence[Pin], before: Track, after: Track | None) -> Iterator[ContactReport]:
+    for contact in contacts_of_states(leg.states, frames):
+        row = int(np.searchsorted(frames, contact.first))
         held = [
             pin for pin in pins if pin.first <= row <= pin.last and contact.point in ("BOTH", "BALL" if pin.is_ball else "HEEL")
         ]

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...array_types import Array, Codes, Mask
+from ...arrays import magnitude
 from ...contacts.states import on_ball, on_heel
 from ...planting.goals import SAMPLES_PER_FRAME, FootGoals, eased_ankles, foot_goals
+from ...planting.ground import Ground
 from ...planting.pins import Foot
 from ...planting.root_fit import needed_moves, smooth_moves
 from ...settings.planting import RootSettings
@@ -42,6 +44,8 @@ class PlantedLeg:
     states: Codes
     """`(F,)`"""
     goals: FootGoals
+    turns: Array
+    """`(S, 3, 3)` of the foot, in the world."""
     ankles: Array
     """`(S, 3)` in the world."""
     changed: Mask
@@ -62,37 +66,84 @@ class Planted:
     """`(S, 3)` of the root, in the world."""
 
 
-def stand_still(
-    plan: PlantingPlan, legs: Sequence[LegMotion], states: Sequence[Codes], ease: int, calming: Array | None = None
-) -> Planted:
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """Legs and the ground on which they are to stand."""
+
+    plan: PlantingPlan
+    legs: list[LegMotion]
+    ground: Ground
+    ease: int
+    """Frames."""
+
+    def foot(self, leg: LegMotion) -> Foot:
+        """The foot of a leg in the space of the ground."""
+        foot = leg.foot
+        return replace(foot, ankles=self.ground.into(foot.ankles), turns=self.ground.turned_into(foot.turns))
+
+    def levels(self, leg: LegMotion) -> tuple[float, float] | None:
+        """Heights of heel and ball on the ground; `None` where they keep their own."""
+        height = self.ground.height
+        return None if height is None else (height, height + leg.ball_height)
+
+    def goals(self, leg: LegMotion, states: Codes) -> FootGoals:
+        """What a foot is to do in the space of the ground."""
+        afar = float(np.abs(leg.joints).max())
+        settled = SETTLED * (leg.length + 0.1 * afar)
+        return foot_goals(self.foot(leg), on_heel(states), on_ball(states), settled=settled, levels=self.levels(leg))
+
+    def ways(self, goals: Sequence[FootGoals], moves: Array) -> tuple[Array, Mask]:
+        """Ankles `(C, S, 3)` in the world with the root moved by `moves` `(S, 3)`, and where they are not only carried."""
+        found = [
+            eased_ankles(goal, self.ground.into(leg.foot.ankles + moves), ease=self.ease)
+            for goal, leg in zip(goals, self.legs, strict=True)
+        ]
+        return np.stack([self.ground.out_of(ankles) for ankles, _ in found]), np.stack([touched for _, touched in found])
+
+
+def stand_still(footing: Footing, states: Sequence[Codes], calming: Array | None = None) -> Planted:
     """Legs and root for these states; `calming` `(S,)` is added to what the root moves down."""
-    goals = [_goals(leg, each) for leg, each in zip(legs, states, strict=True)]
+    plan, legs = footing.plan, footing.legs
+    goals = [footing.goals(leg, each) for leg, each in zip(legs, states, strict=True)]
     calming = np.zeros(len(plan.samples)) if calming is None else calming
     moves = calming[:, None] * DOWN
-    ways = [eased_ankles(goal, leg.foot.ankles + moves, ease=ease) for goal, leg in zip(goals, legs, strict=True)]
+    ankles, touched = footing.ways(goals, moves)
     if plan.root is not None:
-        pinned = np.stack([goal.pinned for goal in goals])
-        needs = root_needs(plan, legs, np.stack([ankles for ankles, _ in ways]), pinned)
+        needs = root_needs(plan, legs, ankles, np.stack([goal.pinned for goal in goals]))
         for _ in range(ROUNDS):
             moves = smoothed_moves(plan, needs) + calming[:, None] * DOWN
-            ways = [eased_ankles(goal, leg.foot.ankles + moves, ease=ease) for goal, leg in zip(goals, legs, strict=True)]
-            touched = np.stack([touched for _, touched in ways])
-            more = root_needs(plan, legs, np.stack([ankles for ankles, _ in ways]), touched, moved=moves)
+            ankles, touched = footing.ways(goals, moves)
+            more = root_needs(plan, legs, ankles, touched, moved=moves)
             more = np.where(more == 0.0, 0.0, more - calming)
             if np.all(np.abs(more) <= np.abs(needs)):
                 break
             needs = np.where(np.abs(more) > np.abs(needs), more, needs)
+    ankles = _within_reach(plan, legs, goals, ankles, moves)
     planted = [
-        PlantedLeg(leg, state, goal, ankles, touched | goal.turned)
-        for leg, state, goal, (ankles, touched) in zip(legs, states, goals, ways, strict=True)
+        PlantedLeg(leg, states[number], goal, _turns(footing, leg, goal), ankles[number], touched[number] | goal.turned)
+        for number, (leg, goal) in enumerate(zip(legs, goals, strict=True))
     ]
     return Planted(planted, moves)
 
 
-def _goals(leg: LegMotion, states: Codes) -> FootGoals:
-    afar = float(np.abs(leg.joints).max())
-    settled = SETTLED * (leg.length + 0.1 * afar)
-    return foot_goals(leg.foot, on_heel(states), on_ball(states), settled=settled)
+def _within_reach(
+    plan: PlantingPlan, legs: Sequence[LegMotion], goals: Sequence[FootGoals], ankles: Array, moves: Array
+) -> Array:
+    """Ankles `(C, S, 3)` of which those on the way to a contact, or from it, are no farther than their legs may be stretched."""
+    found = ankles.copy()
+    for number, (leg, goal) in enumerate(zip(legs, goals, strict=True)):
+        hips = leg.joints[:, 0] + moves
+        ways = ankles[number] - hips
+        limits = reach_limits(leg, plan.settings, keeps_straight=True)
+        part = np.minimum(1.0, limits / np.maximum(magnitude(ways), np.finfo(float).tiny))
+        far = ~goal.pinned & (part < 1.0)
+        found[number][far] = (hips + ways * part[:, None])[far]
+    return found
+
+
+def _turns(footing: Footing, leg: LegMotion, goals: FootGoals) -> Array:
+    """Orientations `(S, 3, 3)` of a foot in the world: where they are its own, to the last bit."""
+    return np.where(goals.turned[:, None, None], footing.ground.turned_out_of(goals.turns), leg.foot.turns)
 
 
 def at_frames(foot: Foot) -> Foot:

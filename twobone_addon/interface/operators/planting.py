@@ -32,14 +32,24 @@ class TWOBONE_OT_plant(ShowsProgress, NeedsMode, bpy.types.Operator):
     bl_label = "Plant Feet"
     bl_options = {"REGISTER", "UNDO"}
 
+    ground_velocity: bpy.props.FloatVectorProperty(
+        name="Ground Velocity",
+        description="Velocity of a ground that moves as given, units per second along the world's axes",
+        size=3,
+        options={"SKIP_SAVE"},
+    )
+
     def begin(self, context: bpy.types.Context) -> Begun:
         """All legs of one character."""
-        settings = PlantSettings(**_given(self, context, PLANT_OPTIONS))
+        given = {**_given(self, context, PLANT_OPTIONS), "ground_velocity": tuple(self.ground_velocity)}
+        settings = PlantSettings(**given)
         return Begun([], plant_steps(context.scene, settings, active_armature(context)))
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel."""
         draw_own_options(self.layout, self, PLANT_OPTIONS)
+        if self.ground_moves == "GIVEN":
+            self.layout.column().prop(self, "ground_velocity")
 
 
 @with_properties(properties_of(ROOT_OPTIONS))

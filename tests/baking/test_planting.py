@@ -1,0 +1,231 @@
+"""Feet that stand still: all that is asserted is evaluated by Blender, and compared with what was there before."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.baking.walker import Walk, build_walker, key_contacts
+
+LEG = 0.8215
+EASE = 5
+SLIDE, SLIDE_BETWEEN = 1e-5 * LEG, 5e-4 * LEG
+SIDES = ("L", "R")
+
+FAULTS = {
+    "slides": Walk(slide=0.03),
+    "hips too high": Walk(slide=0.01, raised=0.03),
+    "at 60 frames a second": Walk(frames=120, rate=60.0, slide=0.02),
+}
+
+
+@pytest.fixture(params=FAULTS, ids=str)
+def walker(request, empty_file):
+    armature, states = build_walker(FAULTS[request.param])
+    key_contacts(armature, states)
+    return armature, states
+
+
+def plant(**settings):
+    assert bpy.ops.twobone.plant(**{"ease": EASE, **settings}) == {"FINISHED"}
+    return json.loads(bpy.context.window_manager.twobone_report)
+
+
+class Seen:
+    """What is seen of the walker at each of some frames."""
+
+    def __init__(self, armature, frames):
+        self.frames = frames
+        self.heels, self.balls, self.feet, self.toes, self.knees = ({side: [] for side in SIDES} for _ in range(5))
+        self.hips = []
+        scene = bpy.context.scene
+        for frame in frames:
+            scene.frame_set(int(frame), subframe=frame - int(frame))
+            pose, world = armature.pose.bones, armature.matrix_world
+            self.hips.append(np.array(world @ pose["hips"].head))
+            for side in SIDES:
+                foot = world @ pose[f"foot.{side}"].matrix
+                rest = armature.data.bones[f"foot.{side}"].matrix_local
+                heel = rest.inverted() @ (rest.translation - rest.translation.z * (rest.translation * 0 + _up()))
+                self.heels[side].append(np.array(foot @ heel))
+                self.balls[side].append(np.array(world @ pose[f"toe.{side}"].head))
+                self.feet[side].append(np.array(foot.to_3x3()))
+                self.toes[side].append(np.array((world @ pose[f"toe.{side}"].matrix).to_3x3()))
+                thigh, shin = (pose[f"{name}.{side}"].vector for name in ("thigh", "shin"))
+                self.knees[side].append(thigh.angle(shin))
+
+
+def _up():
+    from mathutils import Vector
+
+    return Vector((0.0, 0.0, 1.0))
+
+
+def whole_frames():
+    scene = bpy.context.scene
+    return np.arange(scene.frame_start, scene.frame_end + 1.0)
+
+
+def quarters():
+    scene = bpy.context.scene
+    return np.arange(scene.frame_start, scene.frame_end + 0.01, 0.25)
+
+
+def contacts_of(on):
+    """First and last frame of each time that a point is on the ground, `on` from frame 1 on."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
+    return [(start + 1, end) for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def worst_slide(seen, states):
+    """Farthest that a point that stands gets from where it is on average."""
+    worst = 0.0
+    for side in SIDES:
+        for places, bit in ((seen.heels[side], 1), (seen.balls[side], 2)):
+            for first, last in contacts_of(states[side] & bit != 0):
+                rows = (seen.frames >= first) & (seen.frames <= last)
+                stood = np.array(places)[rows]
+                worst = max(worst, np.linalg.norm(stood - stood.mean(axis=0), axis=1).max())
+    return worst
+
+
+def test_what_stands_does_not_slide_at_frames_nor_between_them(walker):
+    armature, states = walker
+    assert worst_slide(Seen(armature, whole_frames()), states) > 0.003
+    report = plant()
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
+    assert worst_slide(Seen(armature, quarters()), states) < SLIDE_BETWEEN
+    for chain in report["chains"]:
+        assert chain["out_of_reach"] == []
+        assert chain["skating_after"] == 0.0
+        assert max(contact["slide_after"] for contact in chain["contacts"]) < SLIDE
+        assert max(contact["slide_between"] for contact in chain["contacts"]) < SLIDE_BETWEEN
+
+
+def test_feet_and_toes_keep_their_orientation_where_they_roll_or_fly(walker):
+    armature, states = walker
+    before = Seen(armature, whole_frames())
+    plant()
+    after = Seen(armature, whole_frames())
+    for side in SIDES:
+        rolls = states[side] != 3
+        for old, new in ((before.feet[side], after.feet[side]), (before.toes[side], after.toes[side])):
+            assert np.abs(np.array(old) - np.array(new))[rolls].max() < np.radians(0.01)
+
+
+def test_what_is_outside_contacts_and_ease_stays_as_it_was_to_the_last_bit(walker):
+    armature, states = walker
+    before = key_values(armature)
+    plant()
+    after = key_values(armature)
+    for path, values in before.items():
+        kept = np.ones(len(whole_frames()), bool)
+        for side in SIDES:
+            if any(f'"{name}.{side}"' in path[0] for name in ("thigh", "shin", "foot")):
+                for first, last in contacts_of(states[side] != 0):
+                    kept[max(first - 1 - EASE + 1, 0) : last + EASE - 1] = False
+        if "hips" in path[0] and "location" in path[0]:
+            continue
+        assert np.array_equal(values[kept], after[path][kept]), path
+
+
+def test_knees_do_not_pop(walker):
+    armature, _ = walker
+    before = Seen(armature, whole_frames())
+    plant()
+    after = Seen(armature, whole_frames())
+    for side in SIDES:
+        old, new = (np.abs(np.diff(seen.knees[side], 2)).max() for seen in (before, after))
+        assert new <= 1.5 * old
+
+
+def test_a_second_run_changes_nothing(walker):
+    armature, _ = walker
+    plant()
+    before = key_values(armature)
+    plant()
+    after = key_values(armature)
+    assert before.keys() == after.keys()
+    for path, values in before.items():
+        assert np.array_equal(values, after[path]), path
+
+
+def test_it_is_one_step_back(walker):
+    armature, _ = walker
+    name = armature.name
+    bpy.ops.ed.undo_push(message="before")
+    before = key_values(armature)
+    plant()
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    after = key_values(bpy.data.objects[name])
+    assert all(np.array_equal(values, after[path]) for path, values in before.items())
+
+
+def test_the_hips_go_down_no_more_than_is_needed(empty_file):
+    armature, states = build_walker(Walk(slide=0.01, raised=0.03))
+    key_contacts(armature, states)
+    before = Seen(armature, whole_frames())
+    report = plant()
+    moved = np.array(Seen(armature, whole_frames()).hips) - np.array(before.hips)
+    assert report["root"]["bone"] == "hips"
+    assert np.abs(moved[:, :2]).max() < 1e-5
+    assert report["root"]["max_move"] == pytest.approx(-moved[:, 2].min(), abs=2e-5)
+    # Somewhere a leg is as straight as it may be: with less the hips would not do.
+    assert max(extensions(armature, states)) == pytest.approx(0.999, abs=5e-4)
+
+
+def extensions(armature, states):
+    """How straight the legs are while they stand."""
+    for row, frame in enumerate(whole_frames()):
+        bpy.context.scene.frame_set(int(frame))
+        for side in (side for side in SIDES if states[side][row]):
+            thigh, shin = (armature.pose.bones[f"{name}.{side}"] for name in ("thigh", "shin"))
+            yield (shin.tail - thigh.head).length / (thigh.length + shin.length)
+
+
+def test_feet_are_put_down_on_a_ground_of_given_height(empty_file):
+    armature, states = build_walker(Walk(slide=0.01))
+    key_contacts(armature, states)
+    plant(ground="HEIGHT", ground_height=-0.01)
+    seen = Seen(armature, whole_frames())
+    for side in SIDES:
+        heels = np.array(seen.heels[side])[states[side] & 1 != 0]
+        assert heels[:, 2] == pytest.approx(-0.01, abs=SLIDE)
+
+
+def test_without_contacts_nothing_changes(empty_file):
+    armature, states = build_walker(Walk())
+    key_contacts(armature, {side: np.zeros_like(values) for side, values in states.items()})
+    before = key_values(armature)
+    report = plant()
+    assert "No foot is on the ground" in report["sentence"]
+    assert all(np.array_equal(values, key_values(armature)[path]) for path, values in before.items())
+
+
+def test_without_the_root_what_is_out_of_reach_is_named(empty_file):
+    armature, states = build_walker(Walk(slide=0.03, raised=0.04))
+    key_contacts(armature, states)
+    report = plant(use_root=False)
+    assert report["root"] is None
+    assert any(chain["out_of_reach"] for chain in report["chains"])
+
+
+def test_contacts_are_found_where_none_are_keyed(empty_file):
+    armature, _ = build_walker(Walk(frames=90, rate=30.0, slide=0.02))
+    report = plant()
+    assert all(len(chain["contacts"]) >= 4 for chain in report["chains"])
+    assert all(chain["skating_after"] == 0.0 for chain in report["chains"])
+    assert armature.twobone.chains["leg.L"].contact in {"NONE", "HEEL", "BALL", "BOTH"}
+
+
+def key_values(armature):
+    """What every curve of the armature's bones is at every frame."""
+    from twobone_addon.scene.versions import curve_bag
+
+    return {
+        (curve.data_path, curve.array_index): np.array([curve.evaluate(frame) for frame in whole_frames()])
+        for curve in curve_bag(armature).fcurves
+        if curve.data_path.startswith("pose.")
+    }

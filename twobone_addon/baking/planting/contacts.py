@@ -1,0 +1,62 @@
+"""What stands when, and on which ground: as it is keyed on the stored chains, or else found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...array_types import Codes
+from ...planting.ground import Ground, carried_ground, moving_ground
+from ...scene.blender_types import Scene
+from ...scene.keys.contact_keys import contact_curve, keyed_by_hand, keyed_states
+from ...scene.lookup import object_named
+from ...scene.walk.evaluate import Samples
+from ...scene.walk.stepping import Steps
+from ..contacts.finding import FoundContacts, found_contacts_steps, key_found
+from .planning import ContactPlan, PlantingPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The contacts of all legs of a plan."""
+
+    found: FoundContacts
+    """What the motion says, whether it counts or not."""
+    states: list[Codes]
+    """`(F,)` of each leg."""
+    may_change: list[bool]
+    """Whether nobody has said by hand when a leg stands, so that it may stand for a shorter time."""
+
+
+def standing_steps(scene: Scene, plan: PlantingPlan, contacts: ContactPlan) -> Steps[Standing]:
+    """Read the contacts that are keyed; where no leg has any, find them."""
+    found = yield from found_contacts_steps(scene, contacts)
+    armature = object_named(plan.armature)
+    chains = [armature.twobone.chains[leg.chain] for leg in plan.legs]
+    count = len(plan.frames)
+    if any(contact_curve(armature, chain) is not None for chain in chains):
+        states = [keyed_states(armature, chain, plan.frames) for chain in chains]
+        by_hand = [bool(keyed_by_hand(armature, chain, plan.frames).any()) for chain in chains]
+        return Standing(found, states, [not each for each in by_hand])
+    return Standing(found, [each[:count] for each in found.states], [True] * len(chains))
+
+
+def ground_of(plan: PlantingPlan, contacts: ContactPlan, standing: Standing, samples: Samples) -> Ground:
+    """The ground on which the feet of a plan are planted."""
+    if contacts.ground is not None:
+        return carried_ground(samples.on(plan.samples)[contacts.ground])
+    ground = moving_ground(plan.samples / plan.frames_per_second, standing.found.ground_velocity)
+    height = standing.found.ground_height
+    return replace(ground, height=height if contacts.settings.ground == "HEIGHT" else None, level=height or 0.0)
+
+
+def key_contacts(scene: Scene, plan: PlantingPlan, standing: Standing, states: list[Codes]) -> None:
+    """Leave on the chains what was planted, where it is not what is keyed."""
+    armature = object_named(plan.armature)
+    chains = [armature.twobone.chains[leg.chain] for leg in plan.legs]
+    now = [keyed_states(armature, chain, plan.frames) for chain in chains]
+    if all(np.array_equal(new, old) for new, old in zip(states, now, strict=True)):
+        return
+    contacts = replace(standing.found.plan, frames=plan.frames)
+    key_found(scene, replace(standing.found, plan=contacts, states=np.array(states)))

@@ -1,0 +1,56 @@
+"""The space of the ground on which feet stand, which may move under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..array_types import Array
+from ..arrays import every_row
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Ground that moves, but does not change its shape."""
+
+    world_from_ground: Array
+    """`(S, 4, 4)`, or one for all samples; no change of size. At the first sample both spaces are alike."""
+    height: float | None = None
+    """Height at which feet are put down; `None` leaves them as high as they are on average."""
+    level: float = 0.0
+    """Height that the ground seems to have, whether feet are put down on it or not."""
+
+    def into(self, places_world: Array) -> Array:
+        """World points `(S, 3)` in the space of the ground."""
+        matrices = every_row(np.linalg.inv(self.world_from_ground), len(places_world))
+        return np.einsum("sij,sj->si", matrices[:, :3, :3], places_world) + matrices[:, :3, 3]
+
+    def out_of(self, places_ground: Array) -> Array:
+        """The reverse."""
+        matrices = every_row(self.world_from_ground, len(places_ground))
+        return np.einsum("sij,sj->si", matrices[:, :3, :3], places_ground) + matrices[:, :3, 3]
+
+    def turned_into(self, turns_world: Array) -> Array:
+        """Rotations `(S, 3, 3)` in the world as seen from the ground."""
+        return np.swapaxes(self.world_from_ground[:, :3, :3], -1, -2) @ turns_world
+
+    def turned_out_of(self, turns_ground: Array) -> Array:
+        """The reverse."""
+        return self.world_from_ground[:, :3, :3] @ turns_ground
+
+    def at(self, rows: Array) -> Ground:
+        """The same at some samples."""
+        return self if len(self.world_from_ground) == 1 else replace(self, world_from_ground=self.world_from_ground[rows])
+
+
+def moving_ground(times: Array, velocity: Array) -> Ground:
+    """Ground that moves at a `velocity` `(3,)`, units a second, at `times` `(S,)`, seconds."""
+    matrices = np.tile(np.eye(4), (len(times) if np.any(velocity) else 1, 1, 1))
+    matrices[:, :3, 3] = (times[: len(matrices)] - times[0])[:, None] * velocity
+    return Ground(matrices)
+
+
+def carried_ground(matrices: Array) -> Ground:
+    """Ground that an object carries, with its world matrices `(S, 4, 4)`."""
+    return Ground(matrices @ np.linalg.inv(matrices[:1]))
