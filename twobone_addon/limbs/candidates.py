@@ -14,6 +14,10 @@ FANS_OUT = 0.5
 """Length of what a branch forks into, relative to the way from the body to the fork, from which it is no hand."""
 
 
+MANY = 3
+"""Long branches that make a fan though none of them is like another."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two branches, mirror images of one another."""
@@ -69,6 +73,9 @@ class Anatomy:
                 self.spine.add(joint)
                 self._explore(self.tree.children[joint], joint)
 
+    def _reach(self, joint: int) -> float:
+        return self.tree.edges[joint] + self.tree.depths[joint]
+
     def _forks(self, first: int) -> list[int]:
         """Joints of a branch at which it forks into pairs of long branches."""
         found = []
@@ -77,9 +84,8 @@ class Anatomy:
             children = self.tree.children[joint]
             for child in children:
                 trunk[child] = trunk[joint] + self.tree.edges[child]
-            for match in matches_below(self.tree, self.matching, children, None):
-                reach = self.tree.edges[match.first] + self.tree.depths[match.first]
-                if reach >= FANS_OUT * trunk[joint] and len(match.partners) >= FEWEST:
-                    found.append(joint)
-                    break
+            long = {child for child in children if self._reach(child) >= FANS_OUT * trunk[joint]}
+            pairs = matches_below(self.tree, self.matching, children, None)
+            if len(long) >= MANY or any(match.first in long and len(match.partners) >= FEWEST for match in pairs):
+                found.append(joint)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .controls import Controls
 from .facing import Facing, facing, side_of
 from .joints import JointTree, joint_tree
 from .judging import Judged, Kind, judged
-from .links import ON_LINK, Judge, Links, off_line
+from .links import ON_LINK, PASSED, Judge, Links, off_line
 from .places import Place, placed
 from .shapes import Reason, candidate
 from .sides import Side, side_by_names
@@ -87,14 +87,22 @@ def _findings(skeleton: Skeleton, chosen: Sequence[bool]) -> Findings:
 
 def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
     """For all limbs: their joints are those that controls turn, which pieces that a bone was cut into are not."""
-    known: dict[tuple[int, int], bool] = {}
+    partners = pair.match.partners
+
+    @cache
+    def turn(root: int, mid: int) -> bool:
+        return controls.turn(tree.places[root], tree.places[mid], tree.places[partners[mid]])
+
+    def above(joint: int) -> list[int]:
+        return [each for each in tree.way_up(joint)[1:] if each in partners]
+
+    pieces = {joint for joint in partners if above(joint) and not any(turn(each, joint) for each in above(joint))}
 
     def judge(links: Links) -> float:
-        ends = links.root, links.mid
-        if ends not in known:
-            root, mid, other = tree.places[[*ends, pair.match.partners[links.mid]]]
-            known[ends] = controls.turn(root, mid, other)
-        return 1.0 if known[ends] else NOT_TURNED
+        way = above(links.tip if links.tip >= 0 else links.mid)
+        between = set(way[: way.index(links.root)]) - {links.mid}
+        passed = len(between & pieces)
+        return (1.0 if turn(links.root, links.mid) else NOT_TURNED) / PASSED**passed
 
     return judge
 

@@ -16,7 +16,8 @@ import numpy as np
 from ..array_types import Array
 from .candidates import Pair
 from .joints import JointTree
-from .shapes import Candidate, Reason, Shape
+from .shapes import Candidate, Reason, Shape, middle_links
+from .standing import Stance, stances
 
 
 class Kind(Enum):
@@ -47,12 +48,6 @@ class Verdict:
 LEAST = 0.2
 """Length of a limb relative to the longest one of its body."""
 
-OUTERMOST = 0.15
-"""How far from the outermost joint, relative to its reach, a leg may end: heels and lifted feet."""
-
-SPREAD = 0.35
-"""How far down a leg reaches at least, relative to its length; arms of a T-pose do not."""
-
 SPLAYED = 0.75
 """How far a single pair of legs stands apart at most, on each side, relative to its reach; fins do more."""
 
@@ -71,14 +66,11 @@ APART = 0.25
 SHOULDER = 0.65
 """Height at which arms begin, relative to the hips'."""
 
+BEHIND = 0.05
+"""How far behind the foremost pair, relative to the legs, another one begins that is no arm if that one may be: wings."""
+
 MANY_ARMS = 0.7
 """Length of a second pair of arms relative to the first one's."""
-
-WORLD = 0.5
-"""Cosine to the world's down from which a pair that hangs down is more likely the legs."""
-
-HINT = 0.3
-"""How much likelier; with what hangs up it is as much less likely."""
 
 
 def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -> Verdict:
@@ -92,56 +84,46 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
             able.append(each)
         else:
             left_out.append((each.pair, reason))
-    for first in _standing(tree, candidates, able, down_hint):
-        verdict = _around(first.legs, [each for each in able if each is not first], left_out)
+    for stance in stances(tree, candidates, [each for each in able if not each.plain], down_hint):
+        verdict = _around(tree, stance, [each for each in able if each not in stance.feet], left_out)
         if verdict is not None:
             return verdict
     lone = Reason.SPLAYED if len(able) == 1 else Reason.HIGH
     return Verdict((), (*left_out, *((each.pair, lone) for each in able)), np.zeros(3))
 
 
-def _standing(tree: JointTree, candidates: Sequence[Candidate], able: Sequence[Candidate], down_hint: Array) -> list[Candidate]:
-    """The pairs that may stand on the ground, the likeliest first."""
-    joints = {joint for each in candidates for both in each.pair.match.partners.items() for joint in both}
-    places = tree.places[sorted(joints)]
-    found: list[tuple[float, Candidate]] = []
-    for each in able:
-        reach = float(np.linalg.norm(each.legs.reach))
-        if reach < SPREAD * each.legs.length:
-            continue
-        down = each.legs.reach / reach
-        if (each.legs.ends @ down).max() >= (places @ down).max() - OUTERMOST * reach:
-            found.append((reach * _hinted(down, down_hint), each))
-    return [each for _, each in sorted(found, key=lambda entry: -entry[0])]
-
-
-def _hinted(down: Array, down_hint: Array) -> float:
-    """A factor that is greater for what hangs down in the world."""
-    length = float(np.linalg.norm(down_hint))
-    cosine = float(down @ down_hint) / length if length > 0.0 else 0.0
-    return 1.0 + HINT * (float(cosine > WORLD) - float(cosine < -WORLD))
-
-
-def _around(first: Shape, others: Sequence[Candidate], misshapen: Sequence[tuple[Pair, Reason]]) -> Verdict | None:
-    """More legs, and arms, around one pair of legs; `None` where that pair is too little like legs."""
-    left_out = list(misshapen)
-    legs, high = [first], []
-    reach = float(np.linalg.norm(first.reach))
-    down = first.reach / reach
-    for each in others:
+def _around(
+    tree: JointTree, stance: Stance, others: Sequence[Candidate], misshapen: Sequence[tuple[Pair, Reason]]
+) -> Verdict | None:
+    """Legs and arms of a body that stands this way; `None` where it has too little like legs."""
+    left_out, down = list(misshapen), stance.down
+    first = stance.feet[0].legs
+    fall = float(first.reach @ down)
+    legs: list[Shape] = [first]
+    high: list[Shape] = []
+    for each in (*stance.feet[1:], *others):
         leg = each.legs
-        height = float((first.end - leg.end) @ down) / reach
-        if height >= LOW or float(leg.reach @ down) < ALONG * float(np.linalg.norm(leg.reach)):
+        height = float((first.end - leg.end) @ down) / fall
+        lies = float(leg.reach @ down) < ALONG * float(np.linalg.norm(leg.reach))
+        if each.plain or (each in others and (lies or height >= LOW)):
             high.append(each.arms)
-        elif all(_apart(leg, other, reach) for other in legs):
+        elif all(_apart(leg, other, fall) for other in legs):
             legs.append(leg)
         else:
             left_out.append((each.pair, Reason.AROUND))
-    arms = _arms(legs, high, down, left_out)
-    if _is_doubtful(legs, arms, reach):
+    arms = _arms(legs, high, down, _front(tree, legs, down), left_out)
+    if _is_doubtful(legs, arms, fall):
         return None
     limbs = [*(Judged(Kind.LEG, leg) for leg in legs), *(Judged(Kind.ARM, arm) for arm in arms)]
     return Verdict(tuple(limbs), tuple(left_out), down)
+
+
+def _front(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
+    """Where the feet point, `(3,)`, along the ground."""
+    total = np.zeros(3)
+    for leg in legs:
+        total += leg.end - middle_links(tree, leg, leg.links)[2]
+    return total - (total @ down) * down
 
 
 def _is_doubtful(legs: Sequence[Shape], arms: Sequence[Shape], reach: float) -> bool:
@@ -159,20 +141,29 @@ def _apart(leg: Shape, other: Shape, reach: float) -> bool:
     return bool(np.linalg.norm(leg.end - other.end) >= APART * reach or np.linalg.norm(leg.root - other.root) >= APART * reach)
 
 
-def _arms(legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, left_out: list[tuple[Pair, Reason]]) -> list[Shape]:
+def _arms(
+    legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, front: Array, left_out: list[tuple[Pair, Reason]]
+) -> list[Shape]:
     """The arms among pairs that end high; what else there is goes to `left_out`."""
     hips = float(legs[0].reach @ down)
     able: list[Shape] = []
     for shape in shapes:
         height = float((legs[0].end - shape.root) @ down) / hips
         no_end = shape.links.tip < 0 <= legs[0].links.tip
-        if height < SHOULDER or no_end or (len(legs) > 1 and not shape.hand):
+        at_hips = any(np.linalg.norm(shape.root - leg.root) < APART * hips for leg in legs)
+        if at_hips:
+            left_out.append((shape.pair, Reason.AROUND))
+        elif height < SHOULDER or no_end or (len(legs) > 1 and not shape.hand):
             left_out.append((shape.pair, Reason.HIGH))
         else:
             able.append(shape)
     if not able:
         return []
-    best = max(able, key=lambda shape: (-shape.pair.generation, shape.length * (2.0 if shape.hand else 1.0)))
+    lowest = min(shape.pair.generation for shape in able)
+    near = [shape for shape in able if shape.pair.generation == lowest]
+    foremost = max(float(shape.root @ front) for shape in near)
+    behind = BEHIND * hips * float(np.linalg.norm(front))
+    best = max(near, key=lambda shape: (shape.hand, float(shape.root @ front) >= foremost - behind, shape.length))
     arms = [shape for shape in able if shape is best or (shape.hand and best.hand and shape.length >= MANY_ARMS * best.length)]
     left_out += [(shape.pair, Reason.HEAD) for shape in able if shape not in arms]
     return arms

@@ -66,10 +66,15 @@ class Candidate:
     legs: Shape
     reason: Reason | None
     """What speaks against both."""
+    plain: bool
+    """Whether it looks like a strand, which an arm may, and a leg does not."""
 
 
-STRAND_LINKS = 3
-"""Links from which a branch may be a strand of hair or cloth."""
+STRAND_LINKS = 4
+"""Links from which a branch may be a strand of hair or cloth, and no limb."""
+
+PLAIN_LINKS = 3
+"""Links from which it is too plain for a leg, which has a foot; an arm without fingers may be as plain."""
 
 STRAND_EVEN = 1.7
 """Ratio of its longest to its shortest link up to which it is one."""
@@ -111,7 +116,8 @@ def candidate(tree: JointTree, pair: Pair, judge: Judge) -> Candidate | None:
     if arm is None or leg is None:
         return None
     arms = with_links(tree, pair, arm)
-    return Candidate(pair, arms, with_links(tree, pair, leg), _misshapen(tree, arms))
+    plain = _is_strand(tree, way_on(tree, first), PLAIN_LINKS)
+    return Candidate(pair, arms, with_links(tree, pair, leg), _misshapen(tree, arms), plain)
 
 
 def with_links(tree: JointTree, pair: Pair, links: Links) -> Shape:
@@ -122,7 +128,7 @@ def with_links(tree: JointTree, pair: Pair, links: Links) -> Shape:
     ends = tree.places if links.tip >= 0 else tree.ends
     ends = np.stack([ends[last], ends[partners[last]]])
     root = (tree.places[links.root] + tree.places[partners[links.root]]) / 2.0
-    return Shape(pair, links, root, ends.mean(axis=0), ends, tuple(way), _has_fingers(tree, links))
+    return Shape(pair, links, root, ends.mean(axis=0), ends, tuple(way), _has_fingers(tree, links, partners))
 
 
 def middle_links(tree: JointTree, shape: Shape, links: Links) -> tuple[Array, Array, Array]:
@@ -146,17 +152,19 @@ def _way_after(tree: JointTree, tip: int, joints: dict[int, int]) -> list[int]:
     return way
 
 
-def _has_fingers(tree: JointTree, links: Links) -> bool:
+def _has_fingers(tree: JointTree, links: Links, joints: dict[int, int]) -> bool:
+    """Whether a limb ends in fingers on both sides; what only one hand holds does not count."""
     if links.tip < 0:
         return False
-    forks = any(len(tree.children[joint]) >= FINGERS for joint in way_on(tree, links.tip)[:2])
-    return forks and tree.depths[links.tip] <= FINGER * links.lengths[1]
+    below = _way_after(tree, links.tip, joints)
+    forks = any(sum(child in joints for child in tree.children[joint]) >= FINGERS for joint in below[:2])
+    return forks and sum(tree.edges[joint] for joint in below[1:]) <= FINGER * links.lengths[1]
 
 
 def _misshapen(tree: JointTree, shape: Shape) -> Reason | None:
     if shape.pair.fans_out or _feathers(tree, shape) >= FEATHERS:
         return Reason.FAN
-    if _is_strand(tree, way_on(tree, shape.pair.match.first)):
+    if _is_strand(tree, way_on(tree, shape.pair.match.first), STRAND_LINKS):
         return Reason.STRAND
     shorter, longer = sorted(shape.links.lengths)
     return Reason.UNEVEN if shorter < BALANCE * longer else None
@@ -177,11 +185,11 @@ def _is_feather(tree: JointTree, child: int, start: int, end: int) -> bool:
     return long and off_line(tree.places[child], tree.places[start], tree.places[end]) >= FEATHER_OFF * length
 
 
-def _is_strand(tree: JointTree, way: Sequence[int]) -> bool:
-    """Whether all links of a branch are alike and nearly in line."""
+def _is_strand(tree: JointTree, way: Sequence[int], fewest: int) -> bool:
+    """Whether all links of a branch, which are not too few, are alike and nearly in line."""
     steps = np.diff(tree.places[list(way)], axis=0)
     lengths = np.linalg.norm(steps, axis=1)
-    if len(steps) < STRAND_LINKS or lengths.min() <= 0.0 or lengths.max() > STRAND_EVEN * lengths.min():
+    if len(steps) < fewest or lengths.min() <= 0.0 or lengths.max() > STRAND_EVEN * lengths.min():
         return False
     along = steps / lengths[:, None]
     turns = np.arctan2(np.linalg.norm(np.cross(along[:-1], along[1:]), axis=1), np.sum(along[1:] * along[:-1], axis=1))
