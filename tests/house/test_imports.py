@@ -68,10 +68,10 @@ def test_a_room_imports_only_what_its_row_allows(path):
 
 # Inside these rooms the folders are floors: each may import from those before it, and from the files beside the folders.
 FLOORS = {
-    "scene": ("keys", "moves", "walk", "rig"),
+    "scene": ("keys", "moves", "walk", "rig", "actions"),
     "interface": ("stored", "live", "overlay", "operators", "sidebar"),
     "baking": (
-        *("plan", "motion", "pose", "keys", "hinges", "report", "ik_to_fk", "fk_to_target", "controls"),
+        *("plan", "motion", "pose", "keys", "hinges", "report", "actions", "ik_to_fk", "fk_to_target", "controls"),
         *("contacts", "planting", "limbs"),
     ),
 }

@@ -3,54 +3,150 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
+from ..errors import TwoBoneError
 from ..scene.blender_types import Object, Scene
+from ..scene.lookup import find_armature
 from ..scene.walk.stepping import Steps, at_once
 from ..settings import BakeSettings
-from .keys.keying import keyed_chain
-from .keys.writing import write_chains
+from .actions.choosing import ACTIVE, chosen_of_all, refuse_strips
+from .actions.passes import Pass, Passes, Span, with_range
+from .keys.keying import KeyedChain, keyed_chain
+from .keys.writing import put_chains, write_chains
+from .plan.planning import plan_bake
 from .report.freshness import fingerprints_of
-from .report.records import BakeReport
+from .report.proof import Measured
+from .report.records import BakeReport, ChainReport, Refused
 from .report.reporting import chain_report
 from .report.twist import largest_twists
 from .report.units import units_of
 from .stages import SkipCheckError, Stopwatch, prove, solve
 
 
-def bake(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None, *, last_wins: bool = False) -> BakeReport:
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    """What is to be written."""
+
+    chains: list[KeyedChain]
+    left: list[str]
+    """Sentences about chains that cannot be baked."""
+    evaluation: str | dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A bake of chains as their armatures move now."""
+
+    scene: Scene
+    wanted: Sequence[BakeSettings]
+    active: Object | None
+    watch: Stopwatch
+    last_wins: bool
+
+    def prepare(self, span: Span | None) -> Steps[_Keyed]:
+        """Find, sample and solve the chains, and choose their keys."""
+        wanted, left = (self.wanted, []) if span is None else self._bakeable(span)
+        walk = yield from solve(self.scene, wanted, self.active, self.watch, may_overlap=self.last_wins)
+        with self.watch.stage("keys"):
+            return _Keyed([keyed_chain(chain) for chain in walk.solved], left, walk.evaluation)
+
+    def _bakeable(self, span: Span) -> tuple[list[BakeSettings], list[str]]:
+        """The chains that can be baked over a range, and what is wrong with the others; raises that where it is all of them."""
+        wanted, errors = [], []
+        for settings in (with_range(each, span) for each in self.wanted):
+            try:
+                plan_bake(self.scene, settings, self.active)
+                wanted.append(settings)
+            except TwoBoneError as error:
+                errors.append(error)
+        if not wanted:
+            raise errors[0]
+        return wanted, [str(error) for error in errors]
+
+    def write(self, prepared: _Keyed) -> set[str]:
+        """Write the keys where somebody else looks after what is not keyed."""
+        with self.watch.stage("write"):
+            put_chains(prepared.chains)
+        return {key.path for chain in prepared.chains for key in chain.keys}
+
+    def prove(self, prepared: _Keyed) -> Steps[list[ChainReport]]:
+        """Let Blender evaluate the chains as they are now."""
+        with self.watch.stage("verify"):
+            measured = yield from prove(self.scene, [chain.solved for chain in prepared.chains])
+        return self.reports(prepared, measured)
+
+    def reports(self, prepared: _Keyed, measured: Sequence[Measured | None] = ()) -> list[ChainReport]:
+        """One for each chain."""
+        with self.watch.stage("report"):
+            solved = [chain.solved for chain in prepared.chains]
+            fingerprints = fingerprints_of(self.scene, [chain.plan for chain in solved])
+            known = zip(prepared.chains, measured or [None] * len(solved), largest_twists(solved), fingerprints, strict=True)
+            units = units_of(self.scene)
+            return [
+                replace(
+                    chain_report(chain.solved, chain.keys, found, drift=chain.drift, units=units, twist=twist),
+                    fingerprint=fingerprint,
+                )
+                for chain, found, twist, fingerprint in known
+            ]
+
+
+def bake(
+    scene: Scene,
+    wanted: Sequence[BakeSettings],
+    active: Object | None = None,
+    *,
+    last_wins: bool = False,
+    actions: str = ACTIVE,
+) -> BakeReport:
     """Bake one or more chains in one walk over time; raises a `TwoBoneError` before anything is changed.
 
     `active` is the armature meant by settings that name none. Chains that key the same bones at the same frames are
-    refused, unless the `last_wins`.
+    refused, unless the `last_wins`. `actions`: see `actions.choosing`.
     """
-    return at_once(bake_steps(scene, wanted, active, last_wins=last_wins))
+    return at_once(bake_steps(scene, wanted, active, last_wins=last_wins, actions=actions))
 
 
 def bake_steps(
-    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None, *, last_wins: bool = False
+    scene: Scene,
+    wanted: Sequence[BakeSettings],
+    active: Object | None = None,
+    *,
+    last_wins: bool = False,
+    actions: str = ACTIVE,
 ) -> Steps[BakeReport]:
     """The same bit by bit. Closed before anything is written, nothing has changed; see also `SkipCheckError`."""
     watch = Stopwatch()
-    walk = yield from solve(scene, wanted, active, watch, may_overlap=last_wins)
-    with watch.stage("keys"):
-        keyed = [keyed_chain(chain) for chain in walk.solved]
+    if actions != ACTIVE:
+        return (yield from _bake_actions(scene, wanted, active, actions, last_wins=last_wins))
+    work = _Work(scene, wanted, active, watch, last_wins)
+    prepared = yield from work.prepare(None)
     with watch.stage("write"):
-        write_chains(scene, keyed)
-    with watch.stage("verify"):
-        try:
-            measured = yield from prove(scene, walk.solved)
-        except SkipCheckError:
-            measured = [None] * len(walk.solved)
-    with watch.stage("report"):
-        plans = [chain.plan for chain in walk.solved]
-        known = zip(keyed, measured, largest_twists(walk.solved), fingerprints_of(scene, plans), strict=True)
-        units = units_of(scene)
-        chains = [
-            replace(
-                chain_report(chain.solved, chain.keys, found, drift=chain.drift, units=units, twist=twist),
-                fingerprint=fingerprint,
-            )
-            for chain, found, twist, fingerprint in known
-        ]
-    return BakeReport(chains, watch.seconds, walk.evaluation)
+        write_chains(scene, prepared.chains)
+    try:
+        chains = yield from work.prove(prepared)
+    except SkipCheckError:
+        chains = work.reports(prepared)
+    return BakeReport(chains, watch.seconds, prepared.evaluation)
+
+
+def _bake_actions(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, actions: str, *, last_wins: bool
+) -> Steps[BakeReport]:
+    """The same for several actions of each armature."""
+    watch = Stopwatch()
+    by_armature: dict[Object, list[BakeSettings]] = {}
+    for settings in wanted:
+        refuse_strips(actions, settings.destination)
+        by_armature.setdefault(find_armature(settings.armature, active), []).append(settings)
+    works = {armature: _Work(scene, own, active, watch, last_wins) for armature, own in by_armature.items()}
+    chosen = chosen_of_all(list(by_armature), actions)
+    with ExitStack() as stack:
+        passes = Passes(scene, [Pass(armature, own, works[armature]) for armature, own in chosen], stack)
+        ready = yield from passes.prepared()
+        passes.write(ready)
+        chains = yield from passes.proved(ready)
+    left = [Refused(each.one.armature.name, each.one.own.name, reason) for each in ready for reason in each.prepared.left]
+    return passes.report(chains, left, watch.seconds, ready[0].prepared.evaluation)

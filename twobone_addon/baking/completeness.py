@@ -24,6 +24,17 @@ def what_is_missing(settings: Sequence[BakeSettings], chains: Sequence[Mapping[s
     return list(dict.fromkeys(found))
 
 
+def missing_of_chains(settings: Sequence[BakeSettings], chains: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The same where several reports, one for each action, may be about one of the settings, and none about another."""
+    pairs = [(asked, chain) for asked in settings for chain in chains if _is_about(chain, asked)]
+    return what_is_missing([asked for asked, _ in pairs], [chain for _, chain in pairs])
+
+
+def _is_about(chain: Mapping[str, Any], settings: BakeSettings) -> bool:
+    named = {name: getattr(settings, name) for name in ("armature", "upper", "lower")}
+    return all(chain[name] == value for name, value in named.items() if value)
+
+
 def missing_in_rig(armature: str) -> list[str]:
     """The same for all bones of an armature."""
     objects = objects_by_name()

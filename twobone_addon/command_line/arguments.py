@@ -14,11 +14,22 @@ from ..baking.ik_to_fk.switches import SWITCHES
 from ..options import Option
 from ..settings.contacts import CONTACT_OPTIONS
 from ..settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
-from .chain_flags import ChainGroup, add_chain_flags, add_ground_velocity, add_option_flags, add_setting_flags
+from .chain_flags import ChainGroup, add_ground_velocity, add_option_flags, add_setting_flags
 from .files.outputs import file_name, file_path
-from .numbers import count, distance, duration, some
+from .numbers import count, duration, some
 from .outcomes import ExitCode, UsageError
 from .schemas import NAMES
+from .shared_flags import (
+    add_actions,
+    add_chosen_chains,
+    add_completeness,
+    add_file,
+    add_job,
+    add_saving,
+    add_scripts,
+    add_strictness,
+    add_upgrade,
+)
 from .version import addon_version
 
 PROGRAM = "blender [SHOT.blend] --command twobone"
@@ -34,9 +45,6 @@ CODES = "exit codes: " + ", ".join(
         ExitCode.STOPPED: "stopped by Ctrl-C or a signal",
     }.items()
 )
-
-IN_PLACE = True
-"""What `--save` without a file means: the file that was opened. An empty name that is given is refused."""
 
 NEGATIVE_NUMBER = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -93,127 +101,49 @@ def _sub(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--file", type=file_path, metavar="SHOT.blend", help="open this file; default: what Blender was started with"
-    )
-    _scripts(parser, "with --file: run the scripts in it")
-    parser.add_argument("--scene", metavar="NAME", help="work in this scene of the file; default: the one that is open")
-    parser.add_argument(
-        "--report", type=file_name, metavar="FILE|-", help="write the result as JSON to a file, or to standard output"
-    )
-
-
-def _scripts(parser: argparse.ArgumentParser, text: str) -> None:
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--scripts", action="store_const", const=True, help=f"{text}; default: off, or as Blender was told with -y or -Y"
-    )
-    choice.add_argument(
-        "--no-scripts", dest="scripts", action="store_const", const=False, help="run none, whatever Blender was told"
-    )
-
-
-def _job(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--job", type=file_path, metavar="FILE", help="take settings and chains from a TOML or JSON file; flags win over it"
-    )
-
-
-def _chosen_chains(parser: argparse.ArgumentParser) -> None:
-    _job(parser)
-    parser.add_argument(
-        "--stored", action="store_true", help="all enabled chains that are stored in the scene; flags win over them"
-    )
-    parser.add_argument(
-        "--strict-settings",
-        action="store_true",
-        help="refuse settings that make no difference, as jobs do",
-    )
-    add_chain_flags(parser)
-
-
-def _strictness(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--strict", action="store_true", help=f"exit with {int(ExitCode.STRICT)}, unsaved, when a frame is out of reach"
-    )
-    parser.add_argument(
-        "--max-error", type=distance, metavar="DISTANCE", help="also fail if the measured error exceeds this (implies --strict)"
-    )
-
-
-def _completeness(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--allow-incomplete",
-        action="store_true",
-        help=f"go on without a library, a linked object or a driver that moves the chain, instead of {int(ExitCode.INCOMPLETE)}",
-    )
-
-
-def _saving(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--save",
-        nargs="?",
-        type=file_name,
-        const=IN_PLACE,
-        metavar="FILE",
-        help="save afterwards; without FILE over the shot",
-    )
-    parser.add_argument(
-        "--linked", type=file_name, metavar="FILE|-", help="write the files that the shot links, and their SHA-256, as JSON"
-    )
-    parser.add_argument("--sha256", metavar="HASH", help="refuse a shot with other contents than of this SHA-256")
-    parser.add_argument("--lifeline", type=int, help=argparse.SUPPRESS)
-    _upgrade(parser)
-
-
-def _upgrade(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--upgrade", action="store_true", help="save over a file of another version of Blender, which may not read it then"
-    )
-
-
 def _bake(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
-    _completeness(parser)
-    _saving(parser)
+    add_file(parser)
+    add_completeness(parser)
+    add_saving(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be baked and written; change nothing")
     parser.add_argument(
         "--last-wins", action="store_true", help="let a later chain overwrite the keys of an earlier one on the same bones"
     )
-    _strictness(parser)
-    _chosen_chains(parser)
+    add_actions(parser)
+    add_strictness(parser)
+    add_chosen_chains(parser)
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
-    _completeness(parser)
-    _strictness(parser)
-    _chosen_chains(parser)
+    add_file(parser)
+    add_completeness(parser)
+    add_strictness(parser)
+    add_chosen_chains(parser)
 
 
 def _chains(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
+    add_file(parser)
 
 
 def _limbs(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
-    _saving(parser)
+    add_file(parser)
+    add_saving(parser)
     parser.add_argument("--armature", default="", metavar="NAME", help="armature to look through; default: the active one")
     parser.add_argument("--targets", action="store_true", help="also add an empty at the tip of every limb as its target")
 
 
 def _clear(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
-    _saving(parser)
-    _chosen_chains(parser)
+    add_file(parser)
+    add_saving(parser)
+    add_actions(parser)
+    add_chosen_chains(parser)
 
 
 def _convert(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
-    _completeness(parser)
-    _saving(parser)
-    _job(parser)
+    add_file(parser)
+    add_completeness(parser)
+    add_saving(parser)
+    add_job(parser)
     parser.add_argument(
         "--bone", default="", metavar="BONE", help="bone that carries the IK constraint; default: every one of the armature"
     )
@@ -226,14 +156,15 @@ def _convert(parser: argparse.ArgumentParser) -> None:
         help=f"mute the constraint, or key its influence to 0 over the range; default {SWITCHES[0]}",
     )
     parser.add_argument("--rigify", action="store_true", help="key Rigify's FK controls, and its switches from IK to FK")
+    add_actions(parser)
     add_setting_flags(parser, SETTINGS)
 
 
 def _target(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
-    _completeness(parser)
-    _saving(parser)
-    _chosen_chains(parser)
+    add_file(parser)
+    add_completeness(parser)
+    add_saving(parser)
+    add_chosen_chains(parser)
     parser.add_argument("--rotate", action="store_true", help="key the targets' rotation as well, as the bones at the tips turn")
 
 
@@ -244,9 +175,9 @@ def _plant(parser: argparse.ArgumentParser) -> None:
 
 def _own(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
     """A command with settings of its own, about one armature."""
-    _file(parser)
-    _completeness(parser)
-    _saving(parser)
+    add_file(parser)
+    add_completeness(parser)
+    add_saving(parser)
     parser.add_argument(
         "--strict", action="store_true", help=f"exit with {int(ExitCode.STRICT)}, unsaved, when a frame is out of reach"
     )
@@ -254,15 +185,15 @@ def _own(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
 
 
 def _contacts(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
-    _completeness(parser)
-    _saving(parser)
+    add_file(parser)
+    add_completeness(parser)
+    add_saving(parser)
     add_option_flags(parser, CONTACT_OPTIONS)
     add_ground_velocity(parser)
 
 
 def _batch(parser: argparse.ArgumentParser) -> None:
-    _completeness(parser)
+    add_completeness(parser)
     parser.add_argument("--dry-run", action="store_true", help="open every shot and say what would become of it; save nothing")
     parser.add_argument("job", type=file_path, metavar="JOB", help="TOML or JSON file with the shots, the output and the chains")
     only = parser.add_mutually_exclusive_group()
@@ -271,7 +202,7 @@ def _batch(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--shot", metavar="NAME|NUMBER", help="only this shot, by its name, or its number in the list of --frozen")
     parser.add_argument("--frozen", type=file_path, metavar="FILE", help="take the shots from the list that --freeze has written")
     parser.add_argument("--jobs", type=count, metavar="N", help="shots at a time; default: as many as the machine has cores")
-    _upgrade(parser)
+    add_upgrade(parser)
     parser.add_argument(
         "--memory", type=duration, metavar="GB", help="stop a shot whose Blender uses more memory; default: no limit"
     )
@@ -282,7 +213,7 @@ def _batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="leave out shots that are done, with the same job and the same file"
     )
-    _scripts(parser, "run the scripts in the shots")
+    add_scripts(parser, "run the scripts in the shots")
     parser.add_argument(
         "--summary",
         type=file_name,

@@ -10,8 +10,9 @@ from typing import Any
 
 import bpy
 
+from ..baking.actions.choosing import ACTIVE
 from ..baking.bake import bake
-from ..baking.completeness import lost_libraries, what_is_missing
+from ..baking.completeness import lost_libraries, missing_of_chains, what_is_missing
 from ..baking.file_versions import change_by_saving
 from ..baking.inspecting import inspect
 from ..baking.rehearsing import rehearse
@@ -22,7 +23,7 @@ from .batch.lifeline import end_with_parent
 from .dry_run import dry_run_document, dry_run_lines
 from .files.outputs import refuse_used_outputs
 from .jobs import Job, load_job
-from .outcomes import ExitCode, FileError, Outcome
+from .outcomes import ExitCode, FileError, Outcome, UsageError
 from .output import Voice, complain, hand_over
 from .provenance import source_file
 from .shot_files import (
@@ -36,7 +37,7 @@ from .shot_files import (
     window_in_context,
 )
 from .strictness import shortcomings
-from .wanted import active_object, of_last_chain, settings_of, wanted_chains
+from .wanted import active_object, asked_actions, of_last_chain, settings_of, wanted_chains
 
 Document = dict[str, Any]
 
@@ -65,12 +66,19 @@ def _bake(arguments: argparse.Namespace, shot: OpenedShot, voice: Voice) -> Outc
     settings = [chain.settings for chain in chains]
     goal = asked_goal(arguments)
     last_wins = arguments.last_wins or bool(job and job.last_wins)
+    actions = asked_actions(arguments, job)
     if arguments.dry_run:
+        if actions != ACTIVE:
+            raise UsageError("--dry-run tells of the active action only. Leave out --dry-run or --actions.")
         document = _with_missing(_dry_run(chains, voice, goal, last_wins=last_wins), settings)
         return Outcome(judged(document, arguments, job, voice), document, settings, shot.source)
-    report = bake(bpy.context.scene, settings, active_object(), last_wins=last_wins)
+    report = bake(bpy.context.scene, settings, active_object(), last_wins=last_wins, actions=actions)
     tell(report, voice)
-    document = _with_missing(json.loads(report.to_json()), settings)
+    document = json.loads(report.to_json())
+    if actions == ACTIVE:
+        document = _with_missing(document, settings)
+    else:
+        document["incomplete"] = missing_of_chains(settings, document["chains"])
     code = judged(document, arguments, job, voice)
     saved = save(goal, voice) if code is ExitCode.DONE else None
     return Outcome(code, document, settings, shot.source, saved)

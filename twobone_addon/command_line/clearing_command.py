@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 import bpy
 
-from ..baking.clearing import clear_baked
+from ..baking.actions.clearing import clear_actions
 from .baking_command import asked_goal, opened, save
 from .outcomes import ExitCode, Outcome
 from .output import Voice
 from .shot_files import window_in_context
-from .wanted import active_object, settings_of, wanted_chains
+from .wanted import active_object, asked_actions, settings_of, wanted_chains
 
 
 def clear_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
@@ -20,8 +21,14 @@ def clear_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     with window_in_context(shot.scene):
         settings = [chain.settings for chain in settings_of(wanted_chains(arguments, shot.job))]
         goal = asked_goal(arguments)
-        removed = clear_baked(bpy.context.scene, settings, active_object())
-        voice.say(f"{removed} baked keys removed from {len(settings)} chain{'s' if len(settings) > 1 else ''}")
+        cleared = clear_actions(bpy.context.scene, settings, active_object(), asked_actions(arguments, shot.job))
+        voice.say(f"{cleared.removed} baked keys removed from {len(settings)} chain{'s' if len(settings) > 1 else ''}")
+        for note in cleared.notes():
+            voice.warn(note)
         saved = save(goal, voice)
-    document = {"chains": len(settings), "keys_removed": removed}
+    document = {
+        "chains": len(settings),
+        "keys_removed": cleared.removed,
+        "refused": [asdict(each) for each in cleared.refused],
+    }
     return Outcome(ExitCode.DONE, document, settings, shot.source, saved)

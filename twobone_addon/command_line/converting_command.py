@@ -23,7 +23,7 @@ from .jobs import Job
 from .outcomes import ExitCode, Outcome
 from .output import Voice
 from .shot_files import window_in_context
-from .wanted import active_object, settings_of, wanted_chains
+from .wanted import active_object, asked_actions, settings_of, wanted_chains
 
 
 def convert_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
@@ -33,7 +33,9 @@ def convert_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     with window_in_context(shot.scene):
         keys = BakeSettings(**with_custom_range(bpy.context.scene, {**job.shared, **arguments.groups[0].values}))
         switch_off = arguments.switch_off or job.switch_off or SWITCHES[0]
-        wanted = Conversion(keys, arguments.bone or job.bone, switch_off, arguments.rigify or job.rigify)
+        wanted = Conversion(
+            keys, arguments.bone or job.bone, switch_off, arguments.rigify or job.rigify, actions=asked_actions(arguments, job)
+        )
         report = convert(bpy.context.scene, wanted, active_object())
         missing = missing_in_rig(report.chains[0].armature) if report.chains else []
         return _finished(arguments, shot, report, [keys], voice, missing=missing)

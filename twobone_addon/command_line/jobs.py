@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..baking.actions.choosing import which_actions
 from ..baking.ik_to_fk.switches import SWITCHES
 from ..errors import SettingError
 from ..options import shown
@@ -29,7 +30,7 @@ SHOT_KEYS = {"file", "output", "scene", "chains"}
 
 OWN_KEYS = {
     "$schema", "version", "use", "shots", "output", "in_place", "scene", "stored", "chains",
-    "strict", "strict_settings", "last_wins", "allow_incomplete", "max_error", "bone", "switch_off", "rigify",
+    "strict", "strict_settings", "last_wins", "allow_incomplete", "max_error", "bone", "switch_off", "rigify", "actions",
     "rotate",
 }  # fmt: skip
 """Keys of a job that are no settings."""
@@ -82,6 +83,8 @@ class Job:
     rigify: bool = False
     rotate: bool = False
     """Key the targets' rotation as well. `target` only."""
+    actions: str = ""
+    """`ACTIVE`, `ALL`, or names separated by semicolons."""
     shared: dict[str, Any] = field(default_factory=dict)
     """Settings for all chains, by the names of `BakeSettings`."""
     chains: tuple[ChainGroup, ...] = ()
@@ -137,6 +140,7 @@ class _Reader:
             switch_off=self._switch_off(data),
             rigify=values.switch(data, "rigify"),
             rotate=values.switch(data, "rotate"),
+            actions=which_actions(values.text(data, "actions")),
             shared=values.settings({key: value for key, value in data.items() if key not in OWN_KEYS}, "", OWN_KEYS),
             chains=self._chains(data, ""),
         )

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from ..baking.contacts.records import ContactReport
 from ..baking.ik_to_fk.switches import SWITCHES
 from ..baking.limbs.records import LeftOutLimb, LimbReport
-from ..baking.report.records import ChainReport, Statement
+from ..baking.report.records import ChainReport, Refused, Statement
 from ..options import Kind, Option
 from ..settings import OPTIONS, BakeSettings
 from .batch.summary import STATES, ShotRecord
@@ -75,6 +75,7 @@ def _job() -> Schema:
         "switch_off": {"enum": ["", *SWITCHES, *(value.lower() for value in SWITCHES)]},
         "rigify": SWITCH,
         "rotate": SWITCH,
+        "actions": TEXT,
         "in_place": SWITCH,
         "stored": SWITCH,
         "strict": SWITCH,
@@ -113,6 +114,7 @@ def _report() -> Schema:
         "armature": TEXT,
         "limbs": {"type": "array", "items": _record(LimbReport)},
         "left_out": {"type": "array", "items": _record(LeftOutLimb)},
+        "refused": {"type": "array", "items": _record(Refused)},
         "incomplete": {"type": "array", "items": TEXT},
         "seconds": {"type": "object", "additionalProperties": {"type": "number"}},
         "evaluation": {"type": ["string", "object"]},

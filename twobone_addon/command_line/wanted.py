@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from ..baking.actions.choosing import ACTIVE
 from ..baking.plan.completing import completed, over_stored, stored_chains, stored_settings
 from ..errors import ObjectError, SettingError
 from ..settings import BakeSettings
@@ -97,6 +98,11 @@ def _refuse_unused(chains: list[NamedSettings]) -> None:
         reasons = [unused(chain.settings, [name]).get(name) for chain in chains if name in chain.settings.asked]
         if all(reasons):
             raise SettingError(f"{reasons[0]} Leave it out, or change what it depends on.")
+
+
+def asked_actions(arguments: argparse.Namespace, job: Job | None) -> str:
+    """Which actions flags or job mean: the present one where they say nothing."""
+    return arguments.actions or (job.actions if job else "") or ACTIVE
 
 
 def active_object() -> Any:

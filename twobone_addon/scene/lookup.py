@@ -19,6 +19,12 @@ def object_named(name: str) -> Object:
     return bpy.data.objects[name]
 
 
+def playing_action(thing: Object) -> str:
+    """Name of the action that an object plays; empty without one."""
+    data = thing.animation_data
+    return data.action.name if data is not None and data.action is not None else ""
+
+
 def objects_by_name() -> dict[str, Object]:
     """Every object of the file; of several that share a name, the one that answers to it: linked ones come last."""
     return {thing.name: thing for thing in reversed(list(bpy.data.objects))}

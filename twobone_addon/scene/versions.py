@@ -88,6 +88,42 @@ def first_slot(action: Action) -> str:
     return action.slots[0].identifier if getattr(action, "slots", None) else ""
 
 
+def object_slots(action: Action) -> list[str] | None:
+    """Identifiers of the slots that objects can play, one empty one before 4.4; `None` where the action is of other things."""
+    if not hasattr(action, "slots"):
+        return [""] if not action.fcurves or action.id_root == "OBJECT" else None
+    return [slot.identifier for slot in action.slots if slot.target_id_type in {"OBJECT", "UNSPECIFIED"}]
+
+
+def played_slots(user: Any) -> list[str]:
+    """Identifier of the slot that animation data or an NLA strip plays, if any; empty before 4.4."""
+    if not hasattr(user, "action_slot"):
+        return [""]
+    return [user.action_slot.identifier] if user.action_slot else []
+
+
+def identifier_of(thing: Object) -> str:
+    """Identifier of the slot that Blender makes for an object."""
+    return f"OB{thing.name}"
+
+
+def action_bag_of(action: Action, identifier: str) -> CurveBag | None:
+    """The F-curves of the slot of that identifier; before 4.4 those of the action."""
+    return action_bag(action, action.slots.get(identifier) if identifier else None)
+
+
+def ensure_bag_of(action: Action, identifier: str) -> CurveBag:
+    """The same, made where it is missing."""
+    return _slot_bag(action, action.slots.get(identifier) if identifier else None)
+
+
+def all_bags(action: Action) -> list[CurveBag]:
+    """The F-curves of all slots of an action."""
+    slots = getattr(action, "slots", None)
+    bags = [action] if slots is None else [action_bag(action, slot) for slot in slots]
+    return [bag for bag in bags if bag is not None]
+
+
 def assign_slot(user: Any, identifier: str) -> None:
     """Let animation data or an NLA strip use the slot of that identifier in its action; nothing before 4.4."""
     if identifier and hasattr(user, "action_slot"):

@@ -2,35 +2,89 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from ...arrays import magnitude
 from ...errors import ChainError
-from ...scene.blender_types import Object, Scene
-from ...scene.rig.ik_reading import mute
+from ...scene.blender_types import Action, Object, Scene
+from ...scene.lookup import find_armature
 from ...scene.walk.evaluate import Quantity, Samples
 from ...scene.walk.stepping import Steps, at_once
-from ..keys.writing import write_chains
-from ..motion.plan_motion import points
+from ..actions.choosing import chosen_actions, goes_on_beside, refuse_strips
+from ..actions.passes import Pass, Passes, Ready, Span, with_range
+from ..keys.writing import put_chains, write_chains
 from ..motion.sampling import sample_steps
-from ..report.records import BakeReport, ChainReport
-from ..report.reporting import chain_report
+from ..report.records import BakeReport, ChainReport, Refused
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
-from .plans import Conversion, LimbPlan, plan_limbs
-from .solving import SolvedLimb, moved_points, solve_limb
+from .ending import EndedLimb, Endings
+from .limb_plan import LimbPlan
+from .plans import Conversion, plan_limbs
+from .reports import converted_report
+from .solving import SolvedLimb, solve_limb
 
 
 @dataclass(frozen=True, slots=True)
-class ConvertedReport(ChainReport):
-    """What became of one limb. `reached` counts the frames at which IK had the tip on its target."""
+class _Converted:
+    """The limbs of one action."""
 
-    bone: str = ""
-    """Bone that carries the constraint."""
-    constraint: str = ""
-    max_moved: float | None = None
-    """Farthest that any point of the limb's bones moved by the conversion, world units; `None` without verification."""
+    limbs: list[EndedLimb]
+    left: list[str]
+    """Sentences about those that are left as they are."""
+    evaluation: str | dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A conversion of the limbs as the armature's present action moves them."""
+
+    scene: Scene
+    wanted: Conversion
+    armature: Object
+    watch: Stopwatch
+
+    def prepare(self, span: Span | None) -> Steps[_Converted]:
+        """Find, sample and solve the limbs."""
+        wanted = self.wanted
+        if span is not None:
+            wanted = replace(wanted, settings=with_range(wanted.settings, span), goes_on=goes_on_beside(self.armature, span))
+        with self.watch.stage("read"):
+            limbs, left = plan_limbs(self.scene, wanted, self.armature)
+        plans = [limb.chain for limb in limbs]
+        with self.watch.stage("sample"):
+            frames = all_frames(plan.frames for plan in plans)
+            quantities = [quantity for limb in limbs for quantity in limb.quantities()]
+            samples = yield from sample_steps(self.scene, quantities, frames, evaluation=evaluation_of(plans))
+        with self.watch.stage("solve"):
+            solved, stretched = _solved(limbs, samples)
+            if stretched and (wanted.bone or not solved):
+                raise stretched[0]
+        left += [str(error) for error in stretched]
+        return _Converted([EndedLimb(limb, ()) for limb in solved], left, samples.evaluation)
+
+    def write(self, prepared: _Converted) -> set[str]:
+        """Write the keys where somebody else looks after what is not keyed."""
+        with self.watch.stage("write"):
+            put_chains([limb.solved.keyed for limb in prepared.limbs])
+        return {key.path for limb in prepared.limbs for key in limb.solved.keyed.keys}
+
+    def prove(self, prepared: _Converted) -> Steps[list[ChainReport]]:
+        """Let Blender evaluate the limbs as they are now."""
+        if not self.wanted.settings.verify:
+            return self.reports(prepared)
+        with self.watch.stage("verify"):
+            limbs = [limb.solved for limb in prepared.limbs]
+            plans = [limb.plan.chain for limb in limbs]
+            frames = all_frames(plan.report_frames for plan in plans)
+            quantities: list[Quantity] = []
+            for limb in limbs:
+                quantities += [*limb.plan.poses(), limb.plan.chain.armature_world]
+                quantities += [limb.plan.chain.target_world] if limb.plan.ik else []
+            measured = yield from sample_steps(self.scene, quantities, frames, evaluation=evaluation_of(plans, proving=True))
+        return self.reports(prepared, measured)
+
+    def reports(self, prepared: _Converted, measured: Samples | None = None) -> list[ChainReport]:
+        """One for each limb."""
+        return [converted_report(limb.solved, measured, limb.notes) for limb in prepared.limbs]
 
 
 def convert(scene: Scene, wanted: Conversion, active: Object | None = None) -> BakeReport:
@@ -40,31 +94,59 @@ def convert(scene: Scene, wanted: Conversion, active: Object | None = None) -> B
 
 def convert_steps(scene: Scene, wanted: Conversion, active: Object | None = None) -> Steps[BakeReport]:
     """Key every limb as its IK poses it, and switch the IK off; raises a `TwoBoneError` before anything is changed."""
-    watch = Stopwatch()
-    with watch.stage("read"):
-        limbs, left = plan_limbs(scene, wanted, active)
-    plans = [limb.chain for limb in limbs]
-    with watch.stage("sample"):
-        frames = all_frames(plan.frames for plan in plans)
-        quantities = [quantity for limb in limbs for quantity in limb.quantities()]
-        samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans))
-    with watch.stage("solve"):
-        solved, stretched = _solved(limbs, samples)
-        if stretched and (wanted.bone or not solved):
-            raise stretched[0]
-    with watch.stage("write"):
-        write_chains(scene, [limb.keyed for limb in solved])
-        for limb in solved:
-            if limb.plan.ik is not None and not limb.plan.switch_path:
-                mute(limb.plan.ik)
-    with watch.stage("verify"):
-        try:
-            measured = (yield from _prove(scene, solved)) if wanted.settings.verify else None
-        except SkipCheckError:
-            measured = None
-    left += [str(error) for error in stretched]
-    chains: list[ChainReport] = [_report(limb, measured, left if number == 0 else []) for number, limb in enumerate(solved)]
-    return BakeReport(chains, watch.seconds, samples.evaluation)
+    armature = find_armature(wanted.settings.armature, active)
+    refuse_strips(wanted.actions, wanted.settings.destination)
+    actions = chosen_actions(armature, wanted.actions)
+    work = _Work(scene, wanted, armature, Stopwatch())
+    if actions is None:
+        return (yield from _convert_present(work))
+    with ExitStack() as stack:
+        passes = Passes(scene, [Pass(armature, own, work) for own in actions], stack)
+        ready = yield from passes.prepared()
+        ready, endings = _ended(armature, ready, wanted.settings.destination)
+        passes.write(ready)
+        endings.finish()
+        chains = yield from passes.proved(ready)
+        left = [Refused(armature.name, each.one.own.name, reason) for each in ready for reason in each.prepared.left]
+    return passes.report(chains, left, work.watch.seconds, ready[0].prepared.evaluation)
+
+
+def _convert_present(work: _Work) -> Steps[BakeReport]:
+    """The armature as it is, with what it plays now."""
+    data = work.armature.animation_data
+    action: Action | None = data.action if data is not None else None
+    prepared = yield from work.prepare(None)
+    endings = Endings(work.armature, [(action, _solutions(prepared))], work.wanted.settings.destination)
+    prepared, errors = _with_ends(prepared, endings)
+    if errors and (work.wanted.bone or not prepared.limbs):
+        raise errors[0]
+    with work.watch.stage("write"):
+        write_chains(work.scene, [limb.solved.keyed for limb in prepared.limbs])
+        endings.finish()
+    try:
+        chains = yield from work.prove(prepared)
+    except SkipCheckError:
+        chains = work.reports(prepared)
+    chains[0].notes.extend(prepared.left)
+    return BakeReport(chains, work.watch.seconds, prepared.evaluation)
+
+
+def _ended(armature: Object, ready: list[Ready[_Converted]], destination: str) -> tuple[list[Ready[_Converted]], Endings]:
+    """What is ready, with the ends of the IK; raises what is wrong where nothing can be converted any more."""
+    endings = Endings(armature, [(each.one.own.action, _solutions(each.prepared)) for each in ready], destination)
+    ended = [(each, *_with_ends(each.prepared, endings)) for each in ready]
+    if not any(prepared.limbs for _, prepared, _ in ended):
+        raise next(error for _, _, errors in ended for error in errors)
+    return [replace(each, prepared=prepared) for each, prepared, _ in ended], endings
+
+
+def _with_ends(prepared: _Converted, endings: Endings) -> tuple[_Converted, list[ChainError]]:
+    limbs, errors = endings.ended(_solutions(prepared))
+    return replace(prepared, limbs=limbs, left=[*prepared.left, *map(str, errors)]), errors
+
+
+def _solutions(prepared: _Converted) -> list[SolvedLimb]:
+    return [limb.solved for limb in prepared.limbs]
 
 
 def _solved(limbs: list[LimbPlan], samples: Samples) -> tuple[list[SolvedLimb], list[ChainError]]:
@@ -76,51 +158,3 @@ def _solved(limbs: list[LimbPlan], samples: Samples) -> tuple[list[SolvedLimb], 
         except ChainError as error:
             errors.append(error)
     return solved, errors
-
-
-def _prove(scene: Scene, solved: list[SolvedLimb]) -> Steps[Samples]:
-    """The animation after the conversion."""
-    plans = [limb.plan.chain for limb in solved]
-    frames = all_frames(plan.report_frames for plan in plans)
-    quantities: list[Quantity] = []
-    for limb in solved:
-        quantities += [*limb.plan.poses(), limb.plan.chain.armature_world]
-        if limb.plan.ik:
-            quantities.append(limb.plan.chain.target_world)
-    return (yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans, proving=True)))
-
-
-def _report(limb: SolvedLimb, proof: Samples | None, left: list[str]) -> ConvertedReport:
-    chain = limb.keyed.solved
-    base = chain_report(chain, limb.keyed.keys, None, drift=limb.keyed.drift)
-    values = {entry.name: getattr(base, entry.name) for entry in fields(base)}
-    rows = chain.plan.report_rows
-    values |= {
-        "reached": int(np.count_nonzero(limb.on_target[rows])) if limb.plan.ik else base.frames,
-        "too_far": 0,
-        "too_near": 0,
-        "out_of_reach": [],
-        "notes": [*base.notes, *left],
-    }
-    if limb.plan.ik:
-        values |= {"bone": limb.plan.ik.bone, "constraint": limb.plan.ik.constraint}
-    if proof is not None:
-        values |= _measured(limb, proof)
-    return ConvertedReport(**values)
-
-
-def _measured(limb: SolvedLimb, proof: Samples) -> dict[str, float | None]:
-    """How far the limb moved, and how far its tip is from the target where IK had it there."""
-    plan, rows = limb.plan.chain, limb.keyed.solved.plan.report_rows
-    proof = proof.on(plan.report_frames)
-    worlds = proof.every(plan.armature_world)
-    after = np.stack([proof.every(pose) for pose in limb.plan.poses()])
-    moved = moved_points(limb.plan, limb.shown[:, rows], after)
-    carried = np.einsum("fij,bfpj->bfpi", worlds[:, :3, :3], moved)
-    found: dict[str, float | None] = {"max_moved": float(magnitude(carried).max())}
-    reached = limb.on_target[rows]
-    if reached.any():
-        tips = points(worlds, points(after[2], plan.rest.tip))
-        errors = magnitude(tips - proof.every(plan.target_world)[:, :3, 3])[reached]
-        found |= {"max_error": float(errors.max()), "mean_error": float(errors.mean())}
-    return found

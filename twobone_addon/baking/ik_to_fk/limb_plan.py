@@ -27,13 +27,37 @@ class LimbPlan:
     """What is keyed over the range, beside the rotations; empty for nothing."""
     switch_value: float
     switch_present: float
-    """What is there now."""
+    """What is there now, in the switch or the constraint's influence."""
     further: tuple[tuple[RestBone, ...], ...]
     """Bones below the end that are keyed as well, each as the path from the bone before it to itself."""
     free_location: tuple[int, ...]
     """Bones of the plan's chain, by index, that no constraint moves but IK, so their location is their own."""
     scales_refused: TwoBoneError | None
     """Why the scales of the bones that turn could not be keyed, if they have to be."""
+    goes_on: tuple[bool, bool]
+    """Whether there is anything before and after the range that is to stay as it is."""
+    influence_refused: TwoBoneError | None
+    """Why the influence of the constraint could not be keyed, if it has to be."""
+
+    @property
+    def influence_path(self) -> str:
+        """Data path of the constraint's influence; empty where a switch takes its place."""
+        return f"{self.ik.path}.influence" if self.ik else ""
+
+    @property
+    def off_path(self) -> str:
+        """Data path of what switches the limb's IK off, and `off_value` what it holds then."""
+        return self.switch_path or self.influence_path
+
+    @property
+    def off_value(self) -> float:
+        """See `off_path`."""
+        return self.switch_value if self.switch_path else 0.0
+
+    @property
+    def switch_group(self) -> str:
+        """Name of the bone that the switch belongs to."""
+        return self.ik.bone if self.ik else self.switch_path.split('"')[1]
 
     def scale_paths(self) -> list[str]:
         """Data paths of the scales of the bones that turn."""

@@ -11,6 +11,7 @@ from ...options import Group
 from ...rig.bones import RestBone
 from ...scene.blender_types import Constraint, Object, PoseBone, Scene
 from ...scene.keys.guarding import refuse_unwritable, unwritable
+from ...scene.keys.reading import is_posed_without_keys
 from ...scene.lookup import find_armature
 from ...scene.paths import rotation_path
 from ...scene.rest_bones import read_rest_bone
@@ -19,6 +20,7 @@ from ...scene.rig.ik_reading import IkLimb, acting_ik, has_other_constraints, re
 from ...scene.rig.rest_reading import bone_path
 from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
 from ...settings import OPTIONS, BakeSettings
+from ..actions.choosing import ACTIVE
 from ..plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from .limb_plan import LimbPlan
 from .switches import SWITCHES
@@ -29,6 +31,12 @@ SETTINGS = ("armature", *(option.name for option in OPTIONS if option.group is G
 
 MOST_POSES = 250_000
 """Of all limbs together, so that a conversion takes less than 2 GB."""
+
+
+POSED = (
+    'Bone "{}" has a pose without keys, which was converted with it. If it is left over from another action, '
+    "undo, clear it and convert again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,10 @@ class Conversion:
     """Convert the limbs of a Rigify rig, by their FK controls and their IK/FK switch; so are those of a rig that Rigify made."""
     bones: frozenset[str] = frozenset()
     """Bones of the limbs that are meant; all limbs where none of these is one's."""
+    actions: str = ACTIVE
+    """`ACTIVE`, `ALL`, or names of actions, see `actions.choosing`."""
+    goes_on: tuple[bool, bool] = (True, True)
+    """Whether there is anything before and after the range that is to stay as it is."""
 
 
 def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple[list[LimbPlan], list[str]]:
@@ -116,7 +128,8 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, ik: IkL
     if keyed:
         refuse_unwritable(armature, [keyed], wanted.settings.destination)
     shown = (names.upper, names.lower, names.tip)
-    return _limb_plan(armature, _noted(plan, armature), shown, ik=ik, switch_path=keyed, switch_value=0.0)
+    limb = _limb_plan(armature, _noted(plan, armature), shown, ik=ik, switch_path=keyed, switch_value=0.0)
+    return replace(limb, goes_on=wanted.goes_on)
 
 
 def _limb_plan(
@@ -137,21 +150,31 @@ def _limb_plan(
         ik=ik,
         switch_path=switch_path,
         switch_value=switch_value,
-        switch_present=float(armature.path_resolve(switch_path)) if switch_path else 0.0,
+        switch_present=0.0,
         further=further,
         free_location=tuple(i for i, bone in enumerate(plan.rest.bones) if not has_other_constraints(bones[bone.name])),
         scales_refused=None,
+        goes_on=(True, True),
+        influence_refused=None,
     )
-    paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *([switch_path] if switch_path else [])]
-    refused = unwritable(armature, limb.scale_paths(), plan.settings.destination)
-    return replace(limb, chain=with_keyed(plan, armature, paths), scales_refused=refused)
+    switches = [path for path in (switch_path, limb.influence_path) if path]
+    paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *switches]
+    return replace(
+        limb,
+        chain=with_keyed(plan, armature, paths),
+        switch_present=float(armature.path_resolve(limb.off_path)),
+        scales_refused=unwritable(armature, limb.scale_paths(), plan.settings.destination),
+        influence_refused=unwritable(armature, [limb.influence_path], plan.settings.destination) if ik else None,
+    )
 
 
 def _noted(plan: ChainPlan, armature: Object) -> ChainPlan:
-    """The plan with notes about constraints that go on acting, which the IK does not."""
-    bones = (armature.pose.bones[plan.rest.bones[index].name] for index in plan.rest.turning)
-    going_on = [bone.name for bone in bones if has_other_constraints(bone)]
-    return replace(plan, notes=tuple(f'Constraints of bone "{name}" act on top of the keys.' for name in going_on))
+    """The plan with notes about constraints that go on acting, which the IK does not, and about what may be left over."""
+    names = [plan.rest.bones[index].name for index in plan.rest.turning]
+    going_on = [name for name in names if has_other_constraints(armature.pose.bones[name])]
+    notes = [f'Constraints of bone "{name}" act on top of the keys.' for name in going_on]
+    posed = [name for name in names if is_posed_without_keys(armature, name)]
+    return replace(plan, notes=(*notes, *(POSED.format(name) for name in posed)))
 
 
 def _rigify_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
@@ -179,14 +202,16 @@ def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: Rigif
     further = tuple(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])) for above, below in pairs)
     paths = [limb.switch_path, *(rotation_path(path[-1]) for path in further)]
     refuse_unwritable(armature, paths, wanted.settings.destination)
-    return _limb_plan(armature, plan, limb.shown, ik=None, switch_path=limb.switch_path, switch_value=1.0, further=further)
+    made = _limb_plan(armature, plan, limb.shown, ik=None, switch_path=limb.switch_path, switch_value=1.0, further=further)
+    return replace(made, goes_on=wanted.goes_on)
 
 
 def _settings(armature: Object, wanted: Conversion, upper: str, lower: str, tip: str) -> BakeSettings:
     keys = wanted.settings
     if wanted.rigify or wanted.switch_off == "INFLUENCE":
         # Outside the range IK goes on, and its result depends on the pose it starts from.
-        keys = replace(keys, key_before=True, key_after=True)
+        before, after = wanted.goes_on
+        keys = replace(keys, key_before=keys.key_before or before, key_after=keys.key_after or after)
     return replace(
         keys,
         armature=armature.name,

@@ -20,7 +20,7 @@ from ...rig.inheritance import parent_transform, pose_with_channels
 from ...rig.local_rotations import Matrices
 from ...rig.posing import joints_of, pose_path
 from ...rig.rotations import nearest_rotation
-from ...scene.keys.tables import ChannelKeys
+from ...scene.keys.tables import ChannelKeys, blank_keys
 from ...scene.paths import rotation_path
 from ...scene.walk.quantities import Quantity, Samples
 from ..keys.holding import held_outside
@@ -90,7 +90,8 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
         solved = replace(solved, curves=[*solved.curves, *_scale_curves(limb, solved, own)])
     keyed = keyed_chain(solved)
     extra = [*_further_keys(limb, samples, shown), *_switch_keys(limb)]
-    return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
+    stays = keyed.stays and not extra
+    return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra], stays=stays), shown, on_target)
 
 
 def _targets(limb: LimbPlan, motion: PlanMotion, samples: Samples) -> Array | None:
@@ -222,18 +223,30 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
 
 def _switch_keys(limb: LimbPlan) -> list[ChannelKeys]:
     """Keys that switch IK off from the first to the last frame, and leave it as it is before and after."""
-    if not limb.switch_path:
-        return []
+    return [_keyed_over_range(limb, limb.switch_path, limb.switch_value)] if limb.switch_path else []
+
+
+def _keyed_over_range(limb: LimbPlan, path: str, value: float) -> ChannelKeys:
     frames = np.unique(limb.chain.frames[[0, -1]])
     outside = held_outside(
-        limb.chain.keyed[limb.switch_path, 0],
-        settings=replace(limb.chain.settings, key_before=True, key_after=True),
+        limb.chain.keyed[path, 0],
+        settings=replace(limb.chain.settings, key_before=limb.goes_on[0], key_after=limb.goes_on[1]),
         within=(float(frames[0]), float(frames[-1])),
         present=(limb.switch_present, limb.switch_present),
     )
-    values = np.full(len(frames), limb.switch_value)
-    group = limb.ik.bone if limb.ik else limb.switch_path.split('"')[1]
-    return [ChannelKeys(limb.switch_path, 0, group, frames, values, "LINEAR", outside=outside)]
+    return ChannelKeys(path, 0, limb.switch_group, frames, np.full(len(frames), value), "LINEAR", outside=outside)
+
+
+def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
+    """The limb with keys that switch its IK off in this action: in all of it, or where the influence changes over the range."""
+    limb, path = solved.plan, solved.plan.influence_path
+    table = limb.chain.keyed[path, 0].table
+    if table is None or np.ptp(table["co"][:, 1]) == 0.0:
+        first, nothing = limb.chain.frames[:1], blank_keys(0)
+        keys = ChannelKeys(path, 0, limb.switch_group, first, np.zeros(1), "CONSTANT", outside=nothing)
+    else:
+        keys = _keyed_over_range(limb, path, 0.0)
+    return replace(solved, keyed=replace(solved.keyed, keys=[*solved.keyed.keys, keys], stays=False))
 
 
 def _places(points_world: Array) -> Array:

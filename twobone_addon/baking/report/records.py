@@ -38,6 +38,15 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """An action that nothing was done for, or a chain in it, and why."""
+
+    armature: str
+    action: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChainReport:
     """What became of one chain. Distances are in world units, frames are scene frames."""
 
@@ -89,6 +98,8 @@ class ChainReport:
     notes: list[str] = field(default_factory=list)
     """Sentences a person should read: what limits or alters the result."""
 
+    action: str = ""
+    """The action that the armature plays with these keys; empty where it plays none."""
     visible: Visible | None = None
     """What people see where the lower bone is. `None` where nothing deforms, or without verification."""
     fingerprint: Fingerprint | None = None
@@ -123,6 +134,8 @@ class BakeReport:
     """Per stage: read, sample, solve, write, verify."""
     evaluation: str | dict[str, str]
     """How motion was sampled: `PROBES` in a temporary scene, or `SCENE`, the user's own."""
+    refused: Sequence[Refused] = ()
+    """Of several actions, what could not be done."""
 
     def to_json(self) -> str:
         """The report as one JSON object.
@@ -133,7 +146,7 @@ class BakeReport:
         shared = {"seconds": self.seconds, "evaluation": self.evaluation}
         chains = [{**chain.to_dict(), **shared} for chain in self.chains]
         whole = chains[0] if len(chains) == 1 else {**self._totals(), **shared}
-        return json.dumps({**whole, "chains": chains})
+        return json.dumps({**whole, "chains": chains, "refused": [asdict(each) for each in self.refused]})
 
     def _totals(self) -> dict[str, object]:
         counts = ("frames", "keys", "channels", "reached", "too_far", "too_near", "degenerate")

@@ -9,7 +9,7 @@ import numpy as np
 from ...array_types import Array
 from ...curves.frames import ranges
 from ...scene.keys.writing import ChannelKeys
-from ...scene.lookup import object_named
+from ...scene.lookup import object_named, playing_action
 from ...solver import Reach
 from ..keys.reducing import NO_DRIFT, KeyDrift
 from ..pose.solving import SolvedChain
@@ -69,6 +69,7 @@ def chain_report(
         max_twist=twist.degrees,
         plane_held=int(np.count_nonzero(chain.pose.plane_held[rows])),
         notes=[*_notes(chain, keys, twist), *(measured.sight.hindrances if measured and measured.sight else ())],
+        action=playing_action(object_named(plan.names.armature)),
         visible=_visible(measured),
         statements=verdict(chain, measured, units, _part(chain)) if units else [],
     )

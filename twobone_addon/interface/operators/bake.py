@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import bpy
 from bpy.app.translations import pgettext_iface
 
+from ...baking.actions.choosing import ACTIVE
 from ...baking.bake import bake_steps
 from ...baking.plan.completing import StoredChain, stored_chains, stored_settings
 from ...baking.plan.planning import plan_bake
@@ -15,6 +16,7 @@ from ..stored.option_properties import operator_properties, with_properties
 from ..stored.selecting import meant_chains, selected_chains
 from ..stored.storing import keep_names_apart
 from ..stored.where import NeedsMode, active_armature
+from .actions import ACTIONS
 from .progress import Begun, ShowsProgress
 from .repeating import RepeatsChain
 
@@ -93,6 +95,7 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
             draw_options(self.layout.column(), self, group, without=without)
 
 
+@with_properties(ACTIONS)
 class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake all enabled chains in one pass"""
 
@@ -115,12 +118,15 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
         armatures = {armature for armature, _ in stored_chains(context.scene)}
         self.renamed = [renamed for armature in armatures for renamed in keep_names_apart(armature)]
         settings = [stored_settings(armature, chain, {}) for armature, chain in stored_in_scope(context, self.scope)]
-        return Begun([wanted.stored for wanted in settings], bake_steps(context.scene, settings, last_wins=self.last_wins))
+        # Of several actions each gives every chain a report, and a chain keeps one.
+        keepers = [wanted.stored for wanted in settings] if self.actions == ACTIVE else []
+        return Begun(keepers, bake_steps(context.scene, settings, last_wins=self.last_wins, actions=self.actions))
 
     def draw_correction(self) -> None:
         """Whose chains, and what happens to those that key the same bones."""
         self.layout.prop(self, "scope")
         self.layout.prop(self, "last_wins")
+        self.layout.prop(self, "actions")
 
     def draw(self, context: bpy.types.Context) -> None:
         """The redo panel."""

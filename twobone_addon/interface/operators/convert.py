@@ -15,6 +15,7 @@ from ..rows import draw_options
 from ..stored.option_properties import given_settings, operator_properties, with_properties
 from ..stored.storing import set_values
 from ..stored.where import NeedsMode, active_armature
+from .actions import ACTIONS
 from .bake import MEANT, SCOPES, stored_in_scope
 from .progress import Begun, ShowsProgress
 from .repeating import RepeatsChain
@@ -27,7 +28,7 @@ SWITCHES = (
 )
 
 
-@with_properties({name: made for name, made in operator_properties().items() if name in SETTINGS})
+@with_properties({name: made for name, made in operator_properties().items() if name in SETTINGS} | ACTIONS)
 class TWOBONE_OT_convert_ik(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Key the bones as their IK constraints pose them, and mute the constraints; nothing in the viewport moves"""
 
@@ -56,7 +57,7 @@ class TWOBONE_OT_convert_ik(ShowsProgress, NeedsMode, bpy.types.Operator):
         named = self.armature and (armature is None or armature.name != self.armature)
         poses = context.mode == "POSE" and armature is not None and armature.mode == "POSE"
         selected = bones_of_selected_limbs(armature) if poses and not named and not self.bone else frozenset()
-        wanted = Conversion(keys, self.bone, self.switch_off, self.rigify, selected)
+        wanted = Conversion(keys, self.bone, self.switch_off, self.rigify, selected, self.actions)
         return Begun([], convert_steps(context.scene, wanted, armature))
 
     def draw_correction(self) -> None:
@@ -80,6 +81,7 @@ class TWOBONE_OT_convert_ik(ShowsProgress, NeedsMode, bpy.types.Operator):
         column.prop(self, "rigify")
         if not self.rigify:
             column.prop(self, "switch_off")
+        column.prop(self, "actions")
         draw_options(self.layout.column(), self, Group.KEYS)
 
 

@@ -5,16 +5,17 @@ from collections.abc import Iterable, Iterator
 import bpy
 from bpy.app.translations import pgettext_rpt
 
-from ...baking.clearing import clear_baked, count_baked
+from ...baking.actions.clearing import clear_actions
 from ...baking.hinges.aligning import align_hinges
 from ...settings import BakeSettings
 from ..refusing import MayRefuse
 from ..stored.option_properties import given_settings, operator_properties, with_properties
 from ..stored.selecting import meant_settings
 from ..stored.where import NeedsMode, active_armature
+from .actions import ACTIONS
 
 
-@with_properties(operator_properties())
+@with_properties(operator_properties() | ACTIONS)
 class TWOBONE_OT_clear_baked(MayRefuse, NeedsMode, bpy.types.Operator):
     """Remove the keys that a bake wrote on the selected chain, in its range or at all frames; hand-made keys are kept"""
 
@@ -33,17 +34,18 @@ class TWOBONE_OT_clear_baked(MayRefuse, NeedsMode, bpy.types.Operator):
         """Remove them, and say how many and how many stay; the redo panel is where to take those as well."""
         armature = active_armature(context)
         wanted = meant_settings(context, given_settings(self))
-        removed = clear_baked(context.scene, wanted, armature, all_frames=self.all_frames)
-        left = count_baked(context.scene, wanted, armature)
+        cleared = clear_actions(context.scene, wanted, armature, self.actions, all_frames=self.all_frames)
+        removed, left = cleared.removed, cleared.left
         if removed and not left:
             forget_results(wanted)
-        self.report({"WARNING" if left else "INFO"}, " ".join(_said(removed, left)))
+        self.report({"WARNING" if left or cleared.refused else "INFO"}, " ".join([*_said(removed, left), *cleared.notes()]))
         return {"FINISHED"} if removed or left else {"CANCELLED"}
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel: whether the range counts."""
         self.layout.use_property_split = True
         self.layout.prop(self, "all_frames")
+        self.layout.prop(self, "actions")
 
 
 def forget_results(wanted: Iterable[BakeSettings]) -> None:

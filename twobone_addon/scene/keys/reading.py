@@ -9,11 +9,26 @@ import numpy as np
 
 from ...array_types import Array
 from ...curves.frames import FRAME_DECIMALS
-from ..blender_types import FCurve, Object
+from ..blender_types import CurveBag, FCurve, Object, PoseBone
+from ..lookup import BONES
+from ..paths import rotation_channel
 from ..versions import curve_bag, strip_bag
 from .tables import KEY_GENERATED, NEAR_FRAME, Keyed, read_keys
 
 MOTION = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
+
+AT_REST = {
+    "location": (0.0, 0.0, 0.0),
+    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "rotation_euler": (0.0, 0.0, 0.0),
+    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+    "scale": (1.0, 1.0, 1.0),
+}
+"""A bone's own channels, and what they hold at rest."""
+
+NOT_AT_REST = 1e-4
+"""What a channel differs by for a pose to be seen."""
 
 
 def motion_curves(thing: Object, bone: str = "") -> list[FCurve]:
@@ -77,11 +92,34 @@ def is_animated(thing: Object, path: str) -> bool:
     return bool(moving_curves(thing, path)) or any(_strip_moves(strip, path) for strip in strips)
 
 
+def is_posed_without_keys(armature: Object, bone: str) -> bool:
+    """Whether a bone is not at rest by channels that nothing animates."""
+    found = armature.pose.bones[bone]
+    prefix = f'{BONES}{bpy.utils.escape_identifier(bone)}"].'
+    channels = ("location", rotation_channel(found.rotation_mode), "scale")
+    return any(not _is_at_rest(found, channel) and not is_animated(armature, prefix + channel) for channel in channels)
+
+
+def _is_at_rest(bone: PoseBone, channel: str) -> bool:
+    away = np.abs(np.subtract(getattr(bone, channel), AT_REST[channel]))
+    # Without an angle an axis means nothing, and a quaternion and its negative are the same.
+    decisive = {"rotation_axis_angle": slice(0, 1), "rotation_quaternion": slice(1, 4)}.get(channel, slice(None))
+    return bool(np.all(away[decisive] <= NOT_AT_REST))
+
+
 def _strip_moves(strip: Any, path: str) -> bool:
     """Whether an NLA strip, or one inside it, has curves of the property at a data path; it may be muted now."""
     bag = strip_bag(strip)
     own = any(fcurve.data_path == path for fcurve in (bag.fcurves if bag else ()))
     return own or any(_strip_moves(inner, path) for inner in strip.strips)
+
+
+def is_keyed_to(bag: CurveBag | None, path: str, value: float) -> bool:
+    """Whether a curve holds the number at a data path at one value all along."""
+    fcurve = bag.fcurves.find(path) if bag is not None else None
+    if fcurve is None or not fcurve.keyframe_points:
+        return False
+    return bool(np.all(read_keys(fcurve)["co"][:, 1] == value))
 
 
 def moving_curves(thing: Object, path: str) -> list[FCurve]:

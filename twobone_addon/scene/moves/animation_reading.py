@@ -117,7 +117,7 @@ def is_mixed(data: AnimData | None) -> bool:
     """Whether strips, tweak mode, influence or blending decide what curves do."""
     if data is None:
         return False
-    if data.nla_tracks or data.use_tweak_mode:
+    if (data.nla_tracks and data.use_nla) or data.use_tweak_mode:
         return True
     if data.action is None:
         return False

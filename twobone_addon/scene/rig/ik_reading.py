@@ -5,9 +5,11 @@ from __future__ import annotations
 import bpy
 
 from ...errors import ChainError
-from ..blender_types import Constraint, Object, PoseBone
-from ..keys.reading import moving_curves
+from ..blender_types import Constraint, CurveBag, Object, PoseBone
+from ..keys.reading import is_keyed_to, moving_curves
 from ..lookup import refuse_namesake
+from ..paths import constraint_path
+from ..versions import curve_bag
 from .chain_names import ChainNames, IkLimb
 from .constraints import turned_bones
 
@@ -15,9 +17,16 @@ LINKS = 2
 
 
 def acting_ik(armature: Object, bone: str = "") -> list[tuple[PoseBone, Constraint]]:
-    """The IK constraints of one bone, or of all bones, that are not muted; each with the bone that carries it."""
+    """The IK constraints of one bone, or of all, that are neither muted nor keyed off; each with the bone that carries it."""
     carriers = [armature.pose.bones[bone]] if bone else armature.pose.bones
-    return [(each, found) for each in carriers for found in each.constraints if found.type == "IK" and not found.mute]
+    bag = curve_bag(armature)
+    found = [(each, ik) for each in carriers for ik in each.constraints if ik.type == "IK" and not ik.mute]
+    return [(each, ik) for each, ik in found if not is_keyed_off(bag, constraint_path(each.name, ik.name))]
+
+
+def is_keyed_off(bag: CurveBag | None, path: str) -> bool:
+    """Whether the curves of an action keep the influence of the constraint at a data path at 0."""
+    return is_keyed_to(bag, f"{path}.influence", 0.0)
 
 
 def has_other_constraints(bone: PoseBone) -> bool:

@@ -7,7 +7,7 @@ had changed there without keying it. These edits are found beforehand and set ag
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[O
 
     `except_paths` are the pairs of datablock and data path that the block itself animates.
     """
-    edits = [edit for datablock in datablocks for edit in _unkeyed_edits(scene, datablock)]
+    edits = [edit for datablock in datablocks for edit in unkeyed_edits(scene, datablock)]
     edits = [edit for edit in edits if (edit.datablock, edit.path) not in except_paths]
     try:
         yield
@@ -48,14 +48,14 @@ def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[O
         if edits:
             for layer in scene.view_layers:
                 layer.update()
-            _apply(edits)
+            apply_edits(edits)
 
 
 @contextmanager
 def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
     """Run a block that changes the scene's frame, then bring the frame and all unkeyed edits in the file back."""
     frame, subframe = scene.frame_current, scene.frame_subframe
-    edits = [edit for datablock in animated_datablocks() for edit in _unkeyed_edits(scene, datablock)]
+    edits = [edit for datablock in animated_datablocks() for edit in unkeyed_edits(scene, datablock)]
     try:
         yield
     finally:
@@ -64,10 +64,11 @@ def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
         scene.frame_set(whole, subframe=frame + subframe - whole)
         if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on moves on when it changes
             scene.frame_current, scene.frame_subframe = frame, subframe
-        _apply(edits)
+        apply_edits(edits)
 
 
-def _unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
+def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
+    """What a person has changed without keying it: values of animated channels that are not what their curves say now."""
     time = scene.frame_current_final
     data = datablock.animation_data
     if data is None:
@@ -92,6 +93,12 @@ def _all_animated_values(datablock: Object) -> Iterator[Edit]:
             if channel not in seen and value is not None:
                 seen.add(channel)
                 yield Edit(datablock, *channel, value)
+
+
+def present_values(datablock: Object, channels: Iterable[tuple[str, int]]) -> list[Edit]:
+    """What channels, as data path and index, hold now; those that lead nowhere are left out."""
+    values = ((channel, _value(datablock, *channel)) for channel in channels)
+    return [Edit(datablock, *channel, value) for channel, value in values if value is not None]
 
 
 def _bags(datablock: Object) -> Iterator[CurveBag]:
@@ -127,7 +134,8 @@ def _differs(value: object, animated: float) -> bool:
     return abs(value - animated) > UNCHANGED * max(abs(value), abs(animated))
 
 
-def _apply(edits: list[Edit]) -> None:
+def apply_edits(edits: list[Edit]) -> None:
+    """Set values."""
     for edit in edits:
         if edit.path.endswith("]"):
             owner, _, key = edit.path[:-2].rpartition('["')

@@ -1,0 +1,112 @@
+"""Which actions are an armature's own."""
+
+import bpy
+import pytest
+
+from tests.baking.scenes import add_empty, build_armature
+from tests.baking.targets import curves_of
+
+
+@pytest.fixture
+def rig(empty_file):
+    return build_armature()
+
+
+def names_of(armature):
+    from twobone_addon.scene.actions.finding import actions_of
+
+    return [own.name for own in actions_of(armature)]
+
+
+def make_action(thing, name, bone="upper", frames=(1, 10)):
+    """An action of a bone, or of the object itself, that nobody plays afterwards."""
+    thing.animation_data_create().action = None
+    owner = thing.pose.bones[bone] if bone else thing
+    for frame in frames:
+        owner.keyframe_insert("location", frame=frame)
+    action = thing.animation_data.action
+    action.name, action.use_fake_user = name, True
+    thing.animation_data.action = None
+    return action
+
+
+def test_actions_that_are_played_or_made_for_its_bones_are_found(rig):
+    make_action(rig, "Stored")
+    strip = make_action(rig, "In a strip", bone="")
+    rig.animation_data.nla_tracks.new().strips.new("strip", 1, strip)
+    rig.animation_data.action = make_action(rig, "Played", bone="")
+    assert names_of(rig) == ["In a strip", "Played", "Stored"]
+
+
+def test_actions_of_other_things_are_not(rig):
+    make_action(add_empty("Prop"), "Prop", bone="")
+    key = bpy.data.meshes.new("Face")
+    thing = bpy.data.objects.new("Face", key)
+    thing.shape_key_add(name="Basis")
+    thing.shape_key_add(name="smile").keyframe_insert("value", frame=1)
+    other = build_armature(name="Twin")
+    played = make_action(other, "Played by the twin")
+    strip = make_action(other, "In the twin's strip")
+    other.animation_data.nla_tracks.new().strips.new("strip", 1, strip)
+    other.animation_data.action = played
+    make_action(rig, "Own")
+    stranger = make_action(rig, "For another rig")
+    for curve in all_curves(stranger):
+        curve.data_path = curve.data_path.replace("upper", "tentacle")
+    assert names_of(rig) == ["Own"]
+
+
+def all_curves(action):
+    if not hasattr(action, "layers"):
+        return list(action.fcurves)
+    return [curve for slot in action.slots for curve in action.layers[0].strips[0].channelbag(slot).fcurves]
+
+
+def test_what_an_action_constraint_plays_is_no_animation(rig):
+    pose = make_action(rig, "Smile")
+    make_action(rig, "Walk")
+    constraint = rig.pose.bones["lower"].constraints.new("ACTION")
+    constraint.action = pose
+    assert names_of(rig) == ["Walk"]
+
+
+def test_poses_of_an_asset_library_are_left_out_and_animated_assets_are_not(rig):
+    make_action(rig, "Pose", frames=(1,)).asset_mark()
+    make_action(rig, "Run").asset_mark()
+    make_action(rig, "Hold", frames=(1,))
+    assert names_of(rig) == ["Hold", "Run"]
+
+
+def test_a_range_is_the_actions_own_or_that_of_its_keys(rig):
+    from twobone_addon.baking.actions.choosing import own_span
+    from twobone_addon.scene.actions.finding import own_action
+
+    action = make_action(rig, "Walk", frames=(3, 17))
+    assert own_span(own_action(rig, action)) == (3, 17)
+    action.use_frame_range, action.frame_start, action.frame_end = True, 5, 9
+    assert own_span(own_action(rig, action)) == (5, 9)
+
+
+def test_playing_leaves_pose_and_strips_as_they_were(rig):
+    from twobone_addon.scene.actions.finding import actions_of
+    from twobone_addon.scene.actions.playing import staged
+
+    make_action(rig, "Other", bone="lower")
+    action = make_action(rig, "Own")
+    rig.animation_data.action = action
+    track = rig.animation_data.nla_tracks.new()
+    track.strips.new("strip", 1, bpy.data.actions["Other"])
+    track.is_solo = True
+    bpy.context.view_layer.update()
+    rig.pose.bones["upper"].location = (1, 2, 3)
+    rig.pose.bones["lower"].scale = (2, 2, 2)
+    before = [(bone.name, bone.location.copy(), bone.scale.copy()) for bone in rig.pose.bones]
+    own = actions_of(rig)
+    with staged(bpy.context.scene, rig, own) as stage:
+        stage.play(bpy.data.actions["Other"], own[0].slot)
+        assert rig.pose.bones["lower"].scale[:] == (1, 1, 1)
+        assert rig.pose.bones["upper"].location[:] == (0, 0, 0)
+    assert rig.animation_data.action == action
+    assert curves_of(rig)
+    assert track.is_solo
+    assert [(bone.name, bone.location, bone.scale) for bone in rig.pose.bones] == before

@@ -1,0 +1,1 @@
+"""Use cases over several actions of an armature."""

@@ -1,0 +1,68 @@
+"""Bakes taken back in several actions, each over its own range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...errors import TwoBoneError
+from ...scene.actions.playing import staged
+from ...scene.blender_types import Object, Scene
+from ...scene.lookup import find_armature
+from ...settings import BakeSettings
+from ..clearing import clear_baked, count_baked
+from ..report.records import Refused
+from .choosing import ACTIVE, chosen_of_all, own_span, refuse_strips
+from .passes import in_words, with_range
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What became of baked keys."""
+
+    removed: int
+    left: int
+    """Baked keys that are still there, outside the range."""
+    refused: list[Refused]
+    """Actions in which they could not be removed."""
+    actions: int = 1
+    """How many were gone through."""
+
+    def notes(self) -> list[str]:
+        """What could not be done, in sentences."""
+        return in_words(self.refused, self.actions)
+
+
+def clear_actions(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, actions: str, *, all_frames: bool = False
+) -> Cleared:
+    """Remove the baked keys of one or more chains in the actions that are meant, see `clearing.clear_baked`.
+
+    An action that cannot be edited stays as it is. Raises a `TwoBoneError` where that is all of them.
+    """
+    if actions == ACTIVE:
+        removed = clear_baked(scene, wanted, active, all_frames=all_frames)
+        return Cleared(removed, count_baked(scene, wanted, active), [])
+    by_armature: dict[Object, list[BakeSettings]] = {}
+    for settings in wanted:
+        refuse_strips(actions, settings.destination)
+        by_armature.setdefault(find_armature(settings.armature, active), []).append(settings)
+    chosen = chosen_of_all(list(by_armature), actions)
+    removed = left = 0
+    refused, errors = [], []
+    for armature, settings in by_armature.items():
+        own_actions = [own for owner, own in chosen if owner == armature]
+        with staged(scene, armature, own_actions) as stage:
+            for own in own_actions:
+                stage.play(own.action, own.slot)
+                try:
+                    span = own_span(own)
+                    ranged = [with_range(each, span) for each in settings]
+                    removed += clear_baked(scene, ranged, active, all_frames=all_frames)
+                    left += count_baked(scene, ranged, active)
+                except TwoBoneError as error:
+                    errors.append(error)
+                    refused.append(Refused(armature.name, own.name, str(error)))
+    if len(errors) == len(chosen):
+        raise errors[0]
+    return Cleared(removed, left, refused, len(chosen))

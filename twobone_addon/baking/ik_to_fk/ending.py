@@ -1,0 +1,87 @@
+"""How the IK of converted limbs ends: muted; or keyed off, and on elsewhere, where actions that are not converted need it.
+
+A muted constraint is muted for every action, and an influence without a key stays as the last action left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...errors import ChainError
+from ...scene.actions.finding import OwnAction, actions_of
+from ...scene.actions.holding import hold, is_held
+from ...scene.blender_types import Action, Object
+from ...scene.rig.ik_reading import mute
+from ..actions.choosing import names_of
+from .limb_plan import LimbPlan
+from .solving import SolvedLimb, with_influence_off
+
+Converted = tuple[Action | None, Sequence[SolvedLimb]]
+"""An action, and its limbs that are converted."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedLimb:
+    """A limb with all its keys, and what to say about the end of its IK."""
+
+    solved: SolvedLimb
+    notes: tuple[str, ...]
+
+
+class Endings:
+    """What becomes of the IK of all limbs, of which each action may have converted others."""
+
+    def __init__(
+        self, armature: Object, converted: Sequence[tuple[Action | None, Sequence[SolvedLimb]]], destination: str
+    ) -> None:
+        self._limbs = {solved.plan.off_path: solved.plan for _, limbs in converted for solved in limbs}
+        own = actions_of(armature)
+        self._needed: dict[str, list[OwnAction]] = {}
+        """Actions that go on with the IK, by what switches it off."""
+        for path, limb in self._limbs.items():
+            through = {action for action, limbs in converted if any(solved.plan.off_path == path for solved in limbs)}
+            # A new action leaves the one that it was made from as it is.
+            through = set() if destination == "NEW_ACTION" else through
+            others = [each for each in own if each.action not in through and not is_held(each, path, limb.off_value)]
+            if others:
+                self._needed[path] = others
+
+    def ended(self, limbs: Sequence[SolvedLimb]) -> tuple[list[EndedLimb], list[ChainError]]:
+        """The limbs of one action, and what is wrong with those whose IK cannot be switched off for this action alone."""
+        ended, errors = [], []
+        for solved in limbs:
+            try:
+                ended.append(self._ended(solved))
+            except ChainError as error:
+                errors.append(error)
+        return ended, errors
+
+    def _ended(self, solved: SolvedLimb) -> EndedLimb:
+        limb, others = solved.plan, self._needed.get(solved.plan.off_path)
+        if others is None:
+            return EndedLimb(solved, ())
+        linked = [each for each in others if not each.action.is_editable]
+        notes = [f"Other actions use this IK ({names_of(others)}), so it is keyed off here and on there instead of being muted."]
+        notes += [f'Action "{each.name}" is linked and cannot be keyed, so this IK may be off in it.' for each in linked]
+        if limb.switch_path:
+            return EndedLimb(solved, tuple(notes))
+        if limb.influence_refused is not None:
+            raise ChainError(
+                f"{_who(limb)} is used by other actions ({names_of(others)}), so it must be keyed off in this one. "
+                f"{limb.influence_refused}"
+            )
+        return EndedLimb(with_influence_off(solved), tuple(notes))
+
+    def finish(self) -> None:
+        """Mute what no action needs any more, and keep on what others need."""
+        for path, limb in self._limbs.items():
+            others = self._needed.get(path, [])
+            for each in others:
+                hold(each, path, limb.switch_present, limb.switch_group)
+            if not others and limb.ik is not None and not limb.switch_path:
+                mute(limb.ik)
+
+
+def _who(limb: LimbPlan) -> str:
+    return f'IK constraint "{limb.ik.constraint}" of bone "{limb.ik.bone}"' if limb.ik else f'Limb "{limb.shown[0]}"'
