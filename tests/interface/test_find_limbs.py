@@ -113,6 +113,17 @@ def test_where_nothing_is_found_the_list_stays_empty_or_the_limbs_end_at_tails(e
         assert len(found) == 4
 
 
+def test_the_only_armature_is_meant_whatever_is_active(empty_file):
+    rig = person()
+    mesh = bpy.data.objects.new("Body", bpy.data.meshes.new("Body"))
+    bpy.context.scene.collection.objects.link(mesh)
+    for active in (mesh, None):
+        bpy.context.view_layer.objects.active = active
+        rig.twobone.chains.clear()
+        assert bpy.ops.twobone.find_limbs() == {"FINISHED"}
+        assert len(rig.twobone.chains) == 4
+
+
 def test_another_armature_by_its_name_and_one_that_is_not_there(empty_file):
     rig = person()
     bpy.context.view_layer.objects.active = None

@@ -15,10 +15,10 @@ import numpy as np
 from ..array_types import Array
 from .joints import JointTree
 
-ALIKE = 0.14
+ALIKE = 0.2
 """Difference of two lengths, relative to the longer one, up to which they are the two sides' of one body."""
 
-SLACK = 0.012
+SLACK = 0.02
 """Difference relative to the size of the skeleton that is never looked at."""
 
 SHARED = 0.55

@@ -70,8 +70,9 @@ def _votes(tree: JointTree, limbs: Sequence[Judged], legs: Sequence[Shape], down
     if len(legs) == 1:
         yield _bend(tree, legs[0])
     yield -np.mean([_bend(tree, limb.shape) for limb in limbs if limb.kind is Kind.ARM] or [np.zeros(3)], axis=0)
-    yield np.mean([_tail(tree, leg) for leg in legs], axis=0)
-    yield _head(tree, legs, down)
+    if legs:
+        yield np.mean([_tail(tree, leg) for leg in legs], axis=0)
+        yield _head(tree, legs, down)
     yield np.array([0.0, -1.0, 0.0]) if abs(down[2]) > abs(down[1]) else np.array([0.0, 0.0, 1.0])
 
 

@@ -7,7 +7,7 @@ is an arm.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -73,27 +73,52 @@ MANY_ARMS = 0.7
 """Length of a second pair of arms relative to the first one's."""
 
 
+CROWD = 4
+"""Pairs that begin in one place from which on only the longest one may be a limb: others are faces, hair and skirts."""
+
+LONGEST = 0.7
+"""Length, relative to the longest pair in a crowd, from which one is as long."""
+
+TURNED = np.radians(30.0)
+"""Turn at the ankle from which there is a foot."""
+
+
 def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -> Verdict:
     """The limbs among the candidates of one body."""
     longest = max((each.arms.length for each in candidates if each.reason is None), default=0.0)
     able: list[Candidate] = []
     left_out: list[tuple[Pair, Reason]] = []
+    crowded = _crowded(candidates)
     for each in candidates:
         reason = each.reason or (Reason.SMALL if each.arms.length < LEAST * longest else None)
+        if each.arms.length < LONGEST * crowded.get(each.pair.attached, 0.0):
+            reason = reason or Reason.SMALL
         if reason is None:
             able.append(each)
         else:
             left_out.append((each.pair, reason))
     for stance in stances(tree, candidates, [each for each in able if not each.plain], down_hint):
-        verdict = _around(tree, stance, [each for each in able if each not in stance.feet], left_out)
+        verdict = _around(tree, stance, [each for each in able if each not in stance.feet], left_out, crowded)
         if verdict is not None:
             return verdict
     lone = Reason.SPLAYED if len(able) == 1 else Reason.HIGH
     return Verdict((), (*left_out, *((each.pair, lone) for each in able)), np.zeros(3))
 
 
+def _crowded(candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Joints from which too many pairs hang, with the length of the longest one's links."""
+    lengths: dict[int, list[float]] = {}
+    for each in candidates:
+        lengths.setdefault(each.pair.attached, []).append(each.arms.length)
+    return {joint: max(found) for joint, found in lengths.items() if len(found) > CROWD}
+
+
 def _around(
-    tree: JointTree, stance: Stance, others: Sequence[Candidate], misshapen: Sequence[tuple[Pair, Reason]]
+    tree: JointTree,
+    stance: Stance,
+    others: Sequence[Candidate],
+    misshapen: Sequence[tuple[Pair, Reason]],
+    crowded: Mapping[int, float],
 ) -> Verdict | None:
     """Legs and arms of a body that stands this way; `None` where it has too little like legs."""
     left_out, down = list(misshapen), stance.down
@@ -111,11 +136,24 @@ def _around(
             legs.append(leg)
         else:
             left_out.append((each.pair, Reason.AROUND))
+    left_out += [(shape.pair, Reason.HIGH) for shape in high if shape.pair.attached in crowded]
+    high = [shape for shape in high if shape.pair.attached not in crowded]
     arms = _arms(legs, high, down, _front(tree, legs, down), left_out)
-    if _is_doubtful(legs, arms, fall):
+    if len(legs) == 1 and first.hand and _turn(tree, first) < TURNED:
+        return Verdict((Judged(Kind.ARM, stance.feet[0].arms),), (*left_out, *((arm.pair, Reason.HIGH) for arm in arms)), down)
+    if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _turn(tree, first) < TURNED):
         return None
     limbs = [*(Judged(Kind.LEG, leg) for leg in legs), *(Judged(Kind.ARM, arm) for arm in arms)]
     return Verdict(tuple(limbs), tuple(left_out), down)
+
+
+def _turn(tree: JointTree, leg: Shape) -> float:
+    """Turn from the lower link to the foot, which ends where its bone does if nothing hangs from it."""
+    _, mid, tip = middle_links(tree, leg, leg.links)
+    joint, other = leg.way[-1], leg.pair.match.partners[leg.way[-1]]
+    end = leg.end if joint != leg.links.tip else (tree.ends[joint] + tree.ends[other]) / 2.0
+    lower, foot = tip - mid, end - tip
+    return float(np.arctan2(np.linalg.norm(np.cross(lower, foot)), lower @ foot))
 
 
 def _front(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:

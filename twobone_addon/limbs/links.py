@@ -22,6 +22,12 @@ ON_LINK = 0.04
 PASSED = 0.65
 """What a joint that is passed over takes from a choice."""
 
+CUT = 0.85
+"""The same where both links are cut into equal pieces."""
+
+HALVES = 0.92
+"""Ratio of the shortest piece to the longest one from which pieces are equal."""
+
 LATER = 0.9
 """What each joint before the root takes from it: limbs begin where they hang from the body, if nothing else tells."""
 
@@ -114,7 +120,7 @@ def _choices(tree: JointTree, joints: set[int], first: int) -> Iterator[Links]:
 
 def _score(tree: JointTree, first: int, links: Links) -> float:
     before = tree.way_up(links.root).index(first)
-    passed = 0
+    passed, cut = 0, []
     for start, end in ((links.root, links.mid), (links.mid, links.tip)):
         if end < 0:
             continue
@@ -126,9 +132,11 @@ def _score(tree: JointTree, first: int, links: Links) -> float:
         if any(len(tree.children[joint]) >= FORK for joint in between):
             return 0.0
         passed += len(between)
+        pieces = [tree.edges[joint] for joint in (end, *between)]
+        cut.append(bool(between) and min(pieces) >= HALVES * max(pieces))
     shorter, longer = sorted(links.lengths)
     straight = STRAIGHT if _is_in_line(tree, links) else 1.0
-    return straight * shorter * (1.0 - EVEN + EVEN * shorter / longer) * PASSED**passed * LATER**before
+    return straight * shorter * (1.0 - EVEN + EVEN * shorter / longer) * (CUT if all(cut) else PASSED) ** passed * LATER**before
 
 
 def _is_in_line(tree: JointTree, links: Links) -> bool:

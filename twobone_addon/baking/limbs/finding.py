@@ -20,9 +20,10 @@ from .titles import title
 def find_and_store(scene: Scene, name: str, active: Object | None, *, targets: bool) -> LimbsReport:
     """Make a stored chain of every arm and leg of an armature that has none yet; with `targets`, give each one a target.
 
-    Where no name is given the active armature is meant. Raises `ObjectError` where there is none, or it cannot be changed.
+    Where no name is given the active armature is meant, or the only one of the scene. Raises `ObjectError` where there is
+    none, or it cannot be changed.
     """
-    armature = find_armature(name, active)
+    armature = find_armature(name, _active_or_only(scene, active))
     if not armature.is_editable:
         raise ObjectError(f'Armature "{armature.name}" is linked from another file. Make it local or override it first.')
     found = find_limbs(read_skeleton(armature))
@@ -32,6 +33,13 @@ def find_and_store(scene: Scene, name: str, active: Object | None, *, targets: b
             _give_target(scene, armature, armature.twobone.chains[report.chain])
     left_out = [LeftOutLimb(list(each.bones), each.reason.value) for each in found.left_out]
     return LimbsReport(armature.name, limbs, left_out)
+
+
+def _active_or_only(scene: Scene, active: Object | None) -> Object | None:
+    """The active object, or the only armature where that is another object or none."""
+    armatures = [thing for thing in scene.objects if thing.type == "ARMATURE"]
+    is_armature = active is not None and active.type == "ARMATURE"
+    return armatures[0] if not is_armature and len(armatures) == 1 else active
 
 
 def _stored(armature: Object, limb: FoundLimb) -> LimbReport:
