@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import bpy
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from twobone_addon.baking.bake import bake
+from twobone_addon.scene.versions import curve_bag
 from twobone_addon.settings import BakeSettings
 
 
@@ -34,8 +36,8 @@ def prepare_native(shot):
     bpy.context.view_layer.update()
 
 
-def clear_native(shot):
-    """All of that undone, and the keys removed."""
+def leave_native(shot):
+    """The constraints removed, the keys left."""
     bpy.ops.object.mode_set(mode="OBJECT")
     for limb in shot.limbs:
         rig = bpy.data.objects[limb.armature]
@@ -43,22 +45,46 @@ def clear_native(shot):
             for constraint in list(bone.constraints):
                 if constraint.type == "IK":
                     bone.constraints.remove(constraint)
-    clear_keys(shot)
 
 
 def clear_keys(shot):
-    """The rigs without animation, posed as at rest."""
-    for name in {limb.armature for limb in shot.limbs}:
+    """The limbs without animation, posed as at rest; what else moves the rigs stays."""
+    for name, bones in limb_bones(shot).items():
         rig = bpy.data.objects[name]
         if rig.animation_data and rig.animation_data.action:
-            action = rig.animation_data.action
-            rig.animation_data.action = None
-            bpy.data.actions.remove(action)
-    for limb in shot.limbs:
-        bones = bpy.data.objects[limb.armature].pose.bones
-        for bone in (bones[limb.upper], bones[limb.lower]):
-            bone.matrix_basis.identity()
+            action, bag = rig.animation_data.action, curve_bag(rig)
+            baked = [fcurve for fcurve in bag.fcurves if any(f'"{bone}"' in fcurve.data_path for bone in bones)]
+            if len(baked) == len(bag.fcurves):
+                rig.animation_data.action = None
+                bpy.data.actions.remove(action)
+            else:
+                for fcurve in baked:
+                    bag.fcurves.remove(fcurve)
+        for bone in bones:
+            rig.pose.bones[bone].matrix_basis.identity()
     bpy.context.view_layer.update()
+
+
+def limb_bones(shot):
+    """The bones that are baked, by their rigs."""
+    found = {}
+    for limb in shot.limbs:
+        found.setdefault(limb.armature, []).extend([limb.upper, limb.lower])
+    return found
+
+
+def tip_error(shot):
+    """Farthest that a tip is from its target, as Blender evaluates the keys, in some frames of the shot."""
+    frames = np.unique(np.linspace(1, shot.native_frames or shot.frames, LOOKS).round().astype(int)).tolist()
+    present, farthest = bpy.context.scene.frame_current, 0.0
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        for limb in shot.limbs:
+            rig, target = bpy.data.objects[limb.armature], bpy.data.objects[limb.target]
+            tip = rig.matrix_world @ rig.pose.bones[limb.lower].tail
+            farthest = max(farthest, (tip - target.matrix_world.translation).length)
+    bpy.context.scene.frame_set(present)
+    return farthest
 
 
 def bake_native(shot):
@@ -71,6 +97,7 @@ def bake_native(shot):
             visual_keying=True,
             bake_types={"POSE"},
             channel_types={"ROTATION"},
+            use_current_action=True,
         )
 
 
@@ -83,6 +110,9 @@ def bake_ours(shot, *, verify):
     ]
     return bake(bpy.context.scene, wanted)
 
+
+LOOKS = 11
+"""Frames at which the result is looked at."""
 
 THIGH = (
     ("thigh_fk", "shin_fk", "foot_fk", "toe_fk"),

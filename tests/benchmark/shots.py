@@ -1,5 +1,6 @@
 """The shots that the bake is measured on: what stands in the scene, which chains follow which targets, and how long."""
 
+import contextlib
 import itertools
 import math
 from dataclasses import dataclass, replace
@@ -41,11 +42,15 @@ def two_bones_long():
     return two_bones(100_000)
 
 
-def rigify_human(frames=250):
-    """Rigify's human with a skinned, subdivided body; four FK limbs."""
+def rigify_walk(frames=250, *, through_scene=False):
+    """Rigify's whole human, 706 bones, with a skinned, subdivided body; the torso sways, four FK limbs follow targets.
+
+    It may walk through the scene as well: then what the armature object and the targets hang from moves.
+    """
     bpy.ops.preferences.addon_enable(module="rigify")
-    bpy.ops.object.armature_basic_human_metarig_add()
-    bpy.ops.pose.rigify_generate()
+    bpy.ops.object.armature_human_metarig_add()
+    with contextlib.redirect_stdout(None):
+        bpy.ops.pose.rigify_generate()
     rig = bpy.context.object
     add_body(rig)
     limbs = []
@@ -57,10 +62,34 @@ def rigify_human(frames=250):
     made = []
     for number, (upper, lower, plane) in enumerate(limbs):
         tip = rig.pose.bones[lower].bone.tail_local
-        inward = tip.lerp(rig.pose.bones[upper].bone.head_local, 0.2)
-        add_target(f"Target{number}", inward, frames, radius=0.12, plane=plane)
-        made.append(Limb(rig.name, upper, lower, f"Target{number}", plane))
+        inward = tip.lerp(rig.pose.bones[upper].bone.head_local, 0.35)
+        target = add_target(f"Target{number}", inward, frames, radius=0.1, plane=plane)
+        made.append(Limb(rig.name, upper, lower, target.name, "POSE"))
+    sway(rig, frames)
+    if through_scene:
+        mover = add_target("Mover", (0, 0, 0), frames, radius=2.0, plane="XY")
+        for name in (rig.name, *(limb.target for limb in made)):
+            bpy.data.objects[name].parent = mover
     return Shot(made, frames)
+
+
+def rigify_walk_long():
+    """A hundred seconds of it, through the scene."""
+    return rigify_walk(2500, through_scene=True)
+
+
+def sway(rig, frames):
+    """Key torso, hips and chest every eight frames."""
+    for frame in range(1, frames + 8, 8):
+        time = frame / 9
+        torso = rig.pose.bones["torso"]
+        torso.location = (0.03 * math.sin(time / 2), 0.02 * math.cos(time), 0.02 * math.sin(time))
+        torso.keyframe_insert("location", frame=frame)
+        for name, angle in (("torso", 0.08), ("hips", 0.1), ("chest", -0.15)):
+            bone = rig.pose.bones[name]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (angle * math.sin(time), angle * math.cos(time), angle * math.sin(time / 2))
+            bone.keyframe_insert("rotation_euler", frame=frame)
 
 
 def crowded_scene(frames=250):
@@ -78,10 +107,10 @@ def crowded_scene(frames=250):
     return replace(shot, native_frames=5)
 
 
-def hundred_characters(frames=250):
+def hundred_characters(frames=250, count=100):
     """A hundred characters, two legs each."""
     limbs = []
-    for number in range(100):
+    for number in range(count):
         origin = (2.0 * (number % 10), 2.0 * (number // 10))
         rig = add_rig(f"Rig{number:03}", [(".L", (0.2, 0, 2), 1), (".R", (-0.2, 0, 2), 1)])
         rig.location.xy = origin
@@ -92,12 +121,19 @@ def hundred_characters(frames=250):
     return Shot(limbs, frames)
 
 
+def thousand_characters():
+    """A thousand, for a hundred frames."""
+    return hundred_characters(100, 1000)
+
+
 SHOTS = {
     "two bones": two_bones,
     "two bones, long": two_bones_long,
-    "Rigify human": rigify_human,
+    "Rigify walk": rigify_walk,
+    "Rigify walk, long": rigify_walk_long,
     "crowded scene": crowded_scene,
     "hundred characters": hundred_characters,
+    "thousand characters": thousand_characters,
 }
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.scene.movers import add_armature, add_driver, add_empty, animate, animate_bone, animated_empty
 from twobone_addon.baking.motion.sampling import sample
-from twobone_addon.scene.walk import doubles
-from twobone_addon.scene.walk.evaluate import Quantity, prepared_place
+from twobone_addon.scene.walk import doubles, evaluate
+from twobone_addon.scene.walk.evaluate import Quantity, Trust, prepared_place
 
 FRAMES = np.concatenate([np.arange(1.0, 81.0), [90.5]])
 LIMB = ("root", "upper", "lower")
@@ -189,6 +189,29 @@ def test_a_double_that_is_posed_otherwise_is_not_believed(scene, monkeypatch):
     monkeypatch.setattr(doubles, "double_of", wrong)
     check(scene, doubled=False)
     assert made
+
+
+def test_what_was_moved_and_not_keyed_is_no_reason_against_a_double(scene):
+    rig = big_rig()
+    scene.frame_set(5)
+    rig.pose.bones["upper"].location.x += 1.0
+    bpy.context.view_layer.update()
+    check(scene, doubled=True)
+
+
+def test_what_was_compared_before_is_trusted_and_nothing_else(scene, monkeypatch):
+    rig, trust = big_rig(), Trust()
+    monkeypatch.setattr(evaluate, "_wrong", lambda *arguments: set(arguments[-1]))  # whatever is compared differs
+    trust.bones["Rig"] = {"root"}
+    with prepared_place(scene, WANTED, FRAMES, trust) as place:
+        assert set(place.doubles) == {"Rig"}
+    turn = rig.pose.bones["upper"].constraints.new("COPY_ROTATION")
+    turn.target, turn.subtarget = rig, "root"
+    with prepared_place(scene, WANTED, FRAMES, trust) as place:
+        assert not place.doubles
+    trust.bones["Rig"] = {"root", "upper"}
+    with prepared_place(scene, WANTED, FRAMES, trust) as place:
+        assert set(place.doubles) == {"Rig"}
 
 
 def test_nothing_of_it_is_left(scene):

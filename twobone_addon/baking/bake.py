@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ..errors import TwoBoneError
 from ..scene.blender_types import Object, Scene
 from ..scene.lookup import find_armature
+from ..scene.walk.evaluate import Trust
 from ..scene.walk.stepping import Steps, at_once
 from ..settings import BakeSettings
 from .actions.choosing import ACTIVE, chosen_of_all, refuse_strips
@@ -33,6 +34,7 @@ class _Keyed:
     left: list[str]
     """Sentences about chains that cannot be baked."""
     evaluation: str | dict[str, str]
+    trust: Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class _Work:
         wanted, left = (self.wanted, []) if span is None else self._bakeable(span)
         walk = yield from solve(self.scene, wanted, self.active, self.watch, may_overlap=self.last_wins)
         with self.watch.stage("keys"):
-            return _Keyed([keyed_chain(chain) for chain in walk.solved], left, walk.evaluation)
+            return _Keyed([keyed_chain(chain) for chain in walk.solved], left, walk.evaluation, walk.trust)
 
     def _bakeable(self, span: Span) -> tuple[list[BakeSettings], list[str]]:
         """The chains that can be baked over a range, and what is wrong with the others; raises that where it is all of them."""
@@ -74,7 +76,7 @@ class _Work:
     def prove(self, prepared: _Keyed) -> Steps[list[ChainReport]]:
         """Let Blender evaluate the chains as they are now."""
         with self.watch.stage("verify"):
-            measured = yield from prove(self.scene, [chain.solved for chain in prepared.chains])
+            measured = yield from prove(self.scene, [chain.solved for chain in prepared.chains], prepared.trust)
         return self.reports(prepared, measured)
 
     def reports(self, prepared: _Keyed, measured: Sequence[Measured | None] = ()) -> list[ChainReport]:

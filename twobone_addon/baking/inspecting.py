@@ -30,7 +30,7 @@ def inspect(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None 
         solve(scene, [dataclasses.replace(settings, verify=True) for settings in wanted], active, watch, may_overlap=True)
     )
     with watch.stage("verify"):
-        measured = at_once(prove(scene, walk.solved))
+        measured = at_once(prove(scene, walk.solved, walk.trust))
     units = units_of(scene)
     chains = [
         _with_present_keys(chain, chain_report(chain, (), found, units=units))

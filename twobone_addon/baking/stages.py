@@ -14,7 +14,7 @@ import numpy as np
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
 from ..scene.moves.lineage_reading import LineageReader
-from ..scene.walk.evaluate import Quantity, Samples, animation_times, prepared_place
+from ..scene.walk.evaluate import Quantity, Samples, Trust, animation_times, prepared_place
 from ..scene.walk.stepping import Steps
 from ..settings import BakeSettings
 from .motion.curve_motion import CurveMotion
@@ -52,6 +52,7 @@ class Walk:
 
     solved: list[SolvedChain]
     evaluation: str | dict[str, str]
+    trust: Trust
 
 
 Look: TypeAlias = "partial[Steps[Samples]]"
@@ -72,14 +73,15 @@ def solve(
     with watch.stage("sample"):
         frames = all_frames(plan.frames for plan in plans)
         quantities = [quantity for plan in plans for quantity in motion_quantities(plan)]
-        samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans))
+        trust = Trust()
+        samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans), trust=trust)
     with watch.stage("solve"):
         motions = (followed_motion(plan, samples) for plan in plans)
         solved = [solve_curves(plan, motion) for plan, motion in zip(plans, motions, strict=True)]
-    return Walk(solved, samples.evaluation)
+    return Walk(solved, samples.evaluation, trust)
 
 
-def prove(scene: Scene, solved: Sequence[SolvedChain]) -> Steps[list[Measured | None]]:
+def prove(scene: Scene, solved: Sequence[SolvedChain], trust: Trust) -> Steps[list[Measured | None]]:
     """Let Blender evaluate what the chains do now, and measure it; `None` for chains that are not to be verified."""
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
@@ -87,7 +89,7 @@ def prove(scene: Scene, solved: Sequence[SolvedChain]) -> Steps[list[Measured | 
     frames = all_frames(proof_frames(chain) for chain in checked)
     evaluation = evaluation_of([chain.plan for chain in checked], proving=True)
     quantities = _proof_quantities(checked)
-    prepared = nullcontext() if evaluation == "SCENE" else prepared_place(scene, list(dict.fromkeys(quantities)), frames)
+    prepared = nullcontext() if evaluation == "SCENE" else prepared_place(scene, list(dict.fromkeys(quantities)), frames, trust)
     with prepared as place:
         look = partial(sample_steps, scene, evaluation=evaluation, place=place)
         samples = yield from look(quantities, frames)

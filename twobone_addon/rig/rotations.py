@@ -23,6 +23,10 @@ FLAT = 1e-14
 """Volume of a matrix's columns, relative to the product of their lengths, that rounding cannot tell from none."""
 
 
+WIDE = 0.1
+"""Of turns beyond 162 degrees: there, a matrix's trace tells the first component of the quaternion with fewer digits."""
+
+
 def determinant(matrices: Array) -> Array:
     """Determinants `(...)` of matrices `(..., 3, 3)`: the volume that their columns span, without a warning for none."""
     (a, b, c), (d, e, f), (g, h, i) = ([matrices[..., row, column] for column in range(3)] for row in range(3))
@@ -135,9 +139,18 @@ def twists_about(axes: Array, turns: Array) -> Array:
 
     The rest after the shortest turn that brings the axis where it goes (swing and twist). Of a half swing, 0.
     """
-    quaternions = to_quaternion(turns)
-    along = np.sum(quaternions[..., 1:] * axes, axis=-1)
-    return 2.0 * np.arctan2(np.abs(along), np.abs(quaternions[..., 0]))
+    m = turns
+    # Four times the quaternion's first component, by itself and by the others: what their ratio needs, where it is not small.
+    squared = 1.0 + m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
+    x, y, z = np.moveaxis(axes, -1, 0)
+    along = x * (m[..., 2, 1] - m[..., 1, 2]) + y * (m[..., 0, 2] - m[..., 2, 0]) + z * (m[..., 1, 0] - m[..., 0, 1])
+    twists = np.asarray(2.0 * np.arctan2(np.abs(along), squared))
+    wide = squared < WIDE
+    if np.any(wide):
+        quaternions = to_quaternion(m[wide])
+        along = np.sum(quaternions[..., 1:] * np.broadcast_to(axes, (*wide.shape, 3))[wide], axis=-1)
+        twists[wide] = 2.0 * np.arctan2(np.abs(along), np.abs(quaternions[..., 0]))
+    return twists
 
 
 def slerp(start: Array, end: Array, amount: Array) -> Array:

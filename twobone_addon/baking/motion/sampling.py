@@ -15,7 +15,7 @@ from ...scene.lookup import objects_by_name
 from ...scene.moves.dependencies import DependencyFinder
 from ...scene.moves.lineage_reading import LineageReader
 from ...scene.moves.stillness import Stillness
-from ...scene.walk.evaluate import Place, Quantity, Samples, animation_times, evaluate
+from ...scene.walk.evaluate import Place, Quantity, Samples, Trust, animation_times, evaluate
 from ...scene.walk.stepping import Steps, at_once
 from .curve_motion import CurveMotion
 
@@ -35,15 +35,17 @@ def sample_steps(
     *,
     evaluation: str = "AUTO",
     place: Place | None = None,
+    trust: Trust | None = None,
 ) -> Steps[Samples]:
     """Find `quantities` at `frames` `(F,)`, which may be fractional, in at most one walk over time.
 
     `evaluation`: `AUTO` chooses per quantity; `PROBES` and `SCENE` leave everything to Blender's evaluation.
-    `place` is where Blender evaluates everything, if that was prepared before; see `evaluate`.
+    `place` is where Blender evaluates everything, if that was prepared before, and `trust` what stands in for armatures; see
+    `evaluate`.
     """
     unique = list(dict.fromkeys(quantities))
     if evaluation != "AUTO":
-        values = yield from evaluate(scene, unique, frames, in_scene=evaluation == "SCENE", place=place)
+        values = yield from evaluate(scene, unique, frames, in_scene=evaluation == "SCENE", place=place, trust=trust)
         return Samples(values, frames, evaluation)
     motion = CurveMotion(LineageReader(animation_times(scene, frames)))
     found = {quantity: motion.find(quantity) for quantity in unique}
@@ -52,7 +54,7 @@ def sample_steps(
     left = [quantity for quantity in unique if quantity not in values]
     for method, share in _evaluated(left).items():
         at = frames[:1] if method == "STILL" else frames
-        values.update((yield from evaluate(scene, share, at, in_scene=method == "SCENE")))
+        values.update((yield from evaluate(scene, share, at, in_scene=method == "SCENE", trust=trust)))
         methods.update(dict.fromkeys(share, method))
     return Samples(values, frames, _summary(methods))
 

@@ -22,8 +22,8 @@ TWO = 2
 AFFORDABLE = {"SCENE": 32}
 """Intervals whose quarters are evaluated, by the way of evaluation, all armatures together."""
 
-AFFORDABLE_OURSELVES = 256
-"""The same in a scene of our own: ten seconds of animation."""
+AFFORDABLE_OURSELVES = 128
+"""The same in a scene of our own: five seconds of animation. More would take longer than the bake."""
 
 FRAMES_TO_AN_INTERVAL = 12
 """Of a longer take: three moments for twelve frames add a quarter to the time of verification."""

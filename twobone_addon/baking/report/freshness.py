@@ -8,9 +8,8 @@ from dataclasses import asdict, replace
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.fingerprints import text_digest
 from ...scene.keys.reading import is_animated
-from ...scene.lookup import find_armature, objects_by_name
-from ...scene.moves.dependencies import DependencyFinder
-from ...scene.moves.fingerprints import motion_digest
+from ...scene.lookup import find_armature
+from ...scene.moves.fingerprints import KnownMotion, motion_digest
 from ...scene.rig.chain_finding import ChainNames, bones_between
 from ...settings import BakeSettings
 from ..plan.finding import chain_names
@@ -24,11 +23,11 @@ WITHOUT_A_SAY = {"asked", "stored", "verify", "evaluation"}
 
 def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprint]:
     """The fingerprints of chains that have just been baked."""
-    finder = DependencyFinder(objects_by_name())
+    known = KnownMotion()
     meant = [
         replace(plan.settings, armature=plan.names.armature, upper=plan.names.upper, lower=plan.names.lower) for plan in plans
     ]
-    return [Fingerprint(settings_digest(scene, settings), chain_digest(settings, finder)) for settings in meant]
+    return [Fingerprint(settings_digest(scene, settings), chain_digest(settings, known)) for settings in meant]
 
 
 def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
@@ -43,11 +42,11 @@ def settings_digest(scene: Scene, settings: BakeSettings) -> str:
     return text_digest(repr((sorted(fields.items()), frame_range(scene, settings))))
 
 
-def chain_digest(settings: BakeSettings, finder: DependencyFinder | None = None) -> str:
-    """Of the animation, see `Fingerprint`; several chains may share a `finder`."""
+def chain_digest(settings: BakeSettings, known: KnownMotion | None = None) -> str:
+    """Of the animation, see `Fingerprint`; several chains may share what is `known`."""
     armature = find_armature(settings.armature, None)
     own = [(armature, path) for path, _ in _keyed_settings(settings)]
-    return motion_digest(_moving(armature, chain_names(armature, settings), settings), own, finder)
+    return motion_digest(_moving(armature, chain_names(armature, settings), settings), own, known)
 
 
 def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,13 +42,15 @@ def largest_twists(chains: Sequence[SolvedChain]) -> list[Twist]:
 
 @dataclass(frozen=True, slots=True)
 class _Turned:
-    """A bone before and after a bake."""
+    """A bone before and after a bake; what is still has one row."""
 
     axes: Array
-    """`(K, 3)` its link."""
+    """`(K, 3)` or `(1, 3)`, its link."""
     before: Array
-    """`(K, 3, 3)` of its posed matrix."""
+    """`(K, 3, 3)` or `(1, 3, 3)` of its posed matrix."""
     after: Array
+    count: int
+    """Frames `K`."""
 
 
 def _turned(solved: SolvedChain) -> Iterator[_Turned]:
@@ -57,15 +59,15 @@ def _turned(solved: SolvedChain) -> Iterator[_Turned]:
     before, after = pose_path(plan.rest, solved.motion.chain), solved.pose.turned.poses
     links = frame_rows(np.diff(joints_of(plan.rest, before), axis=-2), rows)
     for number, index in enumerate(plan.rest.turning):
-        matrices = (frame_rows(poses[index], rows)[:, :3, :3] for poses in (before, after))
-        yield _Turned(every_row(links[:, number], len(rows)), *(every_row(each, len(rows)) for each in matrices))
+        linear = [frame_rows(poses[index], rows)[:, :3, :3] for poses in (before, after)]
+        yield _Turned(links[:, number], *linear, count=len(rows))
 
 
 def _batches(bones: list[_Turned]) -> Iterator[list[_Turned]]:
     """The bones in order, as many at once as fit."""
     batch: list[_Turned] = []
     for bone in bones:
-        if batch and sum(len(each.axes) for each in batch) + len(bone.axes) > ROWS_AT_ONCE:
+        if batch and sum(each.count for each in batch) + bone.count > ROWS_AT_ONCE:
             yield batch
             batch = []
         batch.append(bone)
@@ -75,10 +77,18 @@ def _batches(bones: list[_Turned]) -> Iterator[list[_Turned]]:
 
 def _twists(bones: list[_Turned]) -> list[Array]:
     """Twists `(K,)` of each bone, all worked out in one go."""
-    before, after = (_rotations(np.concatenate([getattr(bone, name) for bone in bones])) for name in ("before", "after"))
-    axes = unit(np.concatenate([bone.axes for bone in bones]))
+    counts = [bone.count for bone in bones]
+    before = _rows(_rotations, [bone.before for bone in bones], counts)
+    after = _rows(_rotations, [bone.after for bone in bones], counts)
+    axes = _rows(unit, [bone.axes for bone in bones], counts)
     twists = twists_about(axes, after @ np.swapaxes(before, -1, -2))
-    return np.split(twists, np.cumsum([len(bone.axes) for bone in bones])[:-1])
+    return np.split(twists, np.cumsum(counts)[:-1])
+
+
+def _rows(worked_out: Callable[[Array], Array], pieces: list[Array], counts: list[int]) -> Array:
+    """What comes of several arrays, one after the other, with as many rows each as it is to have."""
+    split = np.split(worked_out(np.concatenate(pieces)), np.cumsum([len(piece) for piece in pieces])[:-1])
+    return np.concatenate([every_row(piece, count) for piece, count in zip(split, counts, strict=True)])
 
 
 def _rotations(linear: Array) -> Array:

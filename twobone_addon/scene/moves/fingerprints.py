@@ -17,20 +17,19 @@ UNMOVING = ("hide", "show_", "color", "display_", "is_visible", "twobone")
 """Beginnings of names of properties that move nothing, or whose say in a bake is looked at elsewhere."""
 
 
-def motion_digest(
-    starts: Iterable[Node], settings: Iterable[tuple[Object, str]] = (), finder: DependencyFinder | None = None
-) -> str:
+def motion_digest(starts: Iterable[Node], settings: Iterable[tuple[Object, str]] = (), known: KnownMotion | None = None) -> str:
     """A text that changes with the motion of objects and bones, and of all that they hang from.
 
     It knows keys, strips, drivers with the properties they read, constraints, and where things without keys are.
     settings : properties of objects, by their data paths, whose animation counts as well
-    finder : what has looked at the file before, if nothing but keys has changed since
+    known : what was found out for other digests, if nothing has changed since
     """
-    finder = finder or DependencyFinder(objects_by_name())
+    known = known or KnownMotion()
+    finder = known.finder
     by_object: dict[str, list[str]] = {}
     for name, bone in sorted(finder.above(list(starts)).nodes):
         by_object.setdefault(name, []).append(bone)
-    motion = _Motion(finder)
+    motion = _Motion(known)
     for name, bones in by_object.items():
         motion.add_object(finder.objects[name], [bone for bone in bones if bone])
     for thing, path in settings:
@@ -38,13 +37,29 @@ def motion_digest(
     return motion.digest.text()
 
 
-class _Motion:
-    """Looks at each datablock's animated paths once, and at each property that a driver reads."""
+class KnownMotion:
+    """What several digests share: they look at each datablock's animated paths, and at each bone, once."""
 
-    def __init__(self, finder: DependencyFinder) -> None:
-        self.digest = Digest()
-        self._finder = finder
+    def __init__(self) -> None:
+        self.finder = DependencyFinder(objects_by_name())
+        self.bones: dict[Node, str] = {}
+        """Digests of bones without their keys and drivers."""
         self._animated: dict[Object, set[str]] = {}
+
+    def paths(self, datablock: Object) -> set[str]:
+        """Data paths that are animated."""
+        if datablock not in self._animated:
+            self._animated[datablock] = animated_paths(datablock)
+        return self._animated[datablock]
+
+
+class _Motion:
+    """Looks at each property that a driver reads once."""
+
+    def __init__(self, known: KnownMotion) -> None:
+        self.digest = Digest()
+        self._known = known
+        self._finder = known.finder
         self._seen: set[tuple[str, str]] = set()
 
     def add_object(self, thing: Object, names: list[str]) -> None:
@@ -56,9 +71,9 @@ class _Motion:
         self.digest.add_animation(thing, lambda fcurve: owner_of(fcurve.data_path) in owners and _moves(fcurve))
         if thing.type != "ARMATURE" and thing.data is not None and hasattr(thing.data, "animation_data"):
             self.digest.add_animation(thing.data, _moves)
-        self._add_channels(thing, thing, "")
+        self._add_channels(self.digest, thing, thing, "")
         for constraint in thing.constraints:
-            self._add_constraint(thing, constraint)
+            self._add_constraint(self.digest, thing, constraint)
         for owner in sorted(owners):
             for fcurve in self._finder.drivers(thing, owner):
                 self._add_driver(fcurve)
@@ -71,7 +86,7 @@ class _Motion:
             return
         self._seen.add((owner.name, path))
         self.digest.add(path)
-        animated = {each for each in self._paths(owner) if path == each or path.startswith((f"{each}[", f"{each}."))}
+        animated = {each for each in self._known.paths(owner) if path == each or path.startswith((f"{each}[", f"{each}."))}
         if not animated:
             self.digest.add(_value(owner, path) if _holds_still(path) else None)
             return
@@ -81,24 +96,31 @@ class _Motion:
                 self._add_driver(fcurve)
 
     def _add_bone(self, armature: Object, bone: PoseBone) -> None:
-        rest = bone.bone
-        self.digest.add(bone.name, plain(rest.matrix_local), rest.inherit_scale, rest.use_inherit_rotation)
-        self._add_channels(armature, bone, f"{bone.path_from_id()}.")
-        for constraint in (*bone.constraints, *self._finder.turning(armature, bone.name)):
-            self._add_constraint(armature, constraint)
+        bones, node = self._known.bones, (armature.name, bone.name)
+        if node not in bones:
+            bones[node] = self._bone_digest(armature, bone)
+        self.digest.add(bones[node])
 
-    def _add_channels(self, datablock: Object, moved: Object, prefix: str) -> None:
+    def _bone_digest(self, armature: Object, bone: PoseBone) -> str:
+        digest, rest = Digest(), bone.bone
+        digest.add(bone.name, plain(rest.matrix_local), rest.inherit_scale, rest.use_inherit_rotation)
+        self._add_channels(digest, armature, bone, f"{bone.path_from_id()}.")
+        for constraint in (*bone.constraints, *self._finder.turning(armature, bone.name)):
+            self._add_constraint(digest, armature, constraint)
+        return digest.text()
+
+    def _add_channels(self, digest: Digest, datablock: Object, moved: Object, prefix: str) -> None:
         """Add the channels that nothing animates, for these stay as somebody has left them."""
         rotation = rotation_channel(moved.rotation_mode)
-        self.digest.add(moved.rotation_mode)
+        digest.add(moved.rotation_mode)
         for name in ("location", rotation, "scale"):
-            if prefix + name not in self._paths(datablock):
-                self.digest.add(name, plain(getattr(moved, name)))
+            if prefix + name not in self._known.paths(datablock):
+                digest.add(name, plain(getattr(moved, name)))
 
-    def _add_constraint(self, datablock: Object, constraint: Constraint) -> None:
+    def _add_constraint(self, digest: Digest, datablock: Object, constraint: Constraint) -> None:
         path = f"{constraint.path_from_id()}."
-        animated = {each.removeprefix(path) for each in self._paths(datablock) if each.startswith(path)}
-        self.digest.add_settings(constraint, without=animated)
+        animated = {each.removeprefix(path) for each in self._known.paths(datablock) if each.startswith(path)}
+        digest.add_settings(constraint, without=animated)
 
     def _add_driver(self, fcurve: FCurve) -> None:
         self.digest.add_driver(fcurve)
@@ -106,11 +128,6 @@ class _Motion:
             for target in variable.targets:
                 if variable.type == "SINGLE_PROP" and target.id is not None and target.data_path:
                     self.add_property(target.id, target.data_path)
-
-    def _paths(self, datablock: Object) -> set[str]:
-        if datablock not in self._animated:
-            self._animated[datablock] = animated_paths(datablock)
-        return self._animated[datablock]
 
 
 def _moves(fcurve: FCurve) -> bool:

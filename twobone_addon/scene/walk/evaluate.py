@@ -19,6 +19,7 @@ from bpy.app import handlers
 from ...array_types import Array
 from ...arrays import still_row
 from ..blender_types import Object, Scene
+from .believing import Trust, shown_values
 from .companies import companies
 from .doubles import Double, doubles_of
 from .probes import Probes, Read
@@ -27,7 +28,7 @@ from .restoring import frame_and_edits_kept
 from .stage import FRAME_HANDLERS, empty_stage, unheard
 from .stepping import FRAMES_PER_STEP, Steps, at_once, part_of
 
-__all__ = ["Place", "Quantity", "Samples", "animation_times", "evaluate", "prepared_place"]
+__all__ = ["Place", "Quantity", "Samples", "Trust", "animation_times", "evaluate", "prepared_place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +40,61 @@ class Place:
 
 
 def evaluate(
-    scene: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, place: Place | None = None
+    scene: Scene,
+    quantities: list[Quantity],
+    frames: Array,
+    *,
+    in_scene: bool,
+    place: Place | None = None,
+    trust: Trust | None = None,
 ) -> Steps[dict[Quantity, Array]]:
     """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time.
 
     Of what is still, one row.
 
     place : where to walk if not in the scene itself; by default in a `prepared_place` for this walk alone
+    trust : what was compared before, for that place
     """
     if not quantities:
         return {}
     if in_scene:
         with frame_and_edits_kept(scene):
             return (yield from _walk(scene, quantities, frames, in_scene=True, doubles={}))
-    prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames)
+    prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames, trust)
     with prepared as ours:
         return (yield from _walk_apart(ours.stage, quantities, frames, _fitting(ours.doubles, quantities)))
 
 
 @contextmanager
-def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array) -> Iterator[Place]:
+def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, trust: Trust | None = None) -> Iterator[Place]:
     """A place for walks over `frames`, with doubles where they pay.
 
-    These are posed as the armatures are, to the last bit, where we look.
+    These are posed as the armatures are, to the last bit, where we look, or have been: `trust` says which were compared
+    before, and learns of those that are now.
     """
+    trust = trust or Trust()
     with _stage(scene) as stage, doubles_of(quantities, len(frames)) as made:
-        compared = [quantity for quantity in quantities if quantity.object in made]
-        at = frames[[0, len(frames) // 2, -1]] if made else frames[:0]
-        ways = ({}, _fitting(made, compared))
-        known, tried = (at_once(_walk_apart(stage, compared, at, way)) for way in ways)
-        wrong = {quantity.object for quantity in compared if not np.array_equal(known[quantity], tried[quantity])}
+        new = {name: double for name, double in made.items() if not trust.covers(name, double)}
+        wrong = _wrong(scene, stage, [quantity for quantity in quantities if quantity.object in new], frames, new)
+        trust.add({name: double for name, double in new.items() if name not in wrong})
         yield Place(stage, {name: double for name, double in made.items() if name not in wrong})
+
+
+def _wrong(scene: Scene, stage: Scene, quantities: list[Quantity], frames: Array, doubles: Mapping[str, Double]) -> set[str]:
+    """Names of the armatures that are posed otherwise than their doubles."""
+
+    def walk(compared: list[Quantity], at: Array, ways: Mapping[str, Double]) -> dict[Quantity, Array]:
+        return at_once(_walk_apart(stage, compared, at, _fitting(ways, compared)))
+
+    if not doubles:
+        return set()
+    shown = shown_values(scene, quantities)
+    found = walk(quantities, np.array([scene.frame_current + scene.frame_subframe]), doubles)
+    doubtful = {quantity.object for quantity in quantities if not np.array_equal(shown.get(quantity), found[quantity])}
+    left = [quantity for quantity in quantities if quantity.object in doubtful]
+    at = frames[[0, len(frames) // 2, -1]]
+    known, tried = (walk(left, at, way) for way in ({}, doubles))
+    return {quantity.object for quantity in left if not np.array_equal(known[quantity], tried[quantity])}
 
 
 def _fitting(doubles: Mapping[str, Double], quantities: list[Quantity]) -> dict[str, Object]:

@@ -29,7 +29,7 @@ MATRIX_SIZE = 16
 Read = Callable[[int], None]
 """Fetches what the scene's present frame has into a row."""
 
-FEW_BONES = 4
+FEW_BONES = 32
 """Up to this many bones per wanted one, fetching all bones of an armature at once is cheaper than one by one."""
 
 
@@ -188,31 +188,39 @@ class PoseReader:
     def __init__(self, armature: Object, names: list[str], count: int) -> None:
         self.names = names
         self._armature = armature
-        bones = self._armature.pose.bones
+        bones = armature.pose.bones
         self._whole = len(bones) <= FEW_BONES * len(names)
-        self._columns = bones.keys() if self._whole else names
-        self._flat = np.empty((count, MATRIX_SIZE * len(self._columns)), dtype=np.float32)
+        self._every_one = bones.keys() == names
+        self._columns = np.array([bones.find(name) for name in names])
+        self._all = np.empty((len(bones), MATRIX_SIZE), dtype=np.float32)
+        self._flat = np.empty((count, len(names), MATRIX_SIZE), dtype=np.float32)
 
     def reading(self, depsgraph: Any) -> Read:
         """What fetches a frame."""
         evaluated, flat = self._armature.evaluated_get(depsgraph), self._flat
+        every, columns = self._all, self._columns
+        fetched = every.reshape(-1)
+        rows = flat.reshape(len(flat), -1)
+
+        def read_every_one(row: int) -> None:
+            evaluated.pose.bones.foreach_get("matrix", rows[row])
 
         def read_all(row: int) -> None:
-            evaluated.pose.bones.foreach_get("matrix", flat[row])
+            evaluated.pose.bones.foreach_get("matrix", fetched)
+            every.take(columns, axis=0, out=flat[row], mode="clip")
 
         def read(row: int) -> None:
             bones = evaluated.pose.bones
-            for place, name in zip(flat[row].reshape(-1, 4, 4), self.names, strict=True):
+            for place, name in zip(flat[row].reshape(-1, 4, 4).swapaxes(-1, -2), self.names, strict=True):
                 place[:] = bones[name].matrix
 
+        if self._every_one:
+            return read_every_one
         return read_all if self._whole else read
 
     def values(self, name: str) -> Array:
         """Matrices `(F, 4, 4)`."""
-        place = self._columns.index(name)
-        return (
-            by_rows(self._flat, place) if self._whole else self._flat.reshape(len(self._flat), -1, 4, 4)[:, place].astype(float)
-        )
+        return by_rows(self._flat.reshape(len(self._flat), -1), self.names.index(name))
 
 
 class ChannelReader:
