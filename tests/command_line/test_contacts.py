@@ -47,7 +47,9 @@ def test_flags_are_the_operators_settings(twobone, shot, tmp_path):
 
 
 def test_a_shot_without_legs_is_refused(twobone, shot, tmp_path):
-    bpy.data.objects["Walker"].twobone.chains.clear()
+    walker = bpy.data.objects["Walker"]
+    walker.twobone.chains.clear()
+    walker.data = bpy.data.armatures.new("Empty")
     save(tmp_path / "none.blend")
     ended = twobone("contacts", "--file", tmp_path / "none.blend", "--armature", "Walker")
     assert ended.code == 1

@@ -72,7 +72,7 @@ FLOORS = {
     "interface": ("stored", "live", "overlay", "operators", "sidebar"),
     "baking": (
         *("plan", "motion", "pose", "keys", "hinges", "report", "actions", "ik_to_fk", "fk_to_target", "controls"),
-        *("contacts", "planting", "limbs"),
+        *("limbs", "contacts", "planting"),
     ),
 }
 

@@ -196,10 +196,22 @@ def test_next_and_previous_contact():
     assert bpy.context.scene.frame_current == visited[-2]
 
 
-def test_without_legs_one_sentence_says_so():
-    walker, _ = make_walker(rate=30, seconds=0.5)
+def test_legs_that_nobody_has_listed_are_found_first():
+    walker, feet = make_walker(rate=30)
     walker.twobone.chains.clear()
-    with pytest.raises(RuntimeError, match="no enabled chain that is a leg"):
+    report = find()
+    assert sorted(chain.lower for chain in walker.twobone.chains) == ["left shin", "right shin"]
+    frames = frames_of(feet)
+    for number, chain in enumerate(report["chains"]):
+        side = walker.twobone.chains[chain["chain"]].upper != "left thigh"
+        assert f1(states_in(report, number, frames) > 0, feet.states[int(side)] > 0) >= 0.95
+
+
+def test_without_legs_one_sentence_says_so():
+    rig = bpy.data.objects.new("Snake", bpy.data.armatures.new("Snake"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    with pytest.raises(RuntimeError, match="no enabled chain that is a leg, and no legs were found"):
         bpy.ops.twobone.find_contacts()
 
 

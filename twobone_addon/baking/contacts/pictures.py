@@ -14,7 +14,7 @@ from ...contacts.states import on_ball, on_heel
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.contact_keys import contact_curve, keyed_states
 from ..motion.sampling import sample
-from .planning import FootPlan, foot_plan, standing_chains
+from .planning import FootPlan, foot_plan
 
 MOST_FRAMES = 20_000
 """Of a range that is shown; of longer ones nothing is."""
@@ -51,7 +51,7 @@ class FootPicture:
 
 def foot_pictures(scene: Scene, armature: Object) -> list[FootPicture]:
     """The feet of all enabled chains whose contact is keyed; raises a `TwoBoneError` where such a chain is broken."""
-    chains = [chain for chain in standing_chains(armature, arms=True) if contact_curve(armature, chain) is not None]
+    chains = [chain for chain in armature.twobone.chains if chain.enabled and contact_curve(armature, chain) is not None]
     frames = np.arange(scene.frame_start, scene.frame_end + 1, dtype=float)
     if not chains or not 0 < len(frames) <= MOST_FRAMES:
         return []

@@ -20,6 +20,7 @@ from ...scene.rig.rest_reading import read_rest_chain
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
 from ...settings.contacts import ContactSettings
+from ..limbs.finding import find_and_store
 from ..plan.completing import StoredChain
 from ..plan.frame_choice import frame_range
 
@@ -73,25 +74,39 @@ class ContactPlan:
 def plan_contacts(scene: Scene, settings: ContactSettings, active: Object | None) -> ContactPlan:
     """Find the feet and their ground; raises a `TwoBoneError` where there are none, or nothing could be keyed."""
     armature = find_armature(settings.armature, active)
-    chains = standing_chains(armature, arms=settings.arms)
     frames = contact_frames(scene, settings)
     refuse_stretched_time(scene)
-    refuse_unwritable(armature, [contact_path(chain) for chain in chains], "ACTION")
+    refuse_unwritable(armature, [], "ACTION")
     surface = GroundSurface(scene, settings.ground_object) if settings.ground == "OBJECT" else None
+    list_missing_legs(scene, armature)
+    chains = standing_chains(armature, arms=settings.arms)
+    refuse_unwritable(armature, [contact_path(chain) for chain in chains], "ACTION")
     rate = scene.render.fps / scene.render.fps_base
     return ContactPlan(armature.name, settings, frames, rate, [foot_plan(armature, chain) for chain in chains], surface)
 
 
+def list_missing_legs(scene: Scene, armature: Object) -> None:
+    """Where no enabled chain may be a leg, find the limbs of the armature and add them to its list."""
+    if not _legs(armature):
+        find_and_store(scene, armature.name, armature, targets=False)
+
+
 def standing_chains(armature: Object, *, arms: bool = False) -> list[StoredChain]:
-    """The enabled stored chains that are legs; where none is known to be a leg, all enabled ones that are no arms."""
-    enabled = [chain for chain in armature.twobone.chains if chain.enabled]
-    legs = [chain for chain in enabled if chain.limb == "LEG"] or [chain for chain in enabled if chain.limb != "ARM"]
-    found = [*legs, *(chain for chain in enabled if arms and chain.limb == "ARM")]
-    if not found:
+    """The enabled stored chains that are legs; where none is known to be a leg, all enabled ones that are no arms.
+
+    Raises `ChainError` where there are none.
+    """
+    legs = _legs(armature)
+    if not legs:
         raise ChainError(
-            f'Armature "{armature.name}" has no enabled chain that is a leg. Find its limbs first, or add its legs to the list.'
+            f'Armature "{armature.name}" has no enabled chain that is a leg, and no legs were found. Add its legs to the list.'
         )
-    return found
+    return [*legs, *(chain for chain in armature.twobone.chains if arms and chain.enabled and chain.limb == "ARM")]
+
+
+def _legs(armature: Object) -> list[StoredChain]:
+    enabled = [chain for chain in armature.twobone.chains if chain.enabled]
+    return [chain for chain in enabled if chain.limb == "LEG"] or [chain for chain in enabled if chain.limb != "ARM"]
 
 
 def contact_frames(scene: Scene, settings: ContactSettings) -> Array:

@@ -25,7 +25,7 @@ from ...scene.rig.foot_reading import foot_bone, read_foot_points
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
 from ...settings.planting import PlantSettings, RootSettings
-from ..contacts.planning import ContactPlan, plan_contacts, standing_chains
+from ..contacts.planning import ContactPlan, list_missing_legs, plan_contacts, standing_chains
 from ..motion.plan_motion import motion_quantities
 from ..plan.completing import StoredChain
 from ..plan.finding import chain_names
@@ -99,6 +99,7 @@ def plan_planting(
 ) -> tuple[PlantingPlan, ContactPlan]:
     """Find the legs, their root and their ground; raises a `TwoBoneError` where there is nothing to work on."""
     armature = find_armature(settings.armature, active)
+    list_missing_legs(scene, armature)
     chains = standing_chains(armature, arms=settings.arms)
     plan = _plan(scene, settings, armature, chains, use_root=use_root, needs_root=bool(settings.root), follows=False)
     return plan, plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active)
