@@ -32,6 +32,7 @@ def control_rig(*, on_ik=False, pole=True, copies_rotation=True):
         copy = bones["foot"].constraints.new("COPY_ROTATION")
         copy.target, copy.subtarget, copy.mute = rig, "goal", not on_ik
         copy.target_space = copy.owner_space = "POSE"
+    bones["goal"].lock_location = (True, True, True)
     set_range(1, LAST)
     walk(rig)
     return rig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..scene.rig.chain_finding import ChainNames
 from ..scene.rig.showing import hindrances, shown_bone
 from ..scene.rig.switches import Setting, fk_settings, set_value
 from ..scene.versions import curve_bag
-from ..scene.walk.restoring import edits_kept
+from ..scene.walk.restoring import edits_kept, frame_and_edits_kept
 from ..settings import BakeSettings
 from .keys.holding import held_outside
 from .plan.finding import chain_names
@@ -45,6 +45,11 @@ class SwitchReport:
     """Keys that were written; 0 where there is no animation, so that the properties were set."""
     frame_start: float
     frame_end: float
+    baked: bool = False
+    """Whether the motion was baked onto the side that the limb follows now."""
+    max_moved: float | None = None
+    """Farthest that a joint is seen to have moved by the switch, world units; `None` where no motion was baked."""
+    notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> str:
         """The report as JSON has it, under the names of a bake's."""
@@ -59,42 +64,59 @@ def switch_to_fk(scene: Scene, settings: BakeSettings, active: Object | None = N
     """
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
-    wanted = fk_settings(armature, names)
+    within = frame_range(scene, settings)
+    wanted = fk_settings(armature, names) if is_still(armature) else fk_settings_over(scene, armature, names, within)
     if not wanted and hindrances(armature, names):
         raise ChainError(
             f'Found no switch that puts the limb from "{names.upper}" to "{names.lower}" on FK. '
             "Set the influence of the constraints that it follows by hand."
         )
-    within = frame_range(scene, settings)
-    keyed = {} if _is_still(armature) else _keys_by_owner(settings, wanted, within)
-    for owner, keys in keyed.items():
-        refuse_unwritable(owner, [key.path for key in keys], settings.destination)
-    for owner, keys in keyed.items():
-        _write(scene, owner, settings, keys, within)
+    keyed = {} if is_still(armature) else switch_keys(settings, wanted, within)
+    write_switch(scene, settings, keyed, within)
     if not keyed:
         for setting in wanted:
             set_value(setting.owner, setting.path, setting.value)
-    return _report(armature, names, wanted, [key for keys in keyed.values() for key in keys], within)
+    return switch_report(armature, names, wanted, [key for keys in keyed.values() for key in keys], within)
 
 
-def _keys_by_owner(
+def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float]) -> list[Setting]:
+    """What puts the limb on FK wherever in the range it is not: looked for at its ends and in its middle."""
+    found: dict[tuple[str, str], Setting] = {}
+    with frame_and_edits_kept(scene):
+        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1])):
+            scene.frame_set(round(frame))
+            found |= {(setting.owner.name, setting.path): setting for setting in fk_settings(armature, names)}
+    return list(found.values())
+
+
+def switch_keys(
     settings: BakeSettings, wanted: Sequence[Setting], within: tuple[float, float]
 ) -> dict[Object, list[ChannelKeys]]:
+    """Keys of all that is switched over a range, by its owner; raises `WriteError` where they cannot be written."""
     keyed: dict[Object, list[ChannelKeys]] = {}
     for setting in wanted:
         keyed.setdefault(setting.owner, []).append(_keys(settings, setting, within))
+    for owner, keys in keyed.items():
+        refuse_unwritable(owner, [key.path for key in keys], settings.destination)
     return keyed
 
 
-def _report(
-    armature: Object, names: ChainNames, wanted: Sequence[Setting], keys: Sequence[ChannelKeys], within: tuple[float, float]
+def switch_report(
+    armature: Object,
+    names: ChainNames,
+    wanted: Sequence[Setting],
+    keys: Sequence[ChannelKeys],
+    within: tuple[float, float],
+    *,
+    to: str = "FK",
 ) -> SwitchReport:
+    """What was switched."""
     shown = shown_bone(armature, names)
     return SwitchReport(
         armature=armature.name,
         upper=names.upper,
         lower=names.lower,
-        to="FK",
+        to=to,
         visible_bone=shown.bone if shown else "",
         properties=[setting.path for setting in wanted],
         owners=[setting.owner.name for setting in wanted],
@@ -105,19 +127,23 @@ def _report(
     )
 
 
-def _is_still(armature: Object) -> bool:
+def is_still(armature: Object) -> bool:
     """Whether nothing animates the armature."""
     bag, data = curve_bag(armature), armature.animation_data
     return not (bag is not None and bag.fcurves) and not (data is not None and data.nla_tracks)
 
 
-def _write(scene: Scene, owner: Object, settings: BakeSettings, keys: Sequence[ChannelKeys], within: tuple[float, float]) -> None:
-    name = settings.stored or settings.upper or owner.name
-    with (
-        edits_kept(scene, [owner], {(owner, key.path) for key in keys}),
-        open_destination(owner, settings.destination, name, *within) as bag,
-    ):
-        write_keys(bag, keys, *within)
+def write_switch(
+    scene: Scene, settings: BakeSettings, keyed: dict[Object, list[ChannelKeys]], within: tuple[float, float]
+) -> None:
+    """Put the keys of a switch where the settings say."""
+    for owner, keys in keyed.items():
+        name = settings.stored or settings.upper or owner.name
+        with (
+            edits_kept(scene, [owner], {(owner, key.path) for key in keys}),
+            open_destination(owner, settings.destination, name, *within) as bag,
+        ):
+            write_keys(bag, keys, *within)
 
 
 def _keys(settings: BakeSettings, setting: Setting, within: tuple[float, float]) -> ChannelKeys:

@@ -74,6 +74,12 @@ def bake_controls_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Ob
     with watch.stage("read"):
         plans = [plan_controls(scene, settings, active) for settings in wanted]
         _refuse_shared(plans)
+    return (yield from bake_plans(scene, plans, watch))
+
+
+def bake_plans(scene: Scene, plans: Sequence[ControlPlan], watch: Stopwatch | None = None) -> Steps[BakeReport]:
+    """The same for limbs that have been found and checked."""
+    watch = watch or Stopwatch()
     with watch.stage("sample"):
         solved, evaluation = yield from solved_controls(scene, plans)
     with watch.stage("solve"):

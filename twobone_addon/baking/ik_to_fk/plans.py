@@ -128,11 +128,11 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, ik: IkL
     if keyed:
         refuse_unwritable(armature, [keyed], wanted.settings.destination)
     shown = (names.upper, names.lower, names.tip)
-    limb = _limb_plan(armature, _noted(plan, armature), shown, ik=ik, switch_path=keyed, switch_value=0.0)
+    limb = limb_plan(armature, _noted(plan, armature), shown, ik=ik, switch_path=keyed, switch_value=0.0)
     return replace(limb, goes_on=wanted.goes_on)
 
 
-def _limb_plan(
+def limb_plan(
     armature: Object,
     plan: ChainPlan,
     shown: tuple[str, ...],
@@ -202,7 +202,7 @@ def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: Rigif
     further = tuple(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])) for above, below in pairs)
     paths = [limb.switch_path, *(rotation_path(path[-1]) for path in further)]
     refuse_unwritable(armature, paths, wanted.settings.destination)
-    made = _limb_plan(armature, plan, limb.shown, ik=None, switch_path=limb.switch_path, switch_value=1.0, further=further)
+    made = limb_plan(armature, plan, limb.shown, ik=None, switch_path=limb.switch_path, switch_value=1.0, further=further)
     return replace(made, goes_on=wanted.goes_on)
 
 

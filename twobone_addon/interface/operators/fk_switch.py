@@ -1,12 +1,13 @@
-"""From IK to FK with one button."""
+"""From IK to FK with one button, and back."""
 
+import json
 from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_rpt
 
+from ...baking.limb_switch import switch_limb
 from ...baking.plan.completing import completed, stored_settings
-from ...baking.switching import switch_to_fk
 from ...errors import ChainError
 from ...options import Group
 from ...scene.lookup import find_armature
@@ -18,12 +19,20 @@ from ..stored.where import NeedsMode, active_armature
 
 RANGE = {"frame_range", "frame_start", "frame_end"}
 SETTINGS = {"armature", "upper", "lower", "tip", "tip_end", *RANGE}
-TO = (("FK", "FK", "The visible limb follows the bones that a bake keys"),)
+TO = (
+    ("FK", "FK", "The visible limb follows the bones that a bake keys"),
+    ("IK", "IK", "The visible limb follows the IK of its rig, whose controls get the motion of the bones"),
+)
+MOTION = (
+    ("AUTO", "Automatic", "Bake the visible motion onto FK, unless the FK bones have just been baked or the IK does not move"),
+    ("BAKE", "Bake", "Bake the visible motion onto the other side, so that nothing is seen to move"),
+    ("KEEP", "Keep", "Keep the keys that the FK bones have"),
+)
 
 
 @with_properties({name: made for name, made in operator_properties().items() if name in SETTINGS})
 class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
-    """Switch the limb to FK so it follows the bones that a bake keys. Keyed over the range if the armature is animated"""
+    """Switch the limb to FK or IK over the range, with its motion. Outside the range nothing changes"""
 
     bl_idname = "twobone.switch"
     bl_label = "Switch to FK"
@@ -33,16 +42,26 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
         name="Chain", description="Name of the stored chain. Leave empty to use the active one", options={"SKIP_SAVE"}
     )
     to: bpy.props.EnumProperty(name="To", description="What the limb should follow", items=TO, options={"SKIP_SAVE"})
+    motion: bpy.props.EnumProperty(
+        name="Motion", description="What becomes of the motion when switching to FK", items=MOTION, options={"SKIP_SAVE"}
+    )
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Switch, and say what was switched."""
         armature = active_armature(context)
-        report = switch_to_fk(context.scene, self._settings(context), armature)
+        settings = self._settings(context)
+        report = switch_limb(
+            context.scene, settings, armature, to=self.to, motion=self.motion, just_baked=_was_just_baked(context, settings)
+        )
         context.window_manager.twobone_report = report.to_json()
-        if not report.properties:
-            self.report({"INFO"}, pgettext_rpt("The limb is on FK already"))
+        to_fk = self.to == "FK"
+        if not report.properties and not report.baked:
+            already = pgettext_rpt("The limb is on FK already") if to_fk else pgettext_rpt("The limb is on IK already")
+            self.report({"INFO"}, already)
             return {"CANCELLED"}
         said = pgettext_rpt("Switched to FK, keyed from {first} to {last}") if report.keys else pgettext_rpt("Switched to FK")
+        if not to_fk:
+            said = pgettext_rpt("Switched to IK, keyed from {first} to {last}")
         self.report({"INFO"}, said.format(first=f"{report.frame_start:g}", last=f"{report.frame_end:g}"))
         return {"FINISHED"}
 
@@ -63,6 +82,15 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
         draw_options(self.layout.column(), self, Group.KEYS, only=RANGE)
+
+
+def _was_just_baked(context: bpy.types.Context, settings: BakeSettings) -> bool:
+    """Whether the last thing that was done is a bake of this chain."""
+    text = context.window_manager.twobone_report
+    chains = json.loads(text).get("chains", []) if text else []
+    names = settings.upper, settings.lower
+    own = [chain for chain in chains if (chain.get("upper"), chain.get("lower")) == names]
+    return any(not {"to", "max_round_trip", "constraint"} & chain.keys() for chain in own)
 
 
 register, unregister = bpy.utils.register_classes_factory((TWOBONE_OT_switch,))

@@ -27,4 +27,4 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
 def draw_switch_to_fk(layout: bpy.types.UILayout, chain: StoredChain) -> None:
     """The button, for the range of the chain."""
     button = layout.operator(TWOBONE_OT_switch.bl_idname, icon="CON_KINEMATIC")
-    button.armature, button.chain, button.to = chain.id_data.name, chain.name, "FK"
+    button.armature, button.chain, button.to, button.motion = chain.id_data.name, chain.name, "FK", "KEEP"

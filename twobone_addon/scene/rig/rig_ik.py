@@ -14,6 +14,7 @@ from ..blender_types import Constraint, Object, PoseBone
 from ..lookup import objects_by_name
 from ..moves.dependencies import DependencyFinder, Node
 from ..rest_bones import read_rest_bone
+from ..versions import is_hidden
 from .chain_finding import ChainNames
 from .constraints import is_acting, turned_bones
 
@@ -89,6 +90,36 @@ class RigReader:
             if copies and self.depends((self._armature.name, each.name), control):
                 return each.name
         return ""
+
+    def main_control(self, ik: RigIk) -> str:
+        """The bone that an animator moves to move an IK's target, and no other limb's: the one nearest to it at rest.
+
+        Empty where there is none, such as where the target is an object.
+        """
+        if ik.target[0] != self._armature.name or not ik.target[1]:
+            return ""
+        others = [node for node in self._other_targets(ik) if not self.depends(node, ik.target)]
+        above = self._armature.pose.bones[self._names.upper].parent
+        carrying = self._finder.above([*others, *([(self._armature.name, above.name)] if above else [])]).nodes
+        target = self._armature.pose.bones[ik.target[1]]
+        free = [
+            bone
+            for bone in (target, *target.parent_recursive)
+            if (self._armature.name, bone.name) not in carrying
+            and not (all(bone.lock_location) or is_hidden(bone) or (bone.parent is not None and bone.bone.use_connect))
+        ]
+        # Of several in one place, the highest carries what the others add, such as a foot roll.
+        nearest = min(
+            reversed(free), key=lambda bone: round((bone.bone.head_local - target.bone.head_local).length, 5), default=None
+        )
+        return nearest.name if nearest else ""
+
+    def _other_targets(self, ik: RigIk) -> Iterator[Node]:
+        """What IK of other limbs follows."""
+        for carrier in self._armature.pose.bones:
+            for constraint in carrier.constraints:
+                if constraint.type == "IK" and constraint.target is not None and _target_of(constraint) != ik.target:
+                    yield _target_of(constraint)
 
     def _limb_constraints(self) -> Iterator[tuple[PoseBone, Constraint]]:
         bones = self._armature.data.bones

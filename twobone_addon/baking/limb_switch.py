@@ -1,0 +1,174 @@
+"""A limb switched between FK and IK without being seen to move: its motion baked onto the other side, and the switch keyed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..array_types import Array
+from ..arrays import magnitude
+from ..errors import ChainError
+from ..scene.blender_types import Object, Scene
+from ..scene.keys.reading import is_animated
+from ..scene.keys.writing import ChannelKeys
+from ..scene.lookup import find_armature, objects_by_name
+from ..scene.moves.dependencies import dependencies
+from ..scene.moves.stillness import Stillness
+from ..scene.rig.chain_finding import ChainNames
+from ..scene.rig.rig_ik import RigIk, RigReader
+from ..scene.rig.rigify_reading import rigify_limbs
+from ..scene.walk.evaluate import Quantity
+from ..scene.walk.stepping import at_once
+from ..settings import BakeSettings
+from .controls.baking import bake_plans
+from .controls.plans import plan_controls
+from .ik_to_fk.converting import ConvertedReport, convert
+from .ik_to_fk.plans import Conversion, limb_plan
+from .ik_to_fk.solving import solve_limb
+from .keys.writing import write_chains
+from .motion.sampling import sample_steps
+from .plan.finding import chain_names, end_bone_of, find_chain
+from .plan.frame_choice import frame_range
+from .plan.planning import plan_chain, refuse_unwritable_chain
+from .stages import evaluation_of
+from .switching import SwitchReport, fk_settings_over, is_still, switch_keys, switch_report, switch_to_fk, write_switch
+
+MOTIONS = ("AUTO", "BAKE", "KEEP")
+"""What becomes of the motion that is seen: baked onto the other side where that does not move by itself, always, or never."""
+
+
+def switch_limb(
+    scene: Scene, settings: BakeSettings, active: Object | None, *, to: str, motion: str, just_baked: bool
+) -> SwitchReport:
+    """Switch a limb to FK or to IK over the range; raises a `TwoBoneError` before anything is changed.
+
+    just_baked : the chain's own keys are what somebody wants to see now
+    """
+    if to == "IK":
+        return _to_ik(scene, settings, active)
+    armature = find_armature(settings.armature, active)
+    names = chain_names(armature, settings)
+    if motion == "KEEP" or (motion == "AUTO" and (just_baked or not _is_moved_by_ik(scene, settings, armature, names))):
+        return switch_to_fk(scene, settings, active)
+    return _to_fk(scene, settings, armature, names)
+
+
+def _is_moved_by_ik(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> bool:
+    """Whether the limb shows motion that its own FK bones do not have."""
+    if is_still(armature) or not fk_settings_over(scene, armature, names, frame_range(scene, settings)):
+        return False
+    ik = RigReader(armature, names).steered_by(None)
+    followed = [ik.target, *([ik.pole] if ik.pole else [])] if ik else []
+    if followed and not Stillness().holds(dependencies(objects_by_name(), followed).nodes):
+        return True
+    bones = (armature.pose.bones[name] for name in (names.upper, names.lower))
+    paths = [bone.path_from_id(channel) for bone in bones for channel in ("rotation_quaternion", "rotation_euler")]
+    return not any(is_animated(armature, path) for path in paths)
+
+
+def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> SwitchReport:
+    settings = _for_chain(settings, armature, names)
+    within = frame_range(scene, settings)
+    wanted = fk_settings_over(scene, armature, names, within)
+    if any(names.upper in limb.controls for limb in rigify_limbs(armature)):
+        report = convert(scene, Conversion(settings, bone=names.upper, rigify=True), armature)
+        (chain,) = report.chains
+        made = switch_report(armature, names, wanted, [], within)
+        moved = chain.max_moved if isinstance(chain, ConvertedReport) else None
+        return replace(made, keys=chain.keys, baked=True, max_moved=moved, notes=chain.notes)
+    plan = plan_chain(scene, settings, armature)
+    refuse_unwritable_chain(scene, plan)
+    keyed = switch_keys(settings, wanted, within)
+    shown = _shown(armature, names)
+    limb = limb_plan(armature, plan, shown, ik=None, switch_path="", switch_value=0.0)
+    samples = at_once(sample_steps(scene, limb.quantities(), plan.frames, evaluation=evaluation_of([plan])))
+    solved = solve_limb(limb, samples)
+    before = _joints(scene, armature, shown, plan.report_frames)
+    write_chains(scene, [solved.keyed])
+    write_switch(scene, settings, keyed, within)
+    moved = float(magnitude(_joints(scene, armature, shown, plan.report_frames) - before).max())
+    made = switch_report(armature, names, wanted, [*solved.keyed.keys, *_all(keyed)], within)
+    return replace(made, baked=True, max_moved=moved)
+
+
+def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> SwitchReport:
+    armature = find_armature(settings.armature, active)
+    names = chain_names(armature, settings)
+    reader = RigReader(armature, names)
+    ik = reader.steered_by(None)
+    control = reader.main_control(ik) if ik else ""
+    if ik is None or not control:
+        what = "that follows a control bone" if ik else "over its two bones"
+        raise ChainError(
+            f'The limb from "{names.upper}" to "{names.lower}" has no IK constraint {what}. Choose a limb that has one.'
+        )
+    settings = _for_control(_for_chain(settings, armature, names), armature, ik, control)
+    plan = plan_controls(scene, settings, armature)
+    within = frame_range(scene, settings)
+    if not plan.settings:
+        return switch_report(armature, names, [], [], within, to="IK")
+    keyed = switch_keys(settings, plan.settings, within)
+    report = at_once(bake_plans(scene, [plan]))
+    write_switch(scene, settings, keyed, within)
+    (chain,) = report.chains
+    made = switch_report(armature, names, plan.settings, _all(keyed), within, to="IK")
+    return replace(
+        made, keys=made.keys + chain.keys, baked=True, max_moved=getattr(chain, "max_round_trip", None), notes=chain.notes
+    )
+
+
+def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> BakeSettings:
+    """The settings of a bake that keeps the chain as it is, with the channels held outside the range."""
+    settings = replace(
+        settings,
+        armature=armature.name,
+        upper=names.upper,
+        lower=names.lower,
+        tip=names.tip,
+        tip_end="TAIL" if names.tip_at_tail else "HEAD",
+        target="",
+        target_bone="",
+        pole="",
+        pole_bone="",
+        plane="REST",
+        reference="POSE",
+        bend="POSITIVE",
+        end_rotation="NONE",
+        frame_range="SCENE" if settings.frame_range == "AUTO" else settings.frame_range,
+        key_before=True,
+        key_after=True,
+    )
+    turned = replace(settings, end_rotation="KEEP")
+    try:
+        end_bone_of(find_chain(turned, armature), turned)
+    except ChainError:
+        return settings
+    return turned
+
+
+def _for_control(settings: BakeSettings, armature: Object, ik: RigIk, control: str) -> BakeSettings:
+    """The settings of a bake onto the controls of an IK."""
+    turned = "TARGET" if settings.end_rotation == "KEEP" else "NONE"
+    pole = ik.pole is not None and ik.pole[1] != "" and ik.pole[0] == armature.name
+    guided = {"plane": "POLE", "pole": ik.pole[0], "pole_bone": ik.pole[1]} if pole and ik.pole else {"plane": "POSE"}
+    return replace(settings, target=armature.name, target_bone=control, end_rotation=turned, reference="REST", **guided)
+
+
+def _shown(armature: Object, names: ChainNames) -> tuple[str, ...]:
+    """The bones that are seen where upper and lower bone and the tip's bone are."""
+    reader = RigReader(armature, names)
+    ik = reader.steered_by(None)
+    chain = (names.upper, names.lower, names.tip)
+    return tuple(reader.shown(bone, ik.target) or bone for bone in chain) if ik else chain
+
+
+def _joints(scene: Scene, armature: Object, shown: tuple[str, ...], frames: Array) -> Array:
+    """Where the heads of bones are seen, world space, `(F, B, 3)`."""
+    quantities = [Quantity("WORLD", armature.name, bone) for bone in shown]
+    samples = at_once(sample_steps(scene, quantities, frames, evaluation="PROBES"))
+    return np.stack([samples.every(each)[:, :3, 3] for each in quantities], axis=1)
+
+
+def _all(keyed: dict[Object, list[ChannelKeys]]) -> list[ChannelKeys]:
+    return [key for keys in keyed.values() for key in keys]
