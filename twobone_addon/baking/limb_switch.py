@@ -23,8 +23,9 @@ from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
 from .controls.baking import bake_plans
 from .controls.plans import plan_controls
-from .ik_to_fk.converting import ConvertedReport, convert
+from .ik_to_fk.converting import convert
 from .ik_to_fk.plans import Conversion, limb_plan
+from .ik_to_fk.reports import ConvertedReport
 from .ik_to_fk.solving import solve_limb
 from .keys.writing import write_chains
 from .motion.sampling import sample_steps
