@@ -162,7 +162,7 @@ def limb_plan(
     return replace(
         limb,
         chain=with_keyed(plan, armature, paths),
-        switch_present=float(armature.path_resolve(limb.off_path)),
+        switch_present=float(armature.path_resolve(limb.off_path)) if limb.off_path else 0.0,
         scales_refused=unwritable(armature, limb.scale_paths(), plan.settings.destination),
         influence_refused=unwritable(armature, [limb.influence_path], plan.settings.destination) if ik else None,
     )
