@@ -6,7 +6,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
+from mathutils import Matrix, Quaternion, Vector
 
 from tests.baking.measuring import evaluate, unit
 from tests.baking.orientations import UNSEEN, degrees_between, posed, target_on
@@ -180,3 +180,32 @@ def test_a_limb_that_is_straight_for_a_while_or_overstretched_comes_back_with_it
     bake(RIG, target=report["target"], pole=report["pole"], **chosen)
     turned = degrees_between(before, posed(rig, BONES, FRAMES)).max()
     assert turned < UNSEEN if reference == "POSE" else turned < 2.0
+
+
+@pytest.mark.parametrize("tolerance", [0.002, 0.02])
+def test_the_twist_that_reduced_keys_add_is_in_the_report(empty_file, tolerance):
+    rig = walking(0.7)
+    key_channel(rig.pose.bones["upper"], "rotation_quaternion", {9: (0.9, 0.1, 0.3, 0.3)})
+    target_on(rig, FRAMES, lambda bones: bones["lower"].tail)
+    before, joints = posed(rig, BONES, FRAMES), evaluate(rig, RIG, FRAMES).joints
+    report = bake(RIG, target="Target", plane="POSE", reference="POSE", keys="REDUCE", tolerance=tolerance)
+    after = posed(rig, BONES, FRAMES)
+    found = [
+        [
+            twist_about(links, old, new)
+            for links, old, new in zip(np.diff(joints[row], axis=0), before[row], after[row], strict=True)
+        ]
+        for row in range(len(FRAMES))
+    ]
+    assert report["max_twist"] == pytest.approx(np.max(found), abs=0.02)
+    assert report["max_twist"] < 5.0, "which is seen"
+    if tolerance > 0.01:
+        assert report["max_twist"] > 0.05, "nothing was tested"
+
+
+def twist_about(link, before, after):
+    """Degrees by which the turn from one orientation to another goes about a line."""
+    turn = [axes / np.linalg.norm(axes, axis=0) for axes in (before, after)]
+    turned = Matrix(turn[1] @ turn[0].T).to_quaternion()
+    along = Vector(link).normalized().dot(turned.axis) * math.sin(turned.angle / 2)
+    return abs(math.degrees(2 * math.atan2(along, math.cos(turned.angle / 2))))

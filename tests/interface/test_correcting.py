@@ -55,7 +55,7 @@ def playing(operator, **given):
         bl_rna=bl_rna,
         said=said,
         report=lambda kinds, text: said.append((kinds, text)),
-        properties=SimpleNamespace(is_property_set=lambda name: name in given),
+        properties=SimpleNamespace(is_property_set=lambda name: name in given, bl_rna=bl_rna),
     )
 
 

@@ -84,7 +84,8 @@ class _Work:
         with self.watch.stage("report"):
             solved = [chain.solved for chain in prepared.chains]
             fingerprints = fingerprints_of(self.scene, [chain.plan for chain in solved])
-            known = zip(prepared.chains, measured or [None] * len(solved), largest_twists(solved), fingerprints, strict=True)
+            found_of = measured or [None] * len(solved)
+            known = zip(prepared.chains, found_of, largest_twists(solved, measured), fingerprints, strict=True)
             units = units_of(self.scene)
             return [
                 replace(

@@ -37,6 +37,8 @@ class Measured:
     """`(K,)` how much of it, in the plane, reach, softness, limits and influence are meant to leave."""
     limb_length: float
     between: Between | None
+    turned: tuple[Array, ...]
+    """Posed matrices `(K, 4, 4)` of the bones that turn, one row where they are still."""
     sight: Sight | None = None
     """What people see of it."""
 
@@ -125,6 +127,7 @@ def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Meas
         aside=_for_each(_world_lengths(linear, from_plane(frames, meant)), reported),
         limb_length=limb_length(reported.joints_world),
         between=worst_between(reported, inside) if inside is not None else None,
+        turned=tuple(samples[plan.pose(index)] for index in plan.rest.turning),
     )
 
 

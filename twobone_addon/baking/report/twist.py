@@ -13,6 +13,7 @@ from ...rig.planes import carried_frames
 from ...rig.posing import joints_of, pose_path
 from ...rig.rotations import twists_about, unit
 from ..pose.solving import SolvedChain
+from .proof import Measured
 
 SEEN_TWIST = 5.0
 """Degrees of a twist that a person is told of: less is lost in the bend of most limbs."""
@@ -30,12 +31,15 @@ class Twist:
     frame: float
 
 
-def largest_twists(chains: Sequence[SolvedChain]) -> list[Twist]:
+def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | None] = ()) -> list[Twist]:
     """Of all bones of each chain that turn, at the frames of its report.
+
+    measured : what Blender makes of the chains now, with all that reducing their keys has cost; else the solution counts
 
     A bone's own axis is its link, from joint to joint. A bone without length has none, and no twist.
     """
-    turned = [bone for chain in chains for bone in _turned(chain)]
+    found_of = measured or [None] * len(chains)
+    turned = [bone for chain, found in zip(chains, found_of, strict=True) for bone in _turned(chain, found)]
     found = iter([twists for several in _batches(turned) for twists in _twists(several)])
     return [_largest(chain, [next(found) for _ in chain.plan.rest.turning]) for chain in chains]
 
@@ -53,13 +57,14 @@ class _Turned:
     """Frames `K`."""
 
 
-def _turned(solved: SolvedChain) -> Iterator[_Turned]:
+def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]:
     """Every bone of a chain that turns."""
     plan, rows = solved.plan, solved.plan.report_rows
-    before, after = pose_path(plan.rest, solved.motion.chain), solved.pose.turned.poses
+    before = pose_path(plan.rest, solved.motion.chain)
     links = frame_rows(np.diff(joints_of(plan.rest, before), axis=-2), rows)
     for number, index in enumerate(plan.rest.turning):
-        linear = [frame_rows(poses[index], rows)[:, :3, :3] for poses in (before, after)]
+        after = measured.turned[number] if measured else frame_rows(solved.pose.turned.poses[index], rows)
+        linear = [poses[:, :3, :3] for poses in (frame_rows(before[index], rows), after)]
         yield _Turned(links[:, number], *linear, count=len(rows))
 
 

@@ -62,7 +62,8 @@ class CanBeCorrected:
     def _given(self) -> dict[str, Any]:
         """What has been set so far, as a call of the operator takes it."""
         # A setting is called "keys", as is the method that would list what is set.
-        names = [each.identifier for each in self.bl_rna.properties if self.properties.is_property_set(each.identifier)]
+        known = [each.identifier for each in self.properties.bl_rna.properties if each.identifier != "rna_type"]
+        names = [name for name in known if self.properties.is_property_set(name)]
         given = {name: getattr(self, name) for name in names}
         return {
             name: [dict(entry.items()) for entry in value] if isinstance(value, bpy.types.bpy_prop_collection) else value
