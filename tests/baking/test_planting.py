@@ -103,6 +103,31 @@ def test_what_stands_does_not_slide_at_frames_nor_between_them(walker):
         assert max(contact["slide_between"] for contact in chain["contacts"]) < SLIDE_BETWEEN
 
 
+def test_fewer_keys_hold_what_stands_as_well_and_the_rest_within_the_tolerance(empty_file):
+    keys, seen = {}, {}
+    for choice in ("FRAMES", "REDUCE"):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        armature, states = build_walker(Walk(frames=120, rate=60.0, slide=0.02))
+        key_contacts(armature, states)
+        keys[choice] = sum(chain["keys"] for chain in plant(keys=choice, tolerance=0.002, ease=20)["chains"])
+        seen[choice] = Seen(armature, quarters())
+        assert worst_slide(seen[choice], states) < SLIDE_BETWEEN
+    assert keys["REDUCE"] < 0.9 * keys["FRAMES"]
+    for side in SIDES:
+        away = np.array(seen["FRAMES"].balls[side]) - np.array(seen["REDUCE"].balls[side])
+        assert np.linalg.norm(away, axis=1).max() < 0.003
+
+
+@pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION"])
+def test_the_keys_go_where_they_are_wanted(empty_file, destination):
+    armature, states = build_walker(Walk(slide=0.02))
+    key_contacts(armature, states)
+    action = armature.animation_data.action
+    plant(destination=destination)
+    assert (armature.animation_data.action == action) == (destination == "ACTION")
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
+
+
 def test_feet_and_toes_keep_their_orientation_where_they_roll_or_fly(walker):
     armature, states = walker
     before = Seen(armature, whole_frames())

@@ -22,6 +22,7 @@ from ..pose.solving import CurveSamples, solve_curves
 from .feet import moved_leg
 from .keys import Piece, changed_pieces, fitted_keys, held_beside, motion_at, piece_samples
 from .planning import PlantingPlan, RootPlan
+from .reducing import reduced_keys
 from .standing import Planted, PlantedLeg
 
 Channel = tuple[str, int]
@@ -63,7 +64,11 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> list[Channel
     solved = []
     for piece in changed_pieces(leg.changed, whole_range=_is_whole(plan)):
         part = _part(own, present, piece)
-        solved.append((piece, solve_curves(part, motion_at(motion, piece_samples(piece))).curves))
+        chain = solve_curves(part, motion_at(motion, piece_samples(piece)))
+        keys = fitted_keys(chain.curves, plan.frames[piece[0] : piece[1] + 1])
+        if plan.settings.keys == "REDUCE":
+            keys = reduced_keys(chain, keys, leg.goals.pinned[piece_samples(piece)], plan.settings.tolerance)
+        solved.append((piece, keys))
     return _channels(plan, leg.before.leg.chain, solved, present)
 
 
@@ -111,7 +116,8 @@ def root_keys(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array
     solved = []
     for piece in changed_pieces(np.any(moves != 0.0, axis=-1), whole_range=_is_whole(plan)):
         rows = piece_samples(piece)
-        solved.append((piece, [replace(each, values=each.values[rows], present=each.present[rows]) for each in curves]))
+        parts = [replace(each, values=each.values[rows], present=each.present[rows]) for each in curves]
+        solved.append((piece, fitted_keys(parts, plan.frames[piece[0] : piece[1] + 1])))
     return _channels(plan, plan.legs[0].chain, solved, present)
 
 
@@ -127,12 +133,12 @@ def _root_curves(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Ar
 
 
 def _channels(
-    plan: PlantingPlan, strip: str, solved: Sequence[tuple[Piece, list[CurveSamples]]], present: dict[Channel, Present]
+    plan: PlantingPlan, strip: str, solved: Sequence[tuple[Piece, list[ChannelKeys]]], present: dict[Channel, Present]
 ) -> list[ChannelPieces]:
-    """The keys of each channel, out of its curves over each piece."""
+    """The keys of each channel, out of those of each piece."""
     keys: dict[Channel, list[ChannelKeys]] = {}
-    for piece, curves in solved:
-        for made in fitted_keys(curves, plan.frames[piece[0] : piece[1] + 1]):
+    for _, piece_keys in solved:
+        for made in piece_keys:
             keys.setdefault((made.path, made.index), []).append(made)
     found = []
     for channel, made in keys.items():
