@@ -11,8 +11,11 @@ from ..scene.blender_types import Object, Scene
 from ..scene.keys.clearing import count_baked_keys, remove_baked_keys, remove_stretch
 from ..scene.keys.destinations import remove_baked_strip
 from ..scene.keys.guarding import refuse_uneditable
+from ..scene.keys.replaced import put_back, replaced_paths
 from ..scene.lookup import object_named
 from ..scene.paths import rotation_path, scale_path
+from ..scene.rest_bones import read_rest_bone
+from ..scene.rig.foot_reading import foot_bone
 from ..scene.versions import curve_bag
 from ..scene.walk.restoring import edits_kept
 from ..settings import BakeSettings
@@ -29,6 +32,8 @@ class _Clearing:
     """Name of the strip that a bake into the NLA made; empty where keys are in the action."""
     rotations: list[str]
     scales: list[str]
+    feet: list[str]
+    """Of the bone at the tip, which is turned where feet are planted."""
     start: float
     end: float
 
@@ -59,6 +64,7 @@ def _planned(scene: Scene, settings: BakeSettings, active: Object | None) -> _Cl
     chain = find_chain(settings, active)
     armature, names, rest = chain.armature, chain.names, chain.rest
     end_bone, _ = end_bone_of(chain, settings)
+    foot = foot_bone(armature, names)
     turned = [rest.bones[index] for index in rest.turning] + ([end_bone] if end_bone else [])
     rotations = [rotation_path(bone) for bone in turned]
     refuse_uneditable(armature, rotations, settings.destination)
@@ -68,6 +74,7 @@ def _planned(scene: Scene, settings: BakeSettings, active: Object | None) -> _Cl
         (settings.stored or names.upper) if settings.destination == "NLA" else "",
         rotations,
         [scale_path(rest.bones[index]) for index in scale_carriers(rest)],
+        [rotation_path(read_rest_bone(foot))] if foot else [],
         start - (1.0 if settings.key_before else 0.0),
         end + (1.0 if settings.key_after else 0.0),
     )
@@ -75,7 +82,8 @@ def _planned(scene: Scene, settings: BakeSettings, active: Object | None) -> _Cl
 
 def _clear(scene: Scene, clearing: _Clearing) -> int:
     armature = object_named(clearing.armature)
-    paths = {(armature, path) for path in (*clearing.rotations, *clearing.scales)}
+    replaced = _replaced(armature, clearing)
+    paths = {(armature, path) for path in (*clearing.rotations, *clearing.scales, *replaced)}
     with edits_kept(scene, [armature], paths):
         if clearing.strip:
             return remove_baked_strip(armature, clearing.strip)
@@ -83,4 +91,13 @@ def _clear(scene: Scene, clearing: _Clearing) -> int:
         if bag is None:
             return 0
         stretched = remove_stretch(armature, bag, clearing.scales, clearing.start, clearing.end)
-        return stretched + remove_baked_keys(bag, clearing.rotations, clearing.start, clearing.end)
+        removed = remove_baked_keys(bag, {*clearing.rotations, *replaced}, clearing.start, clearing.end)
+        put_back(armature, bag, replaced, clearing.start, clearing.end)
+        return stretched + removed
+
+
+def _replaced(armature: Object, clearing: _Clearing) -> set[str]:
+    """Data paths of the chain, of its foot and of its root on which planting has replaced keys."""
+    return {
+        path for path in replaced_paths(armature) if path in {*clearing.rotations, *clearing.feet} or path.endswith(".location")
+    }

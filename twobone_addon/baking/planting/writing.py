@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.destinations import open_destination
+from ...scene.keys.replaced import note_replaced
 from ...scene.keys.writing import write_pieces
 from ...scene.lookup import object_named
 from ...scene.walk.restoring import edits_kept
@@ -27,5 +28,7 @@ def write(scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelPieces]) -
 def _put(armature: Object, plan: PlantingPlan, strip: str, channels: Sequence[ChannelPieces]) -> None:
     start, end = float(plan.frames[0]), float(plan.frames[-1])
     with open_destination(armature, plan.settings.destination, strip, start, end) as bag:
+        if not strip:
+            note_replaced(armature, bag, [channel.pieces for channel in channels])
         for channel in channels:
             write_pieces(bag, channel.pieces, channel.outside)

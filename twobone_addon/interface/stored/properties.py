@@ -130,6 +130,12 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
     own_scales: bpy.props.CollectionProperty(
         type=TwoBoneOwnScale, name="Own Scales", override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
     )
+    replaced_keys: bpy.props.StringProperty(
+        name="Replaced Keys",
+        description="Keys that Plant Feet has replaced, packed. Clear Baked Keys puts them back",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
     active_index: bpy.props.IntProperty(name="Active Chain", description="Chain shown in the panel", default=0, **FREE)
     show_overlay: bpy.props.BoolProperty(
         name="Overlay", description="Show the active chain's plane and reach in the 3D viewport", default=True, **FREE

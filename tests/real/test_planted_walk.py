@@ -1,0 +1,78 @@
+"""A recorded walk, planted with one command: what slid stands, and neither hips nor knees pay for it."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.real.rigs import WALKING_LIMBS, open_rig
+
+SIDES = ("Left", "Right")
+METRES = 0.0564
+"""In one unit of the file."""
+
+
+@pytest.fixture
+def planted(data_folder, empty_file):
+    """The walk before and after, frame by frame, and the report."""
+    armature, _ = open_rig(data_folder, WALKING_LIMBS[0])
+    armature.scale = (METRES, METRES, METRES)
+    bpy.context.scene.render.fps = 120
+    bpy.context.view_layer.objects.active = armature
+    for side in SIDES:
+        chain = armature.twobone.chains.add()
+        chain.name, chain.upper, chain.lower, chain.tip, chain.toe, chain.limb = (
+            side, f"{side}UpLeg", f"{side}Leg", f"{side}Foot", f"{side}ToeBase", "LEG",
+        )  # fmt: skip
+    before = seen(armature)
+    assert bpy.ops.twobone.plant() == {"FINISHED"}
+    return before, seen(armature), json.loads(bpy.context.window_manager.twobone_report)
+
+
+def seen(armature):
+    """Balls, feet and knees of both sides, and the hips, at every frame."""
+    scene, found = bpy.context.scene, {}
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        pose, world = armature.pose.bones, armature.matrix_world
+        rows = {"hips": np.array(world @ pose["Hips"].head)}
+        for side in SIDES:
+            thigh, shin = pose[f"{side}UpLeg"], pose[f"{side}Leg"]
+            rows[f"ball {side}"] = np.array(world @ pose[f"{side}ToeBase"].head)
+            rows[f"foot {side}"] = np.array((world @ pose[f"{side}Foot"].matrix).to_3x3().normalized())
+            rows[f"knee {side}"] = (shin.head - thigh.head).angle(pose[f"{side}Foot"].head - shin.head)
+            rows[f"leg {side}"] = METRES * (thigh.length + shin.length)
+        for name, value in rows.items():
+            found.setdefault(name, []).append(value)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def states_of(chain, frames):
+    """Whether heel, and whether ball, is on the ground at each frame, as the report says."""
+    heel, ball = np.zeros(frames, bool), np.zeros(frames, bool)
+    for contact in chain["contacts"]:
+        rows = slice(int(contact["first"]) - 1, int(contact["last"]))
+        heel[rows], ball[rows] = contact["point"] in {"HEEL", "BOTH"}, contact["point"] in {"BALL", "BOTH"}
+    return heel, ball
+
+
+def test_the_walk_stands_and_neither_hips_nor_knees_pay_for_it(planted):
+    before, after, report = planted
+    assert np.linalg.norm(after["hips"] - before["hips"], axis=1).max() < 0.016
+    for side, chain in zip(SIDES, report["chains"], strict=True):
+        leg = before[f"leg {side}"][0]
+        heel, ball = states_of(chain, len(before["hips"]))
+        assert np.count_nonzero(heel | ball) > 100
+        assert chain["out_of_reach"] == []
+        assert chain["skating_after"] == 0.0
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], ball.astype(int), [0]])))
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            stood = after[f"ball {side}"][start:end]
+            assert np.linalg.norm(stood - stood.mean(axis=0), axis=1).max() < 1e-5 * leg
+        turned = np.abs(after[f"foot {side}"] - before[f"foot {side}"]).max(axis=(1, 2))
+        assert turned[~(heel & ball)].max() < np.radians(0.01)
+        old, new = (np.abs(np.diff(walk[f"knee {side}"], 2)).max() for walk in (before, after))
+        assert new <= 1.5 * old
+        assert max(contact["slide_before"] for contact in chain["contacts"]) > 0.01
+        assert max(contact["slide_between"] for contact in chain["contacts"]) < 5e-4 * leg
