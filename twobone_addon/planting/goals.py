@@ -79,13 +79,13 @@ def _speeds(places: Array, known: Mask | None = None) -> Array:
 def _unsettled(foot: Foot, pins: Pins, standing: Mask, settled: float) -> Mask:
     """Frames `(F,)` of the stances that are to be corrected: of those that stand already there is nothing to do."""
     moving = standing.copy()
+    points = foot.points(foot.heel), foot.points(foot.ball)
+    off = np.zeros(len(moving))
+    for pin in pins.pins:
+        rows = slice(pin.first, pin.last + 1)
+        off[rows] = np.maximum(off[rows], np.abs(points[pin.is_ball][rows] - pin.place).max(axis=1))
     for first, last in runs(moving):
-        farthest = 0.0
-        for pin in pins.pins:
-            if first <= pin.first <= last:
-                point = foot.points(foot.ball if pin.is_ball else foot.heel)[pin.first : pin.last + 1]
-                farthest = max(farthest, float(np.abs(point - pin.place).max()))
-        if farthest <= settled:
+        if off[first : last + 1].max() <= settled:
             moving[first : last + 1] = False
     return moving
 

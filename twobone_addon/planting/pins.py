@@ -111,10 +111,11 @@ def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int
     """Pairs of held points whose distance the foot decides, with the way `(3,)` from the first to the second."""
     across = foot.ball - foot.heel
     found = []
+    balls = [(other, start, end) for other, (start, end, is_ball) in enumerate(held) if is_ball]
+    starts, ends = np.array([start for _, start, _ in balls]), np.array([end for _, _, end in balls])
     for one, (first, last, is_ball) in enumerate(held):
-        for other, (start, end, other_is_ball) in enumerate(held):
-            if is_ball or not other_is_ball or max(first, start) > min(last, end) + 1:
-                continue
+        near = [] if is_ball or not balls else np.flatnonzero((starts <= last + 1) & (ends >= first - 1)).tolist()
+        for other, start, end in (balls[number] for number in near):
             common = [stand for stand in stands if first <= stand.first <= last and start <= stand.first <= end]
             # From one frame to the next the foot rolls over from heel to ball, or back.
             turn = common[0].turn if common else mean_turn(foot.turns[[min(last, end), max(first, start)]])
@@ -124,7 +125,8 @@ def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int
 
 def _placed(foot: Foot, held: list[_Held], links: list[tuple[int, int, Array]]) -> list[Array]:
     """Places `(3,)` of all held points: those that are linked move as one, to where their points are on average."""
-    seen = [foot.points(foot.ball if is_ball else foot.heel)[first : last + 1] for first, last, is_ball in held]
+    points = foot.points(foot.heel), foot.points(foot.ball)
+    seen = [points[is_ball][first : last + 1] for first, last, is_ball in held]
     offsets: list[Array | None] = [None] * len(held)
     places: list[Array] = [np.zeros(3)] * len(held)
     for root in range(len(held)):

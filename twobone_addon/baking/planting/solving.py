@@ -32,5 +32,6 @@ def solve_planting(footing: Footing, standing: Standing) -> Planted:
         ]
         if all(np.array_equal(new, leg.states) for new, leg in zip(gentle, planted.legs, strict=True)):
             break
-        planted = stand_still(footing, gentle)
+        planted = stand_still(footing, gentle, rounds=1)
+    planted = stand_still(footing, [leg.states for leg in planted.legs])
     return with_calm_ease(footing.plan, planted if footing.plan.root is None else with_calm_root(footing, planted))

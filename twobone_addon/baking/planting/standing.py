@@ -101,8 +101,8 @@ class Footing:
         return np.stack([self.ground.out_of(ankles) for ankles, _ in found]), np.stack([touched for _, touched in found])
 
 
-def stand_still(footing: Footing, states: Sequence[Codes], calming: Array | None = None) -> Planted:
-    """Legs and root for these states; `calming` `(S,)` is added to what the root moves down."""
+def stand_still(footing: Footing, states: Sequence[Codes], calming: Array | None = None, *, rounds: int = ROUNDS) -> Planted:
+    """Legs and root for these states; `calming` `(S,)` is added to what the root moves down; see `ROUNDS`."""
     plan, legs = footing.plan, footing.legs
     goals = [footing.goals(leg, each) for leg, each in zip(legs, states, strict=True)]
     calming = np.zeros(len(plan.samples)) if calming is None else calming
@@ -110,7 +110,7 @@ def stand_still(footing: Footing, states: Sequence[Codes], calming: Array | None
     ankles, touched = footing.ways(goals, moves)
     if plan.root is not None:
         needs = root_needs(plan, legs, ankles, np.stack([goal.pinned for goal in goals]))
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             moves = smoothed_moves(plan, needs) + calming[:, None] * DOWN
             ankles, touched = footing.ways(goals, moves)
             more = root_needs(plan, legs, ankles, touched, moved=moves)
