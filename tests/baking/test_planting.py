@@ -1,17 +1,23 @@
 """Feet that stand still: all that is asserted is evaluated by Blender, and compared with what was there before."""
 
-import json
-
 import bpy
 import numpy as np
 import pytest
 
+from tests.baking.seen_walk import (
+    EASE,
+    SIDES,
+    SLIDE,
+    SLIDE_BETWEEN,
+    Seen,
+    contacts_of,
+    key_values,
+    plant,
+    quarters,
+    whole_frames,
+    worst_slide,
+)
 from tests.baking.walker import Walk, build_walker, key_contacts
-
-LEG = 0.8215
-EASE = 5
-SLIDE, SLIDE_BETWEEN = 1e-5 * LEG, 5e-4 * LEG
-SIDES = ("L", "R")
 
 FAULTS = {
     "slides": Walk(slide=0.03),
@@ -25,69 +31,6 @@ def walker(request, empty_file):
     armature, states = build_walker(FAULTS[request.param])
     key_contacts(armature, states)
     return armature, states
-
-
-def plant(**settings):
-    assert bpy.ops.twobone.plant(**{"ease": EASE, **settings}) == {"FINISHED"}
-    return json.loads(bpy.context.window_manager.twobone_report)
-
-
-class Seen:
-    """What is seen of the walker at each of some frames."""
-
-    def __init__(self, armature, frames):
-        self.frames = frames
-        self.heels, self.balls, self.feet, self.toes, self.knees = ({side: [] for side in SIDES} for _ in range(5))
-        self.hips = []
-        scene = bpy.context.scene
-        for frame in frames:
-            scene.frame_set(int(frame), subframe=frame - int(frame))
-            pose, world = armature.pose.bones, armature.matrix_world
-            self.hips.append(np.array(world @ pose["hips"].head))
-            for side in SIDES:
-                foot = world @ pose[f"foot.{side}"].matrix
-                rest = armature.data.bones[f"foot.{side}"].matrix_local
-                heel = rest.inverted() @ (rest.translation - rest.translation.z * (rest.translation * 0 + _up()))
-                self.heels[side].append(np.array(foot @ heel))
-                self.balls[side].append(np.array(world @ pose[f"toe.{side}"].head))
-                self.feet[side].append(np.array(foot.to_3x3()))
-                self.toes[side].append(np.array((world @ pose[f"toe.{side}"].matrix).to_3x3()))
-                thigh, shin = (pose[f"{name}.{side}"].vector for name in ("thigh", "shin"))
-                self.knees[side].append(thigh.angle(shin))
-
-
-def _up():
-    from mathutils import Vector
-
-    return Vector((0.0, 0.0, 1.0))
-
-
-def whole_frames():
-    scene = bpy.context.scene
-    return np.arange(scene.frame_start, scene.frame_end + 1.0)
-
-
-def quarters():
-    scene = bpy.context.scene
-    return np.arange(scene.frame_start, scene.frame_end + 0.01, 0.25)
-
-
-def contacts_of(on):
-    """First and last frame of each time that a point is on the ground, `on` from frame 1 on."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
-    return [(start + 1, end) for start, end in zip(edges[::2], edges[1::2], strict=True)]
-
-
-def worst_slide(seen, states):
-    """Farthest that a point that stands gets from where it is on average."""
-    worst = 0.0
-    for side in SIDES:
-        for places, bit in ((seen.heels[side], 1), (seen.balls[side], 2)):
-            for first, last in contacts_of(states[side] & bit != 0):
-                rows = (seen.frames >= first) & (seen.frames <= last)
-                stood = np.array(places)[rows]
-                worst = max(worst, np.linalg.norm(stood - stood.mean(axis=0), axis=1).max())
-    return worst
 
 
 def test_what_stands_does_not_slide_at_frames_nor_between_them(walker):
@@ -223,16 +166,6 @@ def extensions(armature, states):
             yield (shin.tail - thigh.head).length / (thigh.length + shin.length)
 
 
-def test_feet_are_put_down_on_a_ground_of_given_height(empty_file):
-    armature, states = build_walker(Walk(slide=0.01))
-    key_contacts(armature, states)
-    plant(ground="HEIGHT", ground_height=-0.01)
-    seen = Seen(armature, whole_frames())
-    for side in SIDES:
-        heels = np.array(seen.heels[side])[states[side] & 1 != 0]
-        assert heels[:, 2] == pytest.approx(-0.01, abs=SLIDE)
-
-
 def test_without_contacts_nothing_changes(empty_file):
     armature, states = build_walker(Walk())
     key_contacts(armature, {side: np.zeros_like(values) for side, values in states.items()})
@@ -256,14 +189,3 @@ def test_contacts_are_found_where_none_are_keyed(empty_file):
     assert all(len(chain["contacts"]) >= 4 for chain in report["chains"])
     assert all(chain["skating_after"] == 0.0 for chain in report["chains"])
     assert armature.twobone.chains["leg.L"].contact in {"NONE", "HEEL", "BALL", "BOTH"}
-
-
-def key_values(armature):
-    """What every curve of the armature's bones is at every frame."""
-    from twobone_addon.scene.versions import curve_bag
-
-    return {
-        (curve.data_path, curve.array_index): np.array([curve.evaluate(frame) for frame in whole_frames()])
-        for curve in curve_bag(armature).fcurves
-        if curve.data_path.startswith("pose.")
-    }

@@ -9,7 +9,7 @@ import numpy as np
 from ..array_types import Array, Indices, Mask
 from ..rig.rotations import from_quaternion, slerp, to_quaternion
 from .blends import eased
-from .pins import Foot, Pins, find_pins, runs
+from .pins import Foot, Heights, Pins, find_pins, runs
 
 SAMPLES_PER_FRAME = 4
 """At the quarters it is seen how far a foot slides between frames."""
@@ -31,20 +31,18 @@ class FootGoals:
     """`(S,)` where its orientation is another one."""
 
 
-def foot_goals(
-    foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, levels: tuple[float, float] | None = None
-) -> FootGoals:
+def foot_goals(foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, heights: Heights | None = None) -> FootGoals:
     """Where a foot, known at samples `(S,)`, is to be while its heel and ball stand at frames `(F,)`.
 
     settled : distance, in the units of the ankles, by which a stance may be off its pins and still be left as it is
-    levels : see `find_pins`
+    heights : see `find_pins`
 
     Between two frames a point stands if it does at both.
     """
     whole = slice(None, None, SAMPLES_PER_FRAME)
     at_frames = replace(foot, ankles=foot.ankles[whole], turns=foot.turns[whole])
-    moving = _unsettled(at_frames, find_pins(at_frames, on_heel, on_ball, levels), on_heel | on_ball, settled)
-    pins = find_pins(at_frames, on_heel & moving, on_ball & moving, levels)
+    moving = _unsettled(at_frames, find_pins(at_frames, on_heel, on_ball, heights), on_heel | on_ball, settled)
+    pins = find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
     turns, turned = _turns(foot, pins)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
     for pin in pins.pins:

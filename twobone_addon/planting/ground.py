@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,8 +17,9 @@ class Ground:
 
     world_from_ground: Array
     """`(S, 4, 4)`, or one for all samples; no change of size. At the first sample both spaces are alike."""
-    height: float | None = None
-    """Height at which feet are put down; `None` leaves them as high as they are on average."""
+    heights: Callable[[Array], float] | None = None
+    """From a place `(3,)` in the space of the ground to the height of the ground there, on which feet are put down; `None`
+    leaves them as high as they are on average."""
     level: float = 0.0
     """Height that the ground seems to have, whether feet are put down on it or not."""
 

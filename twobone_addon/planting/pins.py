@@ -6,7 +6,8 @@ orientation. So the places of heel and ball of one stance are as far from each o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,26 +72,54 @@ def mean_turn(turns: Array) -> Array:
     return nearest_rotation(turns.mean(axis=0))
 
 
-def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, levels: tuple[float, float] | None = None) -> Pins:
+_Held = tuple[int, int, bool]
+
+Heights = Callable[[Array, bool], float]
+"""From a place `(3,)` to the height that a point has there on the ground: of the heel, or of the ball if that is meant."""
+
+ROUNDS = 3
+"""Where a point is put down decides how high it is, and that how far it is from the other one."""
+
+
+def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None = None) -> Pins:
     """The pins of a foot whose heel and ball stand at `(F,)`: as near as can be to where the points are anyway.
 
-    levels : heights of heel and ball on the ground, which the pins are to have; `None` leaves them their own
+    heights : of the points on the ground, which the pins are to have; `None` leaves them their own
     """
     held = [(*run, False) for run in runs(on_heel)] + [(*run, True) for run in runs(on_ball)]
     stands = [Stand(first, last, mean_turn(foot.turns[first : last + 1])) for first, last in runs(on_heel & on_ball)]
-    if levels is not None:
-        across, rise = foot.ball - foot.heel, levels[1] - levels[0]
-        stands = [Stand(stand.first, stand.last, levelled(stand.turn, across, rise)) for stand in stands]
-    links = _links(foot, held, stands)
-    places = _placed(foot, held, links)
-    if levels is not None:
-        for place, (_, _, is_ball) in zip(places, held, strict=True):
-            place[2] = levels[is_ball]
+    places = _placed(foot, held, _links(foot, held, stands))
+    if heights is not None:
+        for _ in range(ROUNDS):
+            _put_down(places, held, heights)
+            stands = [_laid(foot, stand, held, places) for stand in stands]
+            places = _placed(foot, held, _links(foot, held, stands))
+        _put_down(places, held, heights)
+        stands = [_laid(foot, stand, held, places) for stand in stands]
+        for stand in stands:
+            heel, ball = _pair(stand, held)
+            places[ball] = places[heel] + stand.turn @ (foot.ball - foot.heel)
     pins = [Pin(first, last, is_ball, place) for (first, last, is_ball), place in zip(held, places, strict=True)]
     return Pins(pins, stands)
 
 
-_Held = tuple[int, int, bool]
+def _put_down(places: list[Array], held: list[_Held], heights: Heights) -> None:
+    """Give the places the heights that their points have on the ground, in place."""
+    for place, (_, _, is_ball) in zip(places, held, strict=True):
+        place[2] = heights(place, is_ball)
+
+
+def _pair(stand: Stand, held: list[_Held]) -> tuple[int, int]:
+    """Which of the held points are heel and ball of a stand."""
+    both = [number for number, (first, last, _) in enumerate(held) if first <= stand.first and stand.last <= last]
+    heel, ball = sorted(both, key=lambda number: held[number][2])
+    return heel, ball
+
+
+def _laid(foot: Foot, stand: Stand, held: list[_Held], places: list[Array]) -> Stand:
+    """A stand turned as little as can be so that its ball rises over its heel as the places do."""
+    heel, ball = _pair(stand, held)
+    return replace(stand, turn=levelled(stand.turn, foot.ball - foot.heel, places[ball][2] - places[heel][2]))
 
 
 def levelled(turn: Array, across: Array, rise: float) -> Array:

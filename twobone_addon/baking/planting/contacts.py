@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...array_types import Codes
+from ...array_types import Array, Codes
+from ...arrays import path_length
 from ...planting.ground import Ground, carried_ground, moving_ground
 from ...scene.blender_types import Scene
 from ...scene.keys.contact_keys import contact_curve, keyed_by_hand, keyed_states
@@ -14,7 +15,10 @@ from ...scene.lookup import object_named
 from ...scene.walk.evaluate import Samples
 from ...scene.walk.stepping import Steps
 from ..contacts.finding import FoundContacts, found_contacts_steps, key_found
-from .planning import ContactPlan, PlantingPlan
+from .planning import ContactPlan, LegPlan, PlantingPlan
+
+ABOVE = 0.5
+"""Leg lengths over a foot from which its ground is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +48,27 @@ def standing_steps(scene: Scene, plan: PlantingPlan, contacts: ContactPlan) -> S
 
 def ground_of(plan: PlantingPlan, contacts: ContactPlan, standing: Standing, samples: Samples) -> Ground:
     """The ground on which the feet of a plan are planted."""
-    if contacts.ground is not None:
-        return carried_ground(samples.on(plan.samples)[contacts.ground])
+    surface = contacts.surface
+    if surface is not None and contacts.ground is not None:
+        matrices = samples.on(plan.samples)[contacts.ground]
+
+        above = ABOVE * max(_length(leg, samples) for leg in plan.legs)
+
+        def below(place: Array) -> float:
+            found = float(surface.below(place[None, None], matrices[:1], above)[0][0, 0])
+            return found if np.isfinite(found) else float(place[2])
+
+        return replace(carried_ground(matrices), heights=below)
     ground = moving_ground(plan.samples / plan.frames_per_second, standing.found.ground_velocity)
-    height = standing.found.ground_height
-    return replace(ground, height=height if contacts.settings.ground == "HEIGHT" else None, level=height or 0.0)
+    height = standing.found.ground_height or 0.0
+    is_given = contacts.settings.ground == "HEIGHT"
+    return replace(ground, heights=(lambda _: height) if is_given else None, level=height)
+
+
+def _length(leg: LegPlan, samples: Samples) -> float:
+    """Of a leg at rest, world units, by the armature's scale."""
+    world = samples[leg.plan.armature_world][0, :3, :3]
+    return float(path_length(leg.plan.rest.rest_joints() @ world.T))
 
 
 def key_contacts(scene: Scene, plan: PlantingPlan, standing: Standing, states: list[Codes]) -> None:

@@ -61,7 +61,7 @@ def _leg_report(
     footing: Footing, planted: Planted, leg: PlantedLeg, tracks: tuple[Track, Track | None], keys: Sequence[ChannelPieces]
 ) -> LegReport:
     plan, own, (before, after) = footing.plan, leg.before.leg, tracks
-    pins = find_pins(at_frames(footing.foot(leg.before)), *leg.on_points, footing.levels(leg.before)).pins
+    pins = find_pins(at_frames(footing.foot(leg.before)), *leg.on_points, footing.heights(leg.before)).pins
     frames = plan.frames
     ground = footing.ground.level
     ball_height = leg.before.ball_height

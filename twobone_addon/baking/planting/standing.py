@@ -12,7 +12,7 @@ from ...arrays import magnitude
 from ...contacts.states import on_ball, on_heel
 from ...planting.goals import SAMPLES_PER_FRAME, FootGoals, eased_ankles, foot_goals
 from ...planting.ground import Ground
-from ...planting.pins import Foot
+from ...planting.pins import Foot, Heights
 from ...planting.root_fit import needed_moves, smooth_moves
 from ...settings.planting import RootSettings
 from .feet import LegMotion
@@ -81,16 +81,22 @@ class Footing:
         foot = leg.foot
         return replace(foot, ankles=self.ground.into(foot.ankles), turns=self.ground.turned_into(foot.turns))
 
-    def levels(self, leg: LegMotion) -> tuple[float, float] | None:
+    def heights(self, leg: LegMotion) -> Heights | None:
         """Heights of heel and ball on the ground; `None` where they keep their own."""
-        height = self.ground.height
-        return None if height is None else (height, height + leg.ball_height)
+        below = self.ground.heights
+        if below is None:
+            return None
+
+        def height(place: Array, is_ball: bool) -> float:  # noqa: FBT001 - a `Heights`
+            return below(place) + (leg.ball_height if is_ball else 0.0)
+
+        return height
 
     def goals(self, leg: LegMotion, states: Codes) -> FootGoals:
         """What a foot is to do in the space of the ground."""
         afar = float(np.abs(leg.joints).max())
         settled = SETTLED * (leg.length + 0.1 * afar)
-        return foot_goals(self.foot(leg), on_heel(states), on_ball(states), settled=settled, levels=self.levels(leg))
+        return foot_goals(self.foot(leg), on_heel(states), on_ball(states), settled=settled, heights=self.heights(leg))
 
     def ways(self, goals: Sequence[FootGoals], moves: Array) -> tuple[Array, Mask]:
         """Ankles `(C, S, 3)` in the world with the root moved by `moves` `(S, 3)`, and where they are not only carried."""

@@ -1,0 +1,50 @@
+"""Feet on the ground that they are put down on."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+from mathutils.bvhtree import BVHTree
+
+from tests.baking.seen_walk import SIDES, SLIDE, Seen, plant, whole_frames, worst_slide
+from tests.baking.walker import Walk, build_walker, key_contacts
+
+
+def test_feet_are_put_down_on_a_ground_of_given_height(empty_file):
+    armature, states = build_walker(Walk(slide=0.01))
+    key_contacts(armature, states)
+    plant(ground="HEIGHT", ground_height=-0.01)
+    seen = Seen(armature, whole_frames())
+    for side in SIDES:
+        heels = np.array(seen.heels[side])[states[side] & 1 != 0]
+        assert heels[:, 2] == pytest.approx(-0.01, abs=SLIDE)
+
+
+def bumpy_ground():
+    """A mesh with bumps of a few centimetres under the whole walk, and what tells its height at a place."""
+    size, cells = 0.05, np.arange(-20, 100)
+    corners = [
+        (size * x, size * y, 0.02 * np.sin(2.3 * size * y) + 0.01 * np.cos(9.0 * size * x)) for x in range(-8, 9) for y in cells
+    ]
+    firsts = [row * len(cells) + column for row in range(16) for column in range(len(cells) - 1)]
+    faces = [(first, first + 1, first + 1 + len(cells), first + len(cells)) for first in firsts]
+    mesh = bpy.data.meshes.new("Ground")
+    mesh.from_pydata(corners, [], faces)
+    ground = bpy.data.objects.new("Ground", mesh)
+    bpy.context.scene.collection.objects.link(ground)
+    tree = BVHTree.FromPolygons(corners, faces)
+    return ground, lambda place: tree.ray_cast(Vector((place[0], place[1], 5.0)), Vector((0.0, 0.0, -1.0)))[0].z
+
+
+def test_feet_are_put_down_on_uneven_ground(empty_file):
+    armature, states = build_walker(Walk(slide=0.01))
+    key_contacts(armature, states)
+    ground, height = bumpy_ground()
+    report = plant(ground="OBJECT", ground_object=ground.name)
+    seen = Seen(armature, whole_frames())
+    assert worst_slide(seen, states) < SLIDE
+    assert all(chain["out_of_reach"] == [] for chain in report["chains"])
+    for side in SIDES:
+        for places, bit, over in ((seen.heels[side], 1, 0.0), (seen.balls[side], 2, 0.02)):
+            for place in np.array(places)[states[side] & bit != 0]:
+                assert place[2] - over == pytest.approx(height(place), abs=1e-3)
