@@ -164,6 +164,7 @@ def _target(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     add_completeness(parser)
     add_saving(parser)
+    add_actions(parser)
     add_chosen_chains(parser)
     parser.add_argument("--rotate", action="store_true", help="key the targets' rotation as well, as the bones at the tips turn")
 

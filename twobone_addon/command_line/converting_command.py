@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 
-from ..baking.completeness import missing_in_rig, what_is_missing
+from ..baking.completeness import missing_in_rig, missing_of_chains
 from ..baking.fk_to_target.baking import with_rotation
 from ..baking.giving import give_motion
 from ..baking.ik_to_fk.converting import convert
@@ -48,8 +48,9 @@ def target_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         settings = [chain.settings for chain in settings_of(wanted_chains(arguments, shot.job))]
         if arguments.rotate or (shot.job and shot.job.rotate):
             settings = [with_rotation(each) for each in settings]
-        report = give_motion(bpy.context.scene, settings, active_object())
-        missing = what_is_missing(settings, [asdict(chain) for chain in report.chains])
+        actions = asked_actions(arguments, shot.job)
+        report = give_motion(bpy.context.scene, settings, active_object(), actions)
+        missing = missing_of_chains(settings, [asdict(chain) for chain in report.chains])
         return _finished(arguments, shot, report, settings, voice, missing=missing)
 
 

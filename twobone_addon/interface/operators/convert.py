@@ -3,7 +3,7 @@
 import bpy
 
 from ...baking.fk_to_target.baking import with_rotation
-from ...baking.giving import give_motion_steps
+from ...baking.giving import give_actions_steps
 from ...baking.ik_to_fk.converting import convert_steps
 from ...baking.ik_to_fk.plans import SETTINGS, Conversion
 from ...baking.plan.choosing import bones_of_selected_limbs
@@ -85,7 +85,7 @@ class TWOBONE_OT_convert_ik(ShowsProgress, NeedsMode, bpy.types.Operator):
         draw_options(self.layout.column(), self, Group.KEYS)
 
 
-@with_properties(operator_properties())
+@with_properties(operator_properties() | ACTIONS)
 class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Key the target where the chain's tip is now, and the pole where the chain bends to: the reverse of Bake"""
 
@@ -118,7 +118,7 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
         self.several = len(wanted) if len(wanted) > 1 else 0
         if not self.several:
             self.show(wanted[0])
-        return Begun([], give_motion_steps(context.scene, wanted, armature))
+        return Begun([], give_actions_steps(context.scene, wanted, armature, self.actions))
 
     def _stored_chains(self, context: bpy.types.Context) -> list[BakeSettings]:
         """All enabled chains in the scope, with what is given here on top of their own settings."""
@@ -154,6 +154,7 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
 
     def _draw_settings(self) -> None:
         self.layout.prop(self, "rotate")
+        self.layout.prop(self, "actions")
         for group in (Group.PLANE, Group.KEYS):
             draw_options(self.layout.column(), self, group, without=self.keyed_settings())
 
