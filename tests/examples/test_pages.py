@@ -18,6 +18,8 @@ PLAIN, ON_IK = "plain.blend", "on_ik.blend"
 SCENE = ROOT / "tests" / "examples" / "page_scene.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 JOB_PAGE = ROOT / "docs" / "command_line.md"
+# These have a shot of their own: test_recipes.py.
+RECIPES = ROOT / "docs" / "recipes.md"
 # A farm's own module, which is not to be had here.
 FOREIGN = "from outline import"
 
@@ -32,7 +34,7 @@ def numbered(found):
     return [pytest.param(text, id=f"{name_of(page)}-{number}") for number, (page, text) in enumerate(found)]
 
 
-SCRIPTS = [(page, script) for page in PAGES for script in blocks(page, "python") if FOREIGN not in script]
+SCRIPTS = [(page, script) for page in PAGES if page != RECIPES for script in blocks(page, "python") if FOREIGN not in script]
 ON_SHOT = re.compile(r"^ *blender shot\.blend --command twobone (.*)$", re.MULTILINE | re.IGNORECASE)
 COMMANDS = [(page, command) for page in PAGES for command in ON_SHOT.findall(page.read_text(encoding="utf-8"))]
 
