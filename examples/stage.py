@@ -159,14 +159,26 @@ def ball(name: str, radius: float, colour: bpy.types.Material) -> bpy.types.Obje
     return add(name, capsule(name, 0.0, radius, radius), colour)
 
 
-def keys_of(thing: bpy.types.Object) -> list[bpy.types.Keyframe]:
-    """All keys of an object, whatever Blender's version keeps them in."""
+def curves_of(thing: bpy.types.Object) -> list[bpy.types.FCurve]:
+    """All curves of an object, whatever Blender's version keeps them in."""
     action = thing.animation_data.action
     if hasattr(action, "layers"):
-        curves = action.layers[0].strips[0].channelbag(thing.animation_data.action_slot).fcurves
-    else:
-        curves = action.fcurves
-    return [point for curve in curves for point in curve.keyframe_points]
+        return list(action.layers[0].strips[0].channelbag(thing.animation_data.action_slot).fcurves)
+    return list(action.fcurves)
+
+
+def keys_of(thing: bpy.types.Object) -> list[bpy.types.Keyframe]:
+    """All keys of an object."""
+    return [point for curve in curves_of(thing) for point in curve.keyframe_points]
+
+
+def world_places(armature: bpy.types.Object, bone: str, frames: Iterable[int]) -> list[Vector]:
+    """Where the head of a bone is at each frame, in the world."""
+    places = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        places.append(armature.matrix_world @ armature.pose.bones[bone].head)
+    return places
 
 
 def make_path(

@@ -37,6 +37,10 @@ def test_the_demo_follows_every_target_and_says_so(tmp_path):
     assert len(report["chains"]) == 4
     assert all(chain["reached"] == chain["frames"] for chain in report["chains"])
     assert str(tmp_path / "report.json") in done.stdout
+    planted = json.loads((tmp_path / "planted_report.json").read_text(encoding="utf-8"))
+    contacts = [contact for chain in planted["chains"] for contact in chain["contacts"]]
+    assert max(contact["slide_before"] for contact in contacts) > 0.03
+    assert max(contact["slide_after"] for contact in contacts) < 1e-5
 
 
 def test_the_batch_names_the_two_shots_that_are_wrong_and_bakes_the_others(tmp_path):
