@@ -3,6 +3,7 @@
 import bpy
 
 from ..errors import TwoBoneError
+from .sentences import in_language
 from .stored.selecting import follow_selection
 
 
@@ -20,5 +21,5 @@ class MayRefuse:
 
 def refuse(operator: bpy.types.Operator, sentence: str) -> set[str]:
     """End an operator with what is wrong."""
-    operator.report({"ERROR"}, sentence)
+    operator.report({"ERROR"}, in_language(sentence))
     return {"CANCELLED"}

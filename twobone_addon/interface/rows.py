@@ -5,9 +5,11 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_iface
 
 from ..options import Group, Kind, Option
 from ..settings import OPTION, OPTIONS
+from .sentences import in_language
 from .stored.option_properties import CONTEXT
 
 Settings = Any
@@ -136,7 +138,7 @@ def draw_sentence(
     characters = max(int((width or context.region.width) / (7 * context.preferences.system.ui_scale)) - 6, 16)
     column = layout.column(align=True)
     column.scale_y = 0.8
-    for number, line in enumerate(wrapped(sentence, characters)):
+    for number, line in enumerate(wrapped(in_language(sentence, pgettext_iface), characters)):
         column.label(text=line, translate=False, icon=icon if number == 0 else "BLANK1")
 
 

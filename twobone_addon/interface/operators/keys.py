@@ -9,6 +9,7 @@ from ...baking.actions.clearing import clear_actions
 from ...baking.hinges.aligning import align_hinges
 from ...settings import BakeSettings
 from ..refusing import MayRefuse
+from ..sentences import in_language
 from ..stored.option_properties import given_settings, operator_properties, with_properties
 from ..stored.selecting import meant_settings
 from ..stored.where import NeedsMode, active_armature
@@ -92,7 +93,7 @@ class TWOBONE_OT_align_hinge(MayRefuse, NeedsMode, bpy.types.Operator):
             done = pgettext_rpt("Hinges aligned: {bones}.").format(bones=", ".join(aligned.changed))
         else:
             done = pgettext_rpt("All hinges are aligned already.")
-        self.report({"WARNING" if aligned.left else "INFO"}, " ".join([done, *aligned.left]))
+        self.report({"WARNING" if aligned.left else "INFO"}, " ".join([done, *map(in_language, aligned.left)]))
         return {"FINISHED"} if aligned.changed else {"CANCELLED"}
 
     def draw(self, _context: bpy.types.Context) -> None:

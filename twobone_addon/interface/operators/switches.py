@@ -12,6 +12,7 @@ from ...scene.rig.chain_finding import chain_from_names
 from ...scene.rig.rest_reading import read_rest_chain
 from ...settings import OPTION
 from ..refusing import MayRefuse
+from ..sentences import in_language
 from ..stored.storing import key_if_keyed, set_values
 from ..stored.where import NeedsChain, active_armature, chain_in
 
@@ -77,7 +78,7 @@ class TWOBONE_OT_switch_setting(MayRefuse, NeedsChain, bpy.types.Operator):
         try:
             set_values(chain, limits_of_rig(armature, stored_values(armature, chain)))
         except TwoBoneError as error:
-            self.report({"INFO"}, str(error))
+            self.report({"INFO"}, in_language(str(error)))
 
 
 class TWOBONE_OT_fit_plane(MayRefuse, NeedsChain, bpy.types.Operator):
