@@ -263,7 +263,7 @@ def reduction() -> Figure:
         for handle in handles:
             figure.dot(frame, handle, ORANGE, 2.5)
         figure.dot(frame, (place, value), RED, 6)
-    fewer = f"{found.keys_before} keys become {found.keys_after}"
+    fewer = f"{frames + 1} keys become {len(found.frames)}"
     told = f"{fewer}; the tip drifts at most {found.worst_drift:.4f}, allowed {tolerance:g}"
     figure.words((450, 26), told, bold=True)
     return figure

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .options import Kind, Option
-from .settings import OPTION, BakeSettings
-
-LIMITS = ("upper_min", "upper_max", "lower_min", "lower_max")
+from .settings import LIMITS, OPTION, BakeSettings
 
 
 def unused(settings: BakeSettings, names: Iterable[str]) -> dict[str, str]:

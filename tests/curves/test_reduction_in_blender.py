@@ -7,7 +7,7 @@ bpy = pytest.importorskip("bpy")
 from tests.curves.blender_curves import FREE, evaluated, written_curves  # noqa: E402
 from tests.curves.decimating import decimated_keys  # noqa: E402
 from tests.curves.mocap import needs_walk, walk_limbs  # noqa: E402
-from tests.curves.motions import SAMPLES, SUB_FRAMES, TARGETS, angles_towards, drift_from, steps, tips  # noqa: E402
+from tests.curves.motions import SAMPLES, SUB_FRAMES, TARGETS, angles_towards, drift_from, smooth_keys, steps, tips  # noqa: E402
 from twobone_addon.curves.frames import subframe_grid  # noqa: E402
 from twobone_addon.curves.reduction import reduce_keys  # noqa: E402
 
@@ -27,7 +27,7 @@ def test_blender_shows_the_tip_within_the_tolerance_at_eight_sub_frames_per_fram
     result = reduce_keys(times, angles, drift_from(angles), tolerance)
     shown = subframe_grid(FRAMES, SUB_FRAMES)
     with written_curves(curves_of(result)) as fcurves:
-        for types in (np.full(len(result.frames), FREE), np.where(result.smooth, ALIGNED, FREE)):
+        for types in (np.full(len(result.frames), FREE), np.where(smooth_keys(result), ALIGNED, FREE)):
             for fcurve in fcurves:
                 for attribute in ("handle_left_type", "handle_right_type"):
                     fcurve.keyframe_points.foreach_set(attribute, types.tolist())

@@ -13,11 +13,11 @@ from .drift import Motion
 from .fitting import Segment, Wanted, fit_segments, fit_through
 
 
-def align(motion: Motion, segments: list[Segment], still: Mask) -> tuple[list[Segment], Mask]:
-    """The segments with common slopes where that keeps the tolerance, and which of the S + 1 keys have them, `(S + 1,)`.
+def align(motion: Motion, segments: list[Segment], still: Mask) -> list[Segment]:
+    """The segments with common slopes where that keeps the tolerance.
 
     `still : (S,)` marks segments in which nothing moves: they are not touched, and their neighbours come to rest at
-    them where that keeps the tolerance. The first and the last key have one slope and count as smooth.
+    them where that keeps the tolerance.
     """
     segments = list(segments)
     smooth = np.zeros(len(segments) + 1, dtype=bool)
@@ -27,7 +27,7 @@ def align(motion: Motion, segments: list[Segment], still: Mask) -> tuple[list[Se
             if all(segment.good for segment in joined):
                 segments[key - 1 : key + 1] = joined
                 smooth[key] = True
-    return segments, smooth
+    return segments
 
 
 def _turns(breaks: Array) -> list[list[int]]:

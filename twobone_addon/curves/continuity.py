@@ -26,8 +26,8 @@ __all__ = [
     "other_branch",
 ]
 
-# Below this |sin(angle / 2)| an axis is the quotient of two roundings (1e-7 in Blender's single precision) and says nothing.
 AXIS_UNDEFINED = 1e-6
+"""Below this |sin(angle / 2)| an axis is the quotient of two roundings (1e-7 in Blender's single precision) and says nothing."""
 
 
 def continuous_quaternions(quaternions: ArrayLike, *, before: ArrayLike | None = None, after: ArrayLike | None = None) -> Array:

@@ -13,20 +13,20 @@ from .fits import RIDGE, Fits, Trace
 from .shapes import REACHES
 
 LEVELLING_STEPS = 4
-# A least-squares step that takes less than this share off the cost ends the descent.
 SMALLEST_GAIN = 0.01
-# A worst drift above this after 0, 1, 2 ... least-squares steps ends the descent: of segments that turned out good, 1 in 100
-# had been there, of the others most.
+"""A least-squares step that takes less than this share off the cost ends the descent."""
 HOPES = np.array([60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6])
-# Levelling can halve the worst drift; from further above it cannot succeed.
+"""A worst drift above this after 0, 1, 2 ... least-squares steps ends the descent: of segments that turned out good, 1 in 100
+had been there, of the others most."""
 LEVELLING_HOPE = 1.7
-# Aimed at, as a share of the tolerance: what the linearised drift leaves out must fit into the rest.
+"""Levelling can halve the worst drift; from further above it cannot succeed."""
 AIM = 0.98
-# A linearised drift above this is bad enough without measuring.
+"""Aimed at, as a share of the tolerance: what the linearised drift leaves out must fit into the rest."""
 SURELY_BAD = 3.0
+"""A linearised drift above this is bad enough without measuring."""
 
-# The error to this power weighs it: levelling minimises the norm of twice the power plus 2, near enough to the worst drift.
 LEVELLING_POWER, LEAST_WEIGHT, LEVELLING_DAMPING = 1.0, 0.03, 1e-2
+"""The error to this power weighs it: levelling minimises the norm of twice the power plus 2, near enough to the worst drift."""
 
 FIRST_DAMPING, LESS_DAMPING, MORE_DAMPING, MOST_DAMPING = 1e-3, 0.2, 8.0, 1e4
 TINY = np.finfo(float).tiny

@@ -1,7 +1,7 @@
 """How far the joints stray when the channels do: measured at samples and between them, and linearised."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,25 +13,25 @@ Drift: TypeAlias = Callable[[Array, Indices], Array]
 in world units, between the pose of these channel values and the motion's own pose at the samples of these indices. Must
 be 0 for the motion's own values."""
 
-# Samples of `with_halves` for each one of the motion.
 FINER = 2
+"""Samples of `with_halves` for each one of the motion."""
 
-# So many samples are worked on at once: what is in between stays in the processor's cache, however long the motion.
 MOST_AT_ONCE = 1 << 11
+"""So many samples are worked on at once: what is in between stays in the processor's cache, however long the motion."""
 
-# Weights of four samples for the value halfway between the middle two, and between the last two.
 CENTRAL = np.array([-1.0, 9.0, 9.0, -1.0]) / 16.0
+"""Weights of four samples for the value halfway between the middle two, and between the last two."""
 EARLIER = np.array([1.0, -5.0, 15.0, 5.0]) / 16.0
 THIRD_DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
 
-# Step (in channel units, radians or quaternion components) of the finite difference: its square is well above rounding.
 DIFFERENCE = 1e-4
+"""Step (in channel units, radians or quaternion components) of the finite difference: its square is well above rounding."""
 
-# A straight limb's tip does not feel some channel changes at first order. They count at least this share of the others.
 LEAST_FEELING = 0.03
+"""A straight limb's tip does not feel some channel changes at first order. They count at least this share of the others."""
 
-# The linearised drift changes with the pose, so slowly that one of so many samples tells it for all around.
 FEELING_STRIDE = 8
+"""The linearised drift changes with the pose, so slowly that one of so many samples tells it for all around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class Motion:
     """A motion at full rate, and how it may be simplified."""
 
     times: Array
-    """(N,) frames, rising; several per key frame."""
+    """`(N,)` frames, rising; several per key frame."""
     values: Array
-    """(N, K) channel values, continuous."""
+    """`(N, K)` channel values, continuous."""
     drift: Drift
     """Distances of P points from where they should be, (M, P)."""
     tolerance: Array
-    """(N,) > 0: how far each point may drift at each sample, in world units."""
+    """`(N,)` > 0: how far each point may drift at each sample, in world units."""
     feeling: Array
-    """(Q, P, K, K) of every `FEELING_STRIDE`-th sample: `change @ feeling @ change` is the square of a point's move as a
+    """`(Q, P, K, K)` of every `FEELING_STRIDE`-th sample: `change @ feeling @ change` is the square of a point's move as a
     share of the tolerance, at first order."""
     ends: tuple[Array | None, Array | None] = (None, None)
     """Slopes (K,) that the curves are to have at the first and the last sample, where that is known."""
@@ -59,10 +59,6 @@ class Motion:
     def felt(self, indices: Indices) -> Array:
         """The linearised drift (..., P, K, K) at samples `indices : (...)`."""
         return self.feeling[np.minimum((indices + FEELING_STRIDE // 2) // FEELING_STRIDE, len(self.feeling) - 1)]
-
-    def stricter(self, share: float) -> "Motion":
-        """The same motion with a share of the tolerance, in (0, 1]."""
-        return replace(self, tolerance=share * self.tolerance, feeling=self.feeling / share**2)
 
 
 def in_portions(drift: Drift) -> Drift:

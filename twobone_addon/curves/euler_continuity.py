@@ -17,11 +17,11 @@ from ..array_types import Array, Indices, Mask
 from ..arrays import held_rows
 from .turns import JOIN_TIE, continuous_angles, nearest_turn
 
-# The branch is changed only if that is nearer by more than this (radians): within rounding of a tie, stay.
 BRANCH_TIE = 1e-9
+"""The branch is changed only if that is nearer by more than this (radians): within rounding of a tie, stay."""
 
-# |cos(middle angle)| under which the outer angles are told apart by rounding only (1e-7 in Blender's single precision).
 GIMBAL_COSINE = 1e-6
+"""|cos(middle angle)| under which the outer angles are told apart by rounding only (1e-7 in Blender's single precision)."""
 
 EVEN_ORDERS = ("XYZ", "YZX", "ZXY")
 

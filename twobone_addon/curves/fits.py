@@ -9,17 +9,17 @@ from .bezier import bernstein, parameters_at
 from .drift import Motion
 from .shapes import SLOPES, STEP_PRECISION, THIRD, controls, worst_drifts
 
-# Handles reach over 5 to 90 per cent of their segment: shorter ones cannot be grabbed, longer ones make steep steps.
 SHORTEST_REACH, LONGEST_REACH = 0.05, 0.9
-# A handle that reaches less than so many samples, or leaves less than so many to the other end, bends the curve between
-# samples, where nothing would see it. Segments of few samples have handles at thirds.
+"""Handles reach over 5 to 90 per cent of their segment: shorter ones cannot be grabbed, longer ones make steep steps."""
 SEEN_REACH, SEEN_REST = 2.0, 4.0
+"""A handle that reaches less than so many samples, or leaves less than so many to the other end, bends the curve between
+samples, where nothing would see it. Segments of few samples have handles at thirds."""
 
-# A fit looks at up to about twice so many samples of a segment; how well it did is always judged at all of them.
 MOST_FITTED = 16
+"""A fit looks at up to about twice so many samples of a segment; how well it did is always judged at all of them."""
 
-# Keeps equations solvable in which a parameter moves nothing, as the reach of a handle of slope 0 along a flat curve.
 RIDGE = 1e-12
+"""Keeps equations solvable in which a parameter moves nothing, as the reach of a handle of slope 0 along a flat curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Trace:
     """Segments of given shapes, followed sample by sample."""
 
     parameter: Array
-    """(B, n, K) curve parameter."""
+    """`(B, n, K)` curve parameter."""
     away: Array
-    """(B, n, K) the curve's values less those it should have."""
+    """`(B, n, K)` the curve's values less those it should have."""
     squares: Array
-    """(B, n, P) squares of the points' first-order moves, as shares of the tolerance."""
+    """`(B, n, P)` squares of the points' first-order moves, as shares of the tolerance."""
 
     @property
     def peaks(self) -> Array:
@@ -56,19 +56,19 @@ class Fits:
 
     motion: Motion
     bounds: Indices
-    """(B, S, 2) samples of the keys."""
+    """`(B, S, 2)` samples of the keys."""
     free: Mask
-    """(B, S, 4) which numbers of a shape may change."""
+    """`(B, S, 4)` which numbers of a shape may change."""
     reaches: tuple[Array, Array]
-    """(B, S, 1, 1) shortest and longest reach."""
+    """`(B, S, 1, 1)` shortest and longest reach."""
     segment: Indices
-    """(B, n) which of the S segments a sample is in."""
+    """`(B, n)` which of the S segments a sample is in."""
     share: Array
-    """(B, n, 1) share of the segment's time."""
+    """`(B, n, 1)` share of the segment's time."""
     duration: Array
     """(B, n, 1)"""
     ends: tuple[Array, Array]
-    """(B, n, K) values at the segment's two keys."""
+    """`(B, n, K)` values at the segment's two keys."""
     wanted: Array
     """(B, n, K)"""
     feeling: Array

@@ -19,8 +19,8 @@ from .drift import Motion
 from .fits import Fits, looked_at
 from .shapes import THIRD
 
-# So many numbers of the linearised drift are held at once, and so many fits are made together at most.
 MOST_NUMBERS, MOST_FITS = 1 << 20, 1024
+"""So many numbers of the linearised drift are held at once, and so many fits are made together at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from ..array_types import Array, Indices
 from ..errors import SettingError
 
-# Blender takes two keys nearer than this (in frames) for one, and keeps the later of the two.
 MERGE_DISTANCE = 0.01
+"""Blender takes two keys nearer than this (in frames) for one, and keeps the later of the two."""
 
-# Decimals kept of a frame: start + i * step is off by 1e-13, single-precision keys by 1e-5, neither of which is meant.
 FRAME_DECIMALS = 6
+"""Decimals kept of a frame: start + i * step is off by 1e-13, single-precision keys by 1e-5, neither of which is meant."""
 
 
 def frame_grid(start: float, end: float, step: float = 1.0) -> Array:

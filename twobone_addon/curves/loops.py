@@ -6,11 +6,11 @@ from ..array_types import Array
 from .still import STILL
 from .turns import nearest_turn
 
-# Poses whose channels differ by less than this (radians) are the same: 0.06 degrees, which nobody sees.
 SAME_POSE = 1e-3
+"""Poses whose channels differ by less than this (radians) are the same: 0.06 degrees, which nobody sees."""
 
-# Slopes at both ends that differ by less than this share of the larger one pass for one motion that goes on.
 SAME_MOTION = 0.1
+"""Slopes at both ends that differ by less than this share of the larger one pass for one motion that goes on."""
 
 
 def meets(values: Array) -> bool:

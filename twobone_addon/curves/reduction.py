@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..array_types import Array, Indices, Mask
+from ..array_types import Array, Indices
 from .alignment import align
 from .bezier import Keys, evaluate
 from .drift import FINER, Drift, Motion, feel, in_portions, with_halves
@@ -20,15 +20,15 @@ from .fitting import Segment, Wanted, fit_segments, still_segment, together
 from .segments import chosen_segments
 from .still import held_still, still_spans
 
-# Share of the tolerance that is used: the rest is for what Blender rounds to single precision and for peaks of the
-# drift between the places where it is measured.
 USED_TOLERANCE = 0.97
+"""Share of the tolerance that is used: the rest is for what Blender rounds to single precision and for peaks of the
+drift between the places where it is measured."""
 
-# A piece of a long motion has so many possible keys; a shorter motion is one piece. Each piece may cost one key.
 PIECE = 200
+"""A piece of a long motion has so many possible keys; a shorter motion is one piece. Each piece may cost one key."""
 
-# A wanted frame and a sample nearer than this (frames) are the same: Blender merges keys nearer than 0.01.
 SAME_FRAME = 0.005
+"""A wanted frame and a sample nearer than this (frames) are the same: Blender merges keys nearer than 0.01."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +36,20 @@ class Reduction:
     """Reduced keys of all channels of one chain, and what they cost."""
 
     frames: Array
-    """(M,) frames of the keys, rising; the first and the last are those of the motion."""
+    """`(M,)` frames of the keys, rising; the first and the last are those of the motion."""
     values: Array
-    """(M, K) values at the keys: exactly the motion's."""
+    """`(M, K)` values at the keys: exactly the motion's."""
     left: Array
-    """(M, K, 2) handles before the keys: frame, value."""
+    """`(M, K, 2)` handles before the keys: frame, value."""
     right: Array
-    """(M, K, 2) handles after the keys: frame, value."""
-    smooth: Mask
-    """(M,) whether both handles of a key lie on one line, for all channels, so that its type can be ALIGNED (else FREE)."""
+    """`(M, K, 2)` handles after the keys: frame, value."""
     worst_drifts: Array
-    """(P,) largest drift of each point at the samples, in world units, with the keys rounded as Blender stores them."""
-    keys_before: int
-    """Keys a channel would have without reduction: one at each frame that could be a key."""
+    """`(P,)` largest drift of each point at the samples, in world units, with the keys rounded as Blender stores them."""
 
     @property
     def worst_drift(self) -> float:
         """The largest of them."""
         return float(self.worst_drifts.max())
-
-    @property
-    def keys_after(self) -> int:
-        """Keys that each channel has now."""
-        return len(self.frames)
 
     def curve(self, channel: int) -> Keys:
         """The keys of one channel."""
@@ -74,7 +65,6 @@ def reduce_keys(
     key_frames: ArrayLike | None = None,
     required: ArrayLike = (),
     preferred: ArrayLike = (),
-    smoothness: float = 0.0,
     ends: tuple[Array, Array] | None = None,
 ) -> Reduction:
     """Reduce a motion sampled at `times : (N,)` with channel `values : (N, K)` to few Bezier keys.
@@ -87,9 +77,6 @@ def reduce_keys(
         always are keys.
     required : frames that must be keys, such as where contacts begin and end
     preferred : frames taken as keys where that costs none, such as the target's extremes; both among the times
-    smoothness : share of the tolerance, in [0, 1), left unused when the keys are chosen, so that more of them can have
-        aligned handles. 0 gives the fewest keys, of which a third is smooth on recorded motion; 0.2 costs a sixth more
-        keys and makes more than half of them smooth, 0.5 half as many again and four in five.
     ends : slopes (K,), in value per frame, that the channels are to have at the first and at the last key, as where the
         motion goes on from its end to its start without a kink (see `loops.seam_slopes`)
 
@@ -114,11 +101,9 @@ def reduce_keys(
     motion = _refined(times, held_still(values, rests), drift, tolerance)
     if ends is not None:
         motion = replace(motion, ends=ends)
-    choosing = motion.stricter(1.0 - smoothness)
-    segments = _segments(choosing, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)
+    segments = _segments(motion, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)
     still = np.array([_within(FINER * rests, segment.first, segment.last) for segment in segments])
-    segments, smooth = align(motion, segments, still)
-    return _reduction(motion, segments, smooth, len(candidates))
+    return _reduction(motion, align(motion, segments, still))
 
 
 def _refined(times: Array, values: Array, drift: Drift, tolerance: Array) -> Motion:
@@ -192,7 +177,7 @@ def _within(spans: Indices, first: int, last: int) -> bool:
     return bool(np.any((spans[:, 0] <= first) & (last <= spans[:, 1])))
 
 
-def _reduction(motion: Motion, segments: list[Segment], smooth: Mask, keys_before: int) -> Reduction:
+def _reduction(motion: Motion, segments: list[Segment]) -> Reduction:
     keys = np.array([segments[0].first, *(segment.last for segment in segments)])
     frames, values = motion.times[keys], motion.values[keys]
     shapes = np.stack([segment.shape for segment in segments])
@@ -201,7 +186,7 @@ def _reduction(motion: Motion, segments: list[Segment], smooth: Mask, keys_befor
     # Outside the motion the end keys' handles mirror those inside, so that what is joined there can be smooth.
     right = _handles(frames, values, np.append(shapes[:, 0], shapes[-1:, 2], axis=0), np.append(forward, backward[-1:], axis=0))
     left = _handles(frames, values, np.append(shapes[:1, 0], shapes[:, 2], axis=0), -np.append(forward[:1], backward, axis=0))
-    reduction = Reduction(frames, values, left, right, smooth, np.zeros(1), keys_before)
+    reduction = Reduction(frames, values, left, right, np.zeros(1))
     return replace(reduction, worst_drifts=_stored_drifts(motion, reduction))
 
 
@@ -212,7 +197,7 @@ def _handles(frames: Array, values: Array, slopes: Array, lengths: Array) -> Arr
 
 def _single_key(times: Array, values: Array, drift: Drift) -> Reduction:
     handles = np.stack([np.broadcast_to(times[:, None], values.shape), values], axis=-1)
-    return Reduction(times, values, handles, handles, np.array([True]), drift(values, np.zeros(1, dtype=np.intp))[0], 1)
+    return Reduction(times, values, handles, handles, drift(values, np.zeros(1, dtype=np.intp))[0])
 
 
 def _stored_drifts(motion: Motion, reduction: Reduction) -> Array:

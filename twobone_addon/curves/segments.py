@@ -13,16 +13,16 @@ from ..array_types import Indices
 from .drift import FINER
 from .fitting import Search, Segment, Wanted
 
-# The worst drift grows with about this power of a segment's length: 4 for smooth motion, less for what is rough.
 GROWTH = 3.0
-# One guess may be at most this many times as long as the last one, and is at least a little longer.
+"""The worst drift grows with about this power of a segment's length: 4 for smooth motion, less for what is rough."""
 MOST_GROWTH, LEAST_GROWTH = 2.0, 1.15
-# A drift smaller than this share of the tolerance says no more about the length than this.
+"""One guess may be at most this many times as long as the last one, and is at least a little longer."""
 SMALLEST_DRIFT = 1e-3
-# The end of a long segment need not be found closer than to this share of its length: it costs no key.
+"""A drift smaller than this share of the tolerance says no more about the length than this."""
 SEARCH_SHARE = 0.02
-# A preferred frame is taken from as far as this share of a segment.
+"""The end of a long segment need not be found closer than to this share of its length: it costs no key."""
 PREFERENCE_REACH = 0.3
+"""A preferred frame is taken from as far as this share of a segment."""
 
 
 def chosen_segments(candidates: Indices, preferred: Indices) -> Search:

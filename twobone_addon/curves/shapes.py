@@ -6,17 +6,17 @@ from ..array_types import Array, Indices
 from .bezier import bernstein, parameters_at
 from .drift import FINER, Motion
 
-# A shape is (4, K): slope at the start (value per frame), reach of the handle there (share of the segment's time), and
-# the same at the end.
 SLOPES, REACHES = (0, 2), (1, 3)
+"""A shape is (4, K): slope at the start (value per frame), reach of the handle there (share of the segment's time), and
+the same at the end."""
 THIRD = 1.0 / 3.0
 
-# The curve parameter is needed to a share of the segment well below any tolerance.
 STEP_PRECISION = 1e-8
+"""The curve parameter is needed to a share of the segment well below any tolerance."""
 
 
-# A segment of more samples than this is judged at those that were given: between them it is too smooth to stray unseen.
 LONG = 64
+"""A segment of more samples than this is judged at those that were given: between them it is too smooth to stray unseen."""
 
 
 def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:

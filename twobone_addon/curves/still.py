@@ -5,9 +5,9 @@ import numpy as np
 from ..array_types import Array, Indices
 from .drift import Drift
 
-# Channels that change by less than this (radians) stand still: a motion at rest, read from Blender's single precision,
-# trembles by about 4e-7. A millionth of a radian is a thousandth of a millimetre at the end of a leg.
 STILL = 1e-6
+"""Channels that change by less than this (radians) stand still: a motion at rest, read from Blender's single precision,
+trembles by about 4e-7. A millionth of a radian is a thousandth of a millimetre at the end of a leg."""
 
 
 def still_spans(values: Array, candidates: Indices, drift: Drift, tolerance: Array) -> Indices:

@@ -7,8 +7,8 @@ from ..array_types import Array
 
 FULL_TURN = 2.0 * np.pi
 
-# Two joins whose jumps differ by less than this (radians) are equally good: rounding must not choose between them.
 JOIN_TIE = 1e-9
+"""Two joins whose jumps differ by less than this (radians) are equally good: rounding must not choose between them."""
 
 
 def nearest_turn(angles: ArrayLike) -> Array:

@@ -15,7 +15,6 @@ from .stored.option_properties import CONTEXT
 Settings = Any
 """A stored chain or an operator: what has the settings as attributes."""
 
-LIMITS = ("upper_min", "upper_max", "lower_min", "lower_max")
 
 JOINED = {"frame_end", "upper_max", "lower_max", "softness_near", "stretch_max"}
 """Settings that stand close below the one before them, as the two ends of one thing do."""

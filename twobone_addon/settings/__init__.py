@@ -67,5 +67,8 @@ OPTIONS: tuple[Option, ...] = options_of(BakeSettings)
 PAIRS = (("upper_min", "upper_max"), ("lower_min", "lower_max"))
 """Settings of which the first is not to be above the second."""
 
+LIMITS = tuple(name for pair in PAIRS for name in pair)
+"""Joint limits of two links."""
+
 OPTION: dict[str, Option] = {option.name: option for option in OPTIONS}
 """The same, by name."""

@@ -18,7 +18,7 @@ from ...errors import ChainError
 from ...rig.planes import LETTERS, carried_frames, letter_axes
 from ...scene.blender_types import Object
 from ...scene.lookup import objects_by_name, other_side
-from ...settings import LIMB_PLANES
+from ...settings import LIMB_PLANES, PAIRS
 
 AXIAL_MIRROR = np.array([1.0, -1.0, -1.0])
 """What mirroring across X does to the axis of a turn."""
@@ -45,7 +45,7 @@ def mirrored_values(armature: Object, values: dict[str, Any], guides: Mapping[st
     mirrored["pole_angle"] = -values["pole_angle"]
     if _seen_reversed(armature, values, mirrored):
         mirrored["bend"] = OTHER_SIDE[values["bend"]]
-        for low, high in (("upper_min", "upper_max"), ("lower_min", "lower_max")):
+        for low, high in PAIRS:
             mirrored[low], mirrored[high] = -values[high], -values[low]
         mirrored["limits"] = tuple((-greatest, -least) for least, greatest in values["limits"])
     return mirrored

@@ -11,7 +11,8 @@ from ...baking.plan.completing import StoredChain, stored_chains, stored_setting
 from ...baking.plan.planning import plan_bake
 from ...errors import SelectionError, TwoBoneError
 from ...options import Group
-from ..rows import LIMITS, draw_options
+from ...settings import LIMITS
+from ..rows import draw_options
 from ..stored.option_properties import operator_properties, with_properties
 from ..stored.selecting import meant_chains, selected_chains
 from ..stored.storing import keep_names_apart

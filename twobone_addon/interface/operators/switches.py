@@ -10,13 +10,11 @@ from ...baking.plan.limits_of_rig import limits_of_rig
 from ...errors import TwoBoneError
 from ...scene.rig.chain_finding import chain_from_names
 from ...scene.rig.rest_reading import read_rest_chain
-from ...settings import OPTION
+from ...settings import LIMITS, OPTION
 from ..refusing import MayRefuse
 from ..sentences import in_language
 from ..stored.storing import key_if_keyed, set_values
 from ..stored.where import NeedsChain, active_armature, chain_in
-
-LIMITS = ("upper_min", "upper_max", "lower_min", "lower_max")
 
 STORED = 1e-6
 """What Blender's single precision makes of half a turn is still half a turn."""

@@ -5,10 +5,11 @@ from typing import Any
 import bpy
 
 from ...options import Group
+from ...settings import LIMITS
 from ..operators.contacts import TWOBONE_OT_contact_jump, TWOBONE_OT_find_contacts
 from ..operators.limits import TWOBONE_OT_read_limits
 from ..operators.switches import is_on
-from ..rows import LIMITS, draw_options, draw_switch
+from ..rows import draw_options, draw_switch
 from ..stored.option_properties import CONTEXT
 from ..stored.where import active_armature, chain_in
 from .forecasting import draw_forecast
