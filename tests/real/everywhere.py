@@ -18,6 +18,9 @@ DESTINATIONS = ("ACTION", "NEW_ACTION", "NLA")
 SLANT = 0.5
 """Radians by which the plane object's own axes are turned within its plane."""
 
+UPRIGHT = 1e-3
+"""What is seen in the plane of a link that stands upright on it, as a part of its length."""
+
 SAME_REPORT = 1e-5
 """World units, between what a report says and what is measured here, on rigs of about one unit."""
 
@@ -69,7 +72,9 @@ def measure(rig, limb, target, report, *, plane, letters, destination):
     frames = np.arange(report["frame_start"], report["frame_end"] + 0.5)
     shown = evaluate(rig, limb, frames, target=target, plane=letters)
     missed = [any(first <= frame <= last for first, last in report["out_of_reach"]) for frame in frames]
-    if report["degenerate"] == len(frames):  # the limb stands upright on the plane, so that it turns nowhere in it
+    if report["degenerate"] == len(frames):  # a link stands upright on the plane, so that it turns nowhere in it
+        seen = np.linalg.norm(shown.links_plane, axis=-1) / np.linalg.norm(shown.links, axis=-1)
+        assert seen.min(axis=-1).max() < UPRIGHT, (limb, plane)
         return Measured(limb.upper, plane, destination, report["frames"], 0, 0.0, is_held(rig, limb))
     reached = ~np.array(missed)
     assert np.count_nonzero(reached) == report["reached"] > 0, (limb, plane, report)

@@ -13,7 +13,6 @@ from twobone_addon.solver import (
     ReachOptions,
     far_zone,
     forward,
-    soften,
     solve_planar,
 )
 
@@ -93,12 +92,20 @@ def test_a_target_in_reach_is_its_own_goal():
     assert np.allclose(solve_planar(inside, LENGTHS, POSITIVE).goals, inside, rtol=0, atol=1e-15)
 
 
-def test_softening_moves_the_goal_along_the_line_to_the_target():
+def test_softening_holds_the_goal_back_on_the_line_to_the_target_near_the_limits_only():
     options = ReachOptions(mode=ReachMode.SOFTEN, softness=0.2, softness_near=0.1)
     goals = solve_planar(OUTWARD, LENGTHS, POSITIVE, options).goals
     distances = np.hypot(*OUTWARD.T)
-    softened = soften(distances, LENGTHS, 0.2, 0.1)
+    softened = np.hypot(*goals.T)
     assert np.allclose(goals, OUTWARD * (softened / distances)[:, np.newaxis])
+    near, far = abs(LENGTHS[0] - LENGTHS[1]), sum(LENGTHS)
+    easing_far, easing_near = distances > 0.8 * far, distances < near + 0.1 * far
+    assert np.allclose(softened[~easing_far & ~easing_near], distances[~easing_far & ~easing_near])
+    assert np.all(softened[distances > 0.81 * far] < distances[distances > 0.81 * far])
+    assert softened.min() >= near - 1e-9
+    assert softened[-1] == pytest.approx(far)
+    slopes = np.diff(softened) / np.diff(distances)
+    assert np.all((slopes >= -1e-9) & (slopes <= 1 + 1e-9))
 
 
 def test_a_softened_chain_becomes_exactly_straight_and_exactly_folded():
