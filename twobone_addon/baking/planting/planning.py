@@ -22,6 +22,7 @@ from ...scene.paths import location_path
 from ...scene.rest_bones import read_rest_bone
 from ...scene.rig.constraints import is_constrained
 from ...scene.rig.foot_reading import foot_bone, read_foot_points
+from ...scene.rig.selection import is_seen
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
 from ...settings.planting import PlantSettings, RootSettings
@@ -186,7 +187,7 @@ def _leg_plan(
 def _root_plan(
     armature: Object, settings: RootSettings, legs: list[LegPlan], within: tuple[float, float], *, needed: bool
 ) -> tuple[RootPlan | None, tuple[str, ...]]:
-    """The root that is named, or else the nearest bone above all legs whose location is its own."""
+    """The root that is named, or else one of the bones above all legs whose location is their own."""
     bones = armature.pose.bones
     above = [_above(bones[leg.plan.names.upper]) for leg in legs]
     common = [bone for bone in above[0] if all(bone in others for others in above)]
@@ -199,13 +200,24 @@ def _root_plan(
             if needed:
                 raise ChainError(f"{sentence}.")
             return None, (f"{sentence}; the root was not moved.",)
-        bone = free[0]
+        bone = _most_used(armature, free, within)
     rest = read_rest_bone(bone)
     path = location_path(rest)
     refuse_unwritable(armature, [path], settings.destination)
     parent = Quantity("POSE", armature.name, bone.parent.name) if bone.parent else None
     keyed = {(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
     return RootPlan(armature.name, rest, parent, path, keyed), ()
+
+
+def _most_used(armature: Object, free: list[PoseBone], within: tuple[float, float]) -> PoseBone:
+    """The nearest bone whose location is keyed already, else the nearest; of those that are shown, if any is."""
+    shown = [bone for bone in free if is_seen(bone)] or free
+
+    def is_keyed(bone: PoseBone) -> bool:
+        path = location_path(read_rest_bone(bone))
+        return any(read_keyed(armature, path, axis, *within).table is not None for axis in range(3))
+
+    return next((bone for bone in shown if is_keyed(bone)), shown[0])
 
 
 def _above(bone: PoseBone) -> list[PoseBone]:
