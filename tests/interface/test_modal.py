@@ -41,7 +41,10 @@ def baking(leg):
     """Bake All in a window, and the window's context."""
     said = []
     operator = Acting(
-        TWOBONE_OT_bake_all, scope="ACTIVE", last_wins=False, report=lambda kinds, text: said.append((kinds, text)), said=said
+        TWOBONE_OT_bake_all,
+        **{"scope": "ACTIVE", "last_wins": False, "actions": "ACTIVE"},
+        report=lambda kinds, text: said.append((kinds, text)),
+        said=said,
     )
     return operator, sidebar(window_manager=Windows())
 
