@@ -42,7 +42,9 @@ def baking(leg):
     said = []
     operator = Acting(
         TWOBONE_OT_bake_all,
-        **{"scope": "ACTIVE", "last_wins": False, "actions": "ACTIVE"},
+        scope="ACTIVE",
+        last_wins=False,
+        actions="ACTIVE",
         report=lambda kinds, text: said.append((kinds, text)),
         said=said,
     )
