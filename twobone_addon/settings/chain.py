@@ -31,6 +31,15 @@ class ChainSettings:
     )  # fmt: skip
     target: str = object_option(Group.CHAIN, "Target", "Object that the tip follows, such as an empty")
     target_bone: str = bone_option(Group.CHAIN, "Target Bone", "Bone that the tip follows, if the target is an armature")
+    target_root_bone: str = bone_option(
+        Group.ADVANCED,
+        "Target Root Bone",
+        "First bone of the limb that the target belongs to. The target is followed as seen from that bone's head",
+    )
+    target_scale: float = number_option(
+        Group.ADVANCED, 1.0, "Target Scale", "Scale of the target's and the pole's distance from the target root bone. "
+        "0 is the length of this limb divided by that of the other", minimum=0.0,
+    )  # fmt: skip
     target_offset: str = choice_option(
         Group.CHAIN, "NONE", "Target Offset", "Offset to keep between the target and the tip",
         ("NONE", "None", "Put the tip exactly on the target"),

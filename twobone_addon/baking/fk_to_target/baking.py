@@ -10,7 +10,7 @@ import numpy as np
 
 from ...array_types import Array
 from ...arrays import magnitude
-from ...errors import ObjectError
+from ...errors import ObjectError, SettingError
 from ...rig.inverse import TWO
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.destinations import open_destination
@@ -110,6 +110,7 @@ def _given_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object |
     watch = Stopwatch()
     with watch.stage("read"):
         refuse_stretched_time(scene)
+        _refuse_source(wanted)
         plans = [plan_chain(scene, _of_the_chain(settings), active) for settings in wanted]
         things = [_things(plan.settings) for plan in plans]
         _refuse_shared(things)
@@ -123,6 +124,16 @@ def _given_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object |
             proofs = [None] * len(guided)
     chains = [_report(chain, proof) for chain, proof in zip(guided, proofs, strict=True)]
     return BakeReport(chains, watch.seconds, samples.evaluation)
+
+
+def _refuse_source(wanted: Sequence[BakeSettings]) -> None:
+    """Targets are put where the limb is; those of another character's limb are elsewhere."""
+    for settings in wanted:
+        if settings.target_root_bone:
+            raise SettingError(
+                f'Target Root Bone is "{settings.target_root_bone}", but keys for a target are made where this limb is. '
+                "Leave it empty to bake a target."
+            )
 
 
 def _of_the_chain(settings: BakeSettings) -> BakeSettings:

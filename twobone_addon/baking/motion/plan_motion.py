@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from ...array_types import Array
-from ...arrays import still_row
+from ...arrays import every_row, still_row
 from ...errors import ObjectError
 from ...rig.bones import BoneChannels, ChainMotion, RestBone
 from ...rig.channels import channel_rotations
@@ -62,7 +62,7 @@ def motion_quantities(plan: ChainPlan) -> list[Quantity]:
     constrained = [plan.pose(index) for index in plan.constrained] + [plan.pose(index - 1) for index in plan.constrained if index]
     return [
         plan.armature_world,
-        *([plan.target_world] if plan.settings.target else []),
+        *(plan.aims if plan.settings.target else []),
         *plan.channels,
         *(quantity for quantity in optional if quantity is not None),
         *constrained,
@@ -89,7 +89,7 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
         rotation_values=tuple(value[:, 3:7] for value in values),
         world_from_armature=world_from_armature,
         armature_from_world=np.linalg.inv(world_from_armature),
-        pole_world=None if pole is None else pole[:, :3, 3],
+        pole_world=None if pole is None else _carried_over(plan, samples, pole)[:, :3, 3],
         plane_world=at(plan.plane_world),
         influence=np.full(1, plan.settings.influence) if influence is None else np.clip(influence, 0.0, 1.0),
         bend=at(plan.animated_settings.get("bend")),
@@ -106,7 +106,29 @@ def aimed(motion: PlanMotion, target_world: Array) -> AimedMotion:
 
 def followed_motion(plan: ChainPlan, samples: Samples) -> AimedMotion:
     """The same as `plan_motion`, of a chain that has a target."""
-    return aimed(plan_motion(plan, samples), samples.on(plan.frames).every(plan.target_world))
+    return aimed(plan_motion(plan, samples), every_row(target_matrices(plan, samples.on(plan.frames)), len(plan.frames)))
+
+
+def target_matrices(plan: ChainPlan, samples: Samples) -> Array:
+    """Where the tip is to be and how the end bone turns there: world matrices `(F, 4, 4)`, or one row where all is still.
+
+    Of a limb with other proportions the target is as far from the chain's root joint, scaled, as it is from the source's.
+    """
+    matrices = _carried_over(plan, samples, samples[plan.target_world])
+    if plan.source is not None:
+        matrices[:, :3, :3] = matrices[:, :3, :3] @ plan.source.turn
+    return matrices
+
+
+def _carried_over(plan: ChainPlan, samples: Samples, matrices: Array) -> Array:
+    """World matrices `(F, 4, 4)` with their places brought from the source's root joint, if there is one, to the chain's."""
+    if plan.source is None:
+        return matrices
+    source, own = (samples[quantity][:, :3, 3] for quantity in plan.carried_over)
+    places = own + plan.source.scale * (matrices[:, :3, 3] - source)
+    carried = np.array(every_row(matrices, len(places)))
+    carried[:, :3, 3] = places
+    return carried
 
 
 def points(matrices: Array, places: Array) -> Array:

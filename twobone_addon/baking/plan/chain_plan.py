@@ -16,6 +16,18 @@ from ...settings import BakeSettings
 
 
 @dataclass(frozen=True, slots=True)
+class SourceLimb:
+    """Another character's limb, whose motion a chain of other proportions follows."""
+
+    root: Quantity
+    """Where its root joint is, in the world."""
+    scale: float
+    """How many times as far from the chain's root joint its target is as the source is from its own."""
+    turn: Array
+    """`(3, 3)` from the orientation of the chain's end bone at rest to that of the target, both in the world."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChainPlan:
     """One chain to bake, found and checked; nothing has been changed yet."""
 
@@ -48,6 +60,8 @@ class ChainPlan:
     """Settings of the stored chain that are read per frame, by name."""
     notes: tuple[str, ...]
     """What a person should know before or after the bake."""
+    source: SourceLimb | None = None
+    """The limb from which target and pole are taken over; `None` where they are followed where they are."""
     hinges: Hinges | None = None
     """What other frames have told about the limb's bend, at these `frames`; `None` where nobody has looked at others."""
 
@@ -65,6 +79,16 @@ class ChainPlan:
     def target_world(self) -> Quantity:
         """What the tip follows, of a chain that has a target."""
         return Quantity("WORLD", self.settings.target, self.settings.target_bone)
+
+    @property
+    def aims(self) -> list[Quantity]:
+        """What has to be known to say where the tip is to be; see `motion.plan_motion.target_matrices`."""
+        return [self.target_world, *self.carried_over]
+
+    @property
+    def carried_over(self) -> list[Quantity]:
+        """The root joints of the source and of the chain, in the world, where one is taken over to the other."""
+        return [self.source.root, Quantity("WORLD", self.names.armature, self.rest.upper.name)] if self.source else []
 
     @property
     def pole_world(self) -> Quantity | None:

@@ -26,6 +26,7 @@ from ...unused import unused
 from .chain_plan import ChainPlan
 from .finding import FoundChain, end_bone_of, find_chain
 from .frame_choice import choose_frames
+from .source_limb import source_limb
 
 MOST_CHANNELS = 4
 """Of one property: those of a quaternion."""
@@ -82,6 +83,7 @@ def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:
         keyed={},
         repeats=_repeats(armature, settings, rest),
         animated_settings=_animated_settings(armature, settings),
+        source=source_limb(settings, armature, rest, end_bone),
         notes=(*_notes(armature, rest), *_lost(followed), *unused(settings, settings.asked).values()),
     )
     return with_keyed(plan, armature, plan.keyed_paths())
@@ -98,6 +100,8 @@ def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> Chain
 def _followed(settings: BakeSettings) -> list[tuple[str, str, str]]:
     """What the chain depends on: its role, and the names of object and bone."""
     followed = [("Target", settings.target, settings.target_bone)] if settings.target else []
+    if settings.target_root_bone:
+        followed.append(("Target root", settings.target, settings.target_root_bone))
     if settings.plane == "POLE":
         followed.append(("Pole", settings.pole, settings.pole_bone))
     if settings.plane == "OBJECT":

@@ -19,7 +19,16 @@ from ...scene.paths import rotation_path
 from ...scene.rest_bones import read_rest_bone
 from ...scene.walk.present import present_samples
 from ...settings import LIMB_PLANES, BakeSettings
-from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, followed_motion, motion_quantities, plan_motion, points
+from ..motion.plan_motion import (
+    AimedMotion,
+    PlanMotion,
+    aimed,
+    followed_motion,
+    motion_quantities,
+    plan_motion,
+    points,
+    target_matrices,
+)
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
 from .curve_values import Surroundings, rotation_curves
@@ -152,7 +161,7 @@ def present_motion(
     for quantity in plan.channels:
         if quantity.bone in known:
             samples.values[quantity][0, 3:] = known[quantity.bone]
-    target = samples.every(plan.target_world).copy() if plan.settings.target else np.eye(4)[None]
+    target = np.array(target_matrices(plan, samples)) if plan.settings.target else np.eye(4)[None]
     target[:, :3, 3] = points(target, present.offset) if place_world is None else place_world
     return plan, aimed(plan_motion(plan, samples), target)
 

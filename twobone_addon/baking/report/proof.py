@@ -14,7 +14,7 @@ from ...scene.lookup import object_named
 from ...scene.walk.evaluate import Quantity, Samples
 from ...solver import Reach
 from ..motion.curve_motion import CurveMotion
-from ..motion.plan_motion import points
+from ..motion.plan_motion import points, target_matrices
 from ..pose.solving import SolvedChain
 from .between import Between, Track, keyed_intervals, measured_frames, quarters, worst_between, worst_intervals, worth_a_look
 from .sight import Sight
@@ -47,7 +47,7 @@ def proof_quantities(solved: SolvedChain) -> list[Quantity]:
     """What to sample of the baked animation: the joints, the target and the armature."""
     plan = solved.plan
     carriers = dict.fromkeys([*plan.rest.turning, len(plan.rest.bones) - 1])
-    return [plan.armature_world, plan.target_world, *(plan.pose(index) for index in carriers)]
+    return [plan.armature_world, *plan.aims, *(plan.pose(index) for index in carriers)]
 
 
 def proof_frames(solved: SolvedChain) -> Array:
@@ -60,7 +60,7 @@ def track(solved: SolvedChain, samples: Samples) -> Track:
     plan, count = solved.plan, len(samples.frames)
     world = samples[plan.armature_world]
     joints = [every_row(points(world, joint), count) for joint in _joints(solved, samples)]
-    targets = points(samples[plan.target_world], solved.pose.target_offset)
+    targets = points(target_matrices(plan, samples), solved.pose.target_offset)
     return Track(samples.frames, np.stack(joints, axis=1), every_row(targets, count))
 
 
@@ -85,7 +85,7 @@ def moments_between(solved: SolvedChain, at_frames: Track, motion: CurveMotion, 
 
 def _targets_between(solved: SolvedChain, at_frames: Track, motion: CurveMotion) -> Array | None:
     """Where the tip is to be, `(M - 1, 3, 3)`, at the quarters of each interval; `None` where curves do not tell."""
-    found = motion.find(solved.plan.target_world)
+    found = motion.find(solved.plan.target_world) if solved.plan.source is None else None
     if found is None or len(at_frames.frames) <= 1:
         return None
     places = points(found, solved.pose.target_offset)
@@ -104,7 +104,7 @@ def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Meas
     world_from_armature = samples[plan.armature_world]
     linear = world_from_armature[:, :3, :3]
     joints = _joints(solved, samples)
-    targets_world = points(samples[plan.target_world], pose.target_offset)
+    targets_world = points(target_matrices(plan, samples), pose.target_offset)
     targets = points(np.linalg.inv(world_from_armature), targets_world)
     root, tip = joints[0], joints[-1]
     missed = in_plane(frames, tip - targets)

@@ -16,7 +16,7 @@ from ...scene.rig.showing import Shown, shown_bone
 from ...scene.rig.skin import hidden_skins
 from ...scene.rig.switches import influences_change
 from ...scene.walk.evaluate import Quantity, Samples
-from ..motion.plan_motion import points
+from ..motion.plan_motion import points, target_matrices
 from ..pose.solving import SolvedChain
 from .between import distances
 
@@ -74,7 +74,7 @@ def sight_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
     plan = solved.plan
     tip = plan.pose(len(plan.rest.bones) - 1)
     seen = [Quantity("WORLD", shown.armature), Quantity("POSE", shown.armature, shown.bone)]
-    return [plan.armature_world, plan.target_world, tip, *seen]
+    return [plan.armature_world, *plan.aims, tip, *seen]
 
 
 def unmeasured(solved: SolvedChain, shown: Shown) -> Sight:
@@ -92,7 +92,7 @@ def sight(solved: SolvedChain, shown: Shown, samples: Samples, limb_length: floa
     posed = samples[Quantity("POSE", other.name, shown.bone)]
     seen = points(samples[Quantity("WORLD", other.name)], points(posed, at_rest[:3]))
     tip = points(world, points(samples[plan.pose(len(plan.rest.bones) - 1)], plan.rest.tip))
-    target = points(samples[plan.target_world], solved.pose.target_offset)
+    target = points(target_matrices(plan, samples), solved.pose.target_offset)
     away = np.broadcast_to(distances(seen, target), samples.frames.shape)
     apart = np.broadcast_to(distances(seen, tip), samples.frames.shape)
     if apart.max() <= APART * limb_length or not np.isfinite(away).any():
