@@ -38,6 +38,9 @@ def make_shots(folder: Path) -> None:
         for side, names in targets.items():
             for target in names:
                 make_target(target, side)
+    stairs = bpy.data.meshes.new("Stairs")
+    stairs.from_pydata([(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], [], [(0, 1, 2, 3)])
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Stairs", stairs))
     for name in ("Ankle", "Knee"):
         bpy.context.scene.collection.objects.link(bpy.data.objects.new(name, None))
     bpy.data.objects["Knee"].location = (across("L"), -1.0, 0.5)
@@ -45,6 +48,8 @@ def make_shots(folder: Path) -> None:
     chain = rig.twobone.chains.add()
     chain.upper, chain.lower, chain.target, chain.plane = "thigh.L", "shin.L", foot, "YZ"
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / PLAIN))
+    rig.pose.bones["hips"].keyframe_insert("location", frame=1)
+    rig.pose.bones["hips"].keyframe_insert("location", frame=FRAMES)
     constraint = rig.pose.bones["shin.L"].constraints.new("IK")
     constraint.target, constraint.chain_count = foot, 2
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / ON_IK))
@@ -60,8 +65,10 @@ def make_legs(name: str, *parts: str) -> None:
     bpy.context.view_layer.objects.active = character
     bpy.ops.object.mode_set(mode="EDIT")
     joints = ((0.0, 1.0), (-0.04, 0.55), (0.0, 0.1), (-0.15, 0.0))
+    hips = character.data.edit_bones.new("hips")
+    hips.head, hips.tail = (0.0, 0.0, 1.0), (0.0, 0.0, 1.2)
     for side in "LR":
-        above = None
+        above = hips
         for part, head, tail in zip(parts, joints, joints[1:], strict=False):
             bone = character.data.edit_bones.new(part.format(side))
             bone.head, bone.tail, bone.parent = (across(side), *head), (across(side), *tail), above
