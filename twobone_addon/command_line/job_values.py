@@ -15,6 +15,9 @@ from ..options import Kind, check, is_finite, shown
 from ..settings import OPTION
 from .outcomes import UsageError
 
+USES = ("bake", "convert", "target", "clear")
+"""What a batch does with each shot: the sub-command of that name."""
+
 VARIABLE = re.compile(r"\$\{?\w+\}?")
 """An environment variable in a path, as a shell writes it."""
 

@@ -15,15 +15,12 @@ from ..options import shown
 from ..settings import BakeSettings
 from .chain_flags import ChainGroup
 from .job_reading import read_job_data
-from .job_values import JobValues
+from .job_values import USES, JobValues
 from .outcomes import UsageError
 from .version import FORMAT
 
 LABEL = "name"
 """Key of a chain's table that is no setting: what reports of the dry run call it."""
-
-USES = ("bake", "convert", "target", "clear")
-"""What a batch does with each shot: the sub-command of that name."""
 
 SHOT_KEYS = {"file", "output", "scene", "chains"}
 """Keys of a shot's table that are no settings."""
