@@ -9,6 +9,7 @@ from tests.baking.scenes import BoneShape, add_empty, build_armature, set_range
 from tests.interface.acting import joints_world
 from twobone_addon.interface.live import following
 from twobone_addon.interface.overlay import data as overlay_data
+from twobone_addon.scene.versions import curve_bag
 
 STRAIGHT = (BoneShape("upper", (0, 0, 2), (0, 0, 1)), BoneShape("lower", (0, 0, 1), (0, 0, 0), "upper", connected=True))
 PRESENT = 10
@@ -69,3 +70,30 @@ def test_a_bent_limb_needs_no_look_at_other_frames(leg):
     bpy.context.scene.frame_set(1)
     bpy.ops.twobone.live(state="ON")
     assert not bpy.app.timers.is_registered(following._look_again)
+
+
+def turn_bends(rig):
+    """Let the limb bend about another axis at the frames around: its Z part the other way round."""
+    curve = curve_bag(rig).fcurves.find('pose.bones["lower"].rotation_quaternion', index=3)
+    for key in curve.keyframe_points:
+        key.co.y *= -1
+    curve.update()
+
+
+def test_live_looks_again_once_keys_at_other_frames_have_changed(leg):
+    bpy.ops.twobone.live(state="ON")
+    following._look_again()
+    bpy.app.timers.unregister(following._look_again)
+    before = knee(leg)
+    turn_bends(leg)
+    bpy.context.view_layer.update()
+    assert bpy.app.timers.is_registered(following._look_again)
+    bpy.app.timers.unregister(following._look_again)
+    following._look_again()
+    bpy.context.view_layer.update()
+    lived = knee(leg)
+    assert not bpy.app.timers.is_registered(following._look_again), "it looks for ever"
+    bpy.ops.twobone.live(state="OFF")
+    bpy.context.scene.frame_set(PRESENT)
+    assert np.linalg.norm(lived - before) > 0.1, "nothing has changed"
+    assert np.linalg.norm(lived - baked_knee(leg)) < 1e-4

@@ -86,9 +86,9 @@ def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None
     """
     plan = plan_bake(scene, settings, None)
     offset = np.zeros(3)
-    if settings.target_offset == "KEEP" and known is not None:
+    if keeps_offset(settings) and known is not None:
         offset = known.offset
-    elif settings.target_offset == "KEEP":
+    elif keeps_offset(settings):
         first = replace(plan, frames=plan.report_frames[:1], report_rows=np.zeros(1, dtype=int))
         samples = sample(scene, motion_quantities(first), first.frames)
         offset = target_offset(first, followed_motion(first, samples))
@@ -97,9 +97,19 @@ def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None
 
 def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
     """Whether only a look at another frame tells the offset that these settings want kept."""
-    return settings.target_offset == "KEEP" and any(
+    return keeps_offset(settings) and any(
         getattr(present.wanted, name) != getattr(settings, name) for name in SAY_THE_OFFSET
     )
+
+
+def keeps_offset(settings: BakeSettings) -> bool:
+    """Whether the chain stays as far from its target as it is at the first frame."""
+    return settings.target_offset == "KEEP"
+
+
+def has_looked(present: PresentPlan) -> bool:
+    """Whether other frames have told something of the plan, which changes with their keys."""
+    return present.look is not None or keeps_offset(present.wanted)
 
 
 def needs_frames_around(present: PresentPlan, motion: PlanMotion) -> bool:

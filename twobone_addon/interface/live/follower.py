@@ -16,6 +16,8 @@ class Following:
     present: PresentPlan
     is_straight: bool = False
     """Whether only a look at other frames tells the plane of the limb."""
+    is_old: bool = False
+    """Whether keys have changed since that look, or since the look that told the target's offset."""
     base: Channels = field(default_factory=dict)
     left: Channels = field(default_factory=dict)
     """What the channels held when the chain was posed last."""

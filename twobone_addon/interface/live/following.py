@@ -14,7 +14,9 @@ import bpy
 from ...baking.plan.completing import StoredChain, stored_settings
 from ...baking.pose.present import (
     ChannelValue,
+    has_looked,
     is_current,
+    keeps_offset,
     needs_frames_around,
     needs_look,
     present_channels,
@@ -151,9 +153,13 @@ def _is_on(key: Key) -> bool:
 
 
 def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Somebody moved something."""
+    """Somebody moved something, or changed keys."""
+    keyed = any(isinstance(update.id, bpy.types.Action) for update in depsgraph.updates)
     for key in _concerned(scene, depsgraph):
         follower = following[key]
+        if keyed and has_looked(follower.present):
+            follower.is_old = True
+            _later(_look_again)
         before, follower.was_undone, was_undone = follower.left, False, follower.was_undone
         moved = _follow_or_stop(key, scene, depsgraph)
         if moved and not was_undone and key in following and scene.tool_settings.use_keyframe_insert_auto:
@@ -245,12 +251,13 @@ def _look_again() -> float | None:
             continue
         try:
             settings = stored_settings(armature, chain, {})
-            if needs_look(follower.present, settings):
+            if needs_look(follower.present, settings) or (follower.is_old and keeps_offset(settings)):
                 follower.present = present_plan(context.scene, settings)
-            elif follower.is_straight:
+            elif follower.is_straight or follower.is_old:
                 follower.present = with_frames_around(context.scene, follower.present)
             else:
                 continue
+            follower.is_old = False
             _follow(key, context.scene, context.evaluated_depsgraph_get())
         except TwoBoneError as error:
             _stop(key, str(error))
