@@ -193,3 +193,14 @@ def test_drawing_leaves_the_gpus_state_as_it_was(leg, monkeypatch, in_front):
 def test_without_a_viewport_nothing_is_drawn(leg):
     overlay_drawing.draw()
     assert overlay_data.shown.picture is None
+
+
+def test_a_limb_without_keys_follows_its_target_after_a_look_at_all_frames(leg):
+    """Nothing but the target moves, so the limb's own motion is one row for all frames."""
+    chain = leg.twobone.chains[0]
+    chain.plane = "POSE"
+    chain.target.animation_data_clear()
+    for place in ((0.1, 0.4, 0.4), (0.1, -0.3, 0.5)):
+        chain.target.location = place
+        assert np.allclose(tip_of(leg), place, atol=1e-5)
+        overlay_data.make_path()

@@ -97,9 +97,7 @@ def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None
 
 def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
     """Whether only a look at another frame tells the offset that these settings want kept."""
-    return keeps_offset(settings) and any(
-        getattr(present.wanted, name) != getattr(settings, name) for name in SAY_THE_OFFSET
-    )
+    return keeps_offset(settings) and any(getattr(present.wanted, name) != getattr(settings, name) for name in SAY_THE_OFFSET)
 
 
 def keeps_offset(settings: BakeSettings) -> bool:
@@ -121,8 +119,10 @@ def needs_frames_around(present: PresentPlan, motion: PlanMotion) -> bool:
 def with_frames_around(scene: Scene, present: PresentPlan) -> PresentPlan:
     """The plan after a look at all frames of the bake, which are sampled; raises a `TwoBoneError`."""
     plan = plan_bake(scene, present.wanted, None)
-    motion = plan_motion(plan, sample(scene, motion_quantities(plan), plan.frames))
-    return replace(present, look=Look(plan.frames, hinges_of(plan, motion)))
+    hinges = hinges_of(plan, plan_motion(plan, sample(scene, motion_quantities(plan), plan.frames)))
+    # What never moves is sampled once for all frames.
+    known = plan.frames if hinges is None else plan.frames[: len(hinges.axes)]
+    return replace(present, look=Look(known, hinges))
 
 
 def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
