@@ -10,7 +10,7 @@ from tests.baking.scenes import Limb, add_empty, bake, key_channel, key_places, 
 from tests.baking.switched_leg import switched_leg
 from twobone_addon.scene.keys.reading import key_frames
 from twobone_addon.scene.rig.chain_finding import chain_from_names
-from twobone_addon.scene.rig.showing import shown_bone
+from twobone_addon.scene.sight.showing import shown_bone
 from twobone_addon.scene.versions import curve_bag
 
 FIRST, LAST = 1, 24

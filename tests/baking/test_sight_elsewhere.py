@@ -11,7 +11,7 @@ from tests.baking.switched_leg import switched_leg
 from tests.baking.test_sight import LEG, ON_TARGET, add_target, kinds, names, visible_misses
 from tests.interface.recording import drawn
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
-from twobone_addon.scene.rig.showing import shown_bone
+from twobone_addon.scene.sight.showing import shown_bone
 from twobone_addon.scene.versions import curve_bag
 
 

@@ -16,10 +16,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from twobone_addon.solver.chain import solve_chain
-from twobone_addon.solver.chain_descent import descend
-from twobone_addon.solver.chain_request import read_request
-from twobone_addon.solver.chain_search import aim
+from twobone_addon.solver.chains.chain import solve_chain
+from twobone_addon.solver.chains.descent import descend
+from twobone_addon.solver.chains.request import read_request
+from twobone_addon.solver.chains.search import aim
 from twobone_addon.solver.forward import forward
 
 REACHED = 1e-6

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from twobone_addon.command_line.arguments import CODES, parse
-from twobone_addon.command_line.jobs import load_job
+from twobone_addon.command_line.jobs.job import load_job
 from twobone_addon.command_line.outcomes import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from twobone_addon.command_line.batch.shots import find_shots
-from twobone_addon.command_line.jobs import Job
+from twobone_addon.command_line.jobs.job import Job
 from twobone_addon.command_line.outcomes import UsageError
 
 

@@ -21,7 +21,7 @@ from tests.curves.motions import (
 )
 from twobone_addon.curves.bezier import evaluate
 from twobone_addon.curves.frames import subframe_grid
-from twobone_addon.curves.reduction import reduce_keys
+from twobone_addon.curves.reducing.reduction import reduce_keys
 
 
 def reduced(motion, start, end, tolerance, **options):

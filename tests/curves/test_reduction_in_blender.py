@@ -9,7 +9,7 @@ from tests.curves.decimating import decimated_keys  # noqa: E402
 from tests.curves.mocap import needs_walk, walk_limbs  # noqa: E402
 from tests.curves.motions import SAMPLES, SUB_FRAMES, TARGETS, angles_towards, drift_from, smooth_keys, steps, tips  # noqa: E402
 from twobone_addon.curves.frames import subframe_grid  # noqa: E402
-from twobone_addon.curves.reduction import reduce_keys  # noqa: E402
+from twobone_addon.curves.reducing.reduction import reduce_keys  # noqa: E402
 
 ALIGNED = 3
 FRAMES = np.arange(1.0, 201.0)

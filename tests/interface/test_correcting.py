@@ -7,10 +7,10 @@ import pytest
 
 from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.recording import Acting, Layout, Windows, sidebar
-from twobone_addon.interface.operators import correcting
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from twobone_addon.interface.operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
-from twobone_addon.interface.operators.progress import ShowsProgress
+from twobone_addon.interface.running import correcting
+from twobone_addon.interface.running.progress import ShowsProgress
 
 ABOUT = {
     TWOBONE_OT_bake: {"armature", "upper", "lower", "target", "plane", "keys"},

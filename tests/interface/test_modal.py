@@ -9,9 +9,9 @@ import pytest
 from tests.baking.file_dump import differences, dump_file
 from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.recording import Acting, Windows, sidebar
-from twobone_addon.interface.operators import progress
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake_all
-from twobone_addon.interface.operators.progress import ShowsProgress
+from twobone_addon.interface.running import progress
+from twobone_addon.interface.running.progress import ShowsProgress
 
 
 @pytest.fixture

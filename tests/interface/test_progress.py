@@ -12,7 +12,7 @@ from twobone_addon.baking.fk_to_target.baking import bake_targets_steps
 from twobone_addon.baking.ik_to_fk.converting import convert_steps
 from twobone_addon.baking.ik_to_fk.plans import Conversion
 from twobone_addon.baking.plan.completing import stored_settings
-from twobone_addon.interface.operators.progress import Begun
+from twobone_addon.interface.running.progress import Begun
 
 
 def bake(scene, settings, _rig):

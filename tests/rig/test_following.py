@@ -7,11 +7,11 @@ import pytest
 
 from tests.rig.matrices import affine, limb, motion_under, plane_frames, resting, single_precision
 from twobone_addon.rig.bones import ChainMotion, RestBone, RestChain
-from twobone_addon.rig.inverse import Task, follow_targets
-from twobone_addon.rig.planes import in_plane, out_of_plane
-from twobone_addon.rig.posing import Laying, by_angles, link_vectors, rest_reference, towards, turn_bones
+from twobone_addon.rig.following.inverse import Task, follow_targets
+from twobone_addon.rig.following.posing import Laying, by_angles, link_vectors, rest_reference, towards, turn_bones
+from twobone_addon.rig.planes.plane_frames import in_plane, out_of_plane
+from twobone_addon.rig.planes.turning import hinge_axis
 from twobone_addon.rig.rotations import about_axis
-from twobone_addon.rig.turning import hinge_axis
 from twobone_addon.solver import Reach, ReachOptions
 
 COUNT = 40
@@ -164,7 +164,7 @@ def test_a_target_that_moves_smoothly_out_of_reach_is_pointed_at_smoothly(rng):
 @pytest.mark.parametrize("laying", [KEEP, FLATTEN], ids=["keep", "flatten"])
 @pytest.mark.parametrize("inherit_scale", ["ALIGNED", "NONE_LEGACY"])
 def test_nothing_is_searched_where_nothing_is_scaled(rng, monkeypatch, inherit_scale, laying):
-    monkeypatch.setattr("twobone_addon.rig.inverse.search", None)
+    monkeypatch.setattr("twobone_addon.rig.following.inverse.search", None)
     frames = plane_frames(rng, COUNT)
     for _ in range(20):
         upper, lower = limb(rng).bones

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.rig.matrices import affine, rotations
 from twobone_addon.rig.bones import RestBone, RestChain
-from twobone_addon.rig.limb_normals import limb_normals
-from twobone_addon.rig.limb_planes import carried_normal, plane_through_pole, plane_with_normal
+from twobone_addon.rig.planes.limb_normals import limb_normals
+from twobone_addon.rig.planes.limb_planes import carried_normal, plane_through_pole, plane_with_normal
 from twobone_addon.rig.rotations import about_axis, least_turn, twists_about
 
 EXACT = 1e-12

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from tests.rig.matrices import affine
-from twobone_addon.rig.planes import carried_frames, from_plane, has_plane, in_plane, letter_axes, nearest_letters, out_of_plane
+from twobone_addon.rig.planes.plane_frames import (
+    carried_frames,
+    from_plane,
+    has_plane,
+    in_plane,
+    letter_axes,
+    nearest_letters,
+    out_of_plane,
+)
 
 EXACT = 1e-12
 LETTERS = {"XY": (0, 0, 1), "XZ": (0, -1, 0), "YZ": (1, 0, 0)}

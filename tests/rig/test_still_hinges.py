@@ -8,9 +8,8 @@ import pytest
 from tests.rig.matrices import affine, limb, motion_under, plane_frames, rotations, single_precision
 from tests.rig.test_following import task_for
 from twobone_addon.rig.bones import RestBone
-from twobone_addon.rig.inverse import follow_targets
-from twobone_addon.rig.planes import in_plane, out_of_plane
-from twobone_addon.rig.posing import (
+from twobone_addon.rig.following.inverse import follow_targets
+from twobone_addon.rig.following.posing import (
     by_angles,
     link_vectors,
     pose_with_rotations,
@@ -19,8 +18,9 @@ from twobone_addon.rig.posing import (
     turn_bones,
     with_rotations,
 )
+from twobone_addon.rig.following.still_hinges import still_hinges
+from twobone_addon.rig.planes.plane_frames import in_plane, out_of_plane
 from twobone_addon.rig.rotations import from_quaternion
-from twobone_addon.rig.still_hinges import still_hinges
 from twobone_addon.solver import Reach
 
 COUNT = 200

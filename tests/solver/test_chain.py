@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from twobone_addon.errors import SettingError
-from twobone_addon.solver.chain import REACH_TOLERANCE, solve_chain
+from twobone_addon.solver.chains.chain import REACH_TOLERANCE, solve_chain
 from twobone_addon.solver.forward import forward
 from twobone_addon.solver.reach import Reach
 from twobone_addon.solver.two_bone import solve_two_bone

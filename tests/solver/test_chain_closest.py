@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from twobone_addon.solver.chain import solve_chain
+from twobone_addon.solver.chains.chain import solve_chain
 from twobone_addon.solver.forward import forward
 from twobone_addon.solver.reach import Reach
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from twobone_addon.solver.chain import solve_chain
-from twobone_addon.solver.chain_paths import cheapest_sequence
+from twobone_addon.solver.chains.chain import solve_chain
+from twobone_addon.solver.chains.paths import cheapest_sequence
 from twobone_addon.solver.forward import forward
 from twobone_addon.solver.reach import Reach
 

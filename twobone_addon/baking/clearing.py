@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..rig.scaling import scale_carriers
+from ..rig.following.scaling import scale_carriers
 from ..scene.blender_types import Object, Scene
 from ..scene.keys.clearing import count_baked_keys, remove_baked_keys, remove_stretch
 from ..scene.keys.destinations import remove_baked_strip

@@ -16,8 +16,8 @@ from ..scene.lookup import find_armature, objects_by_name
 from ..scene.moves.dependencies import dependencies
 from ..scene.moves.stillness import Stillness
 from ..scene.rig.chain_finding import ChainNames
-from ..scene.rig.rig_ik import RigIk, RigReader
 from ..scene.rig.rigify_reading import rigify_limbs
+from ..scene.sight.rig_ik import RigIk, RigReader
 from ..scene.walk.evaluate import Quantity
 from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings

@@ -16,8 +16,8 @@ from ..scene.keys.reading import read_keyed
 from ..scene.keys.writing import ChannelKeys, write_keys
 from ..scene.lookup import find_armature
 from ..scene.rig.chain_finding import ChainNames
-from ..scene.rig.showing import hindrances, shown_bone
-from ..scene.rig.switches import Setting, fk_settings, set_value
+from ..scene.sight.showing import hindrances, shown_bone
+from ..scene.sight.switches import Setting, fk_settings, set_value
 from ..scene.versions import curve_bag
 from ..scene.walk.restoring import edits_kept, frame_and_edits_kept
 from ..settings import BakeSettings

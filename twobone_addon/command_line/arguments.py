@@ -14,12 +14,10 @@ from ..baking.ik_to_fk.switches import SWITCHES
 from ..options import Option
 from ..settings.contacts import CONTACT_OPTIONS
 from ..settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
-from .chain_flags import ChainGroup, add_ground_velocity, add_option_flags, add_setting_flags
 from .files.outputs import file_name, file_path
-from .numbers import count, duration, some
-from .outcomes import ExitCode, UsageError
-from .schemas import NAMES
-from .shared_flags import (
+from .flags.chain_flags import ChainGroup, add_ground_velocity, add_option_flags, add_setting_flags
+from .flags.numbers import count, duration, some
+from .flags.shared_flags import (
     add_actions,
     add_chosen_chains,
     add_completeness,
@@ -30,6 +28,8 @@ from .shared_flags import (
     add_strictness,
     add_upgrade,
 )
+from .outcomes import ExitCode, UsageError
+from .schemas import NAMES
 from .version import addon_version
 
 PROGRAM = "blender [SHOT.blend] --command twobone"

@@ -10,21 +10,21 @@ import bpy
 
 from ..errors import SettingError, TwoBoneError
 from .arguments import parse
-from .baking_command import bake_command, report_command
 from .batch.batch_command import batch_command
-from .clearing_command import clear_command
-from .contacts_command import contacts_command
-from .converting_command import convert_command, target_command
+from .commands.baking import bake_command, report_command
+from .commands.clearing import clear_command
+from .commands.contacts import contacts_command
+from .commands.converting import convert_command, target_command
+from .commands.limbs import limbs_command
+from .commands.listing import chains_command
+from .commands.planting import fit_root_command, plant_command
 from .files.claims import claimed
 from .files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
-from .limbs_command import limbs_command
-from .listing import chains_command
+from .files.shot_files import save_goal, source_of
 from .outcomes import ExitCode, FileError, Outcome, StoppedError, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over
-from .planting_command import fit_root_command, plant_command
 from .provenance import with_provenance
 from .schemas import schema_command
-from .shot_files import save_goal, source_of
 from .stopping import stopped_by_signals
 
 NAME = "twobone"

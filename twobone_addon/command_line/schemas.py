@@ -16,7 +16,7 @@ from ..baking.report.records import ChainReport, Refused, Statement
 from ..options import Kind, Option
 from ..settings import OPTIONS, BakeSettings
 from .batch.summary import STATES, ShotRecord
-from .job_values import USES
+from .jobs.values import USES
 from .outcomes import ExitCode, Outcome
 from .output import Voice
 from .version import FORMAT

@@ -14,8 +14,8 @@ from ..baking.plan.completing import completed, over_stored, stored_chains, stor
 from ..errors import ObjectError, SettingError
 from ..settings import BakeSettings
 from ..unused import unused
-from .chain_flags import ChainGroup, flag
-from .jobs import Job
+from .flags.chain_flags import ChainGroup, flag
+from .jobs.job import Job
 from .outcomes import UsageError
 
 BONES = ("upper", "lower", "tip", "tip_end")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..array_types import Array
-from .still import STILL
+from .reducing.still import STILL
 from .turns import nearest_turn
 
 SAME_POSE = 1e-3

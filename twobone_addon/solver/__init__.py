@@ -18,8 +18,8 @@ Arrays are (..., F, k): any leading dimensions (chains), then frames, then compo
 """
 
 from .angles import hold, sides_with_hysteresis, wrap
-from .chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
-from .chain_sides import CLEAR, bend_sides, bends_of
+from .chains.chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
+from .chains.sides import CLEAR, bend_sides, bends_of
 from .forward import forward
 from .limits import LimitedSolution, solve_two_bone_limited
 from .mid_joint import mid_joint

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes
 from .angles import hold
-from .chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
+from .chains.chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
 from .planar import PlanarSolution, plan_distances, ring_reach, scaled_tips
 from .reach import Reach
 from .reach_options import ReachOptions

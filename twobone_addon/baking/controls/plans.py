@@ -9,9 +9,9 @@ from ...scene.blender_types import Object, Scene
 from ...scene.keys.guarding import refuse_stretched_time, unwritable
 from ...scene.lookup import find_armature
 from ...scene.moves.dependencies import Node
-from ...scene.rig.ik_settings import ik_settings
-from ...scene.rig.rig_ik import RigIk, RigReader
-from ...scene.rig.switches import Setting
+from ...scene.sight.ik_settings import ik_settings
+from ...scene.sight.rig_ik import RigIk, RigReader
+from ...scene.sight.switches import Setting
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
 from ..plan.finding import chain_names

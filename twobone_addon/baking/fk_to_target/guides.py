@@ -8,9 +8,9 @@ import numpy as np
 
 from ...array_types import Array
 from ...arrays import path_length
-from ...rig.limb_normals import resting_hinge
-from ...rig.limb_planes import carried_normal, plane_with_normal
-from ...rig.planes import LETTERS, STRAIGHT, carried_frames, letter_axes
+from ...rig.planes.limb_normals import resting_hinge
+from ...rig.planes.limb_planes import carried_normal, plane_with_normal
+from ...rig.planes.plane_frames import LETTERS, STRAIGHT, carried_frames, letter_axes
 from ...rig.rotations import nearest_rotation, unit
 from ...scene.blender_types import Object, Scene
 from ...scene.empties import add_empty

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...array_types import Array, Indices
 from ...arrays import magnitude
-from ...curves.drift import Drift
 from ...curves.frames import turning_points
-from ...curves.reduction import reduce_keys
+from ...curves.reducing.drift import Drift
+from ...curves.reducing.reduction import reduce_keys
 from ...rig.channels import channel_rotations
 from ...rig.local_rotations import Matrices
 from ...rig.rotations import nearest_rotation

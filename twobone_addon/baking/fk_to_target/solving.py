@@ -8,9 +8,9 @@ import numpy as np
 
 from ...array_types import Array, Mask
 from ...arrays import magnitude, path_length
-from ...rig.planes import out_of_plane
-from ...rig.pole_places import pole_places, seen_normals
-from ...rig.posing import joints_of, pose_path
+from ...rig.following.posing import joints_of, pose_path
+from ...rig.planes.plane_frames import out_of_plane
+from ...rig.planes.pole_places import pole_places, seen_normals
 from ...rig.rotations import nearest_rotation, solve_linear, to_quaternion
 from ...rig.rounding import rounded_at_distance
 from ...scene.walk.quantities import Samples

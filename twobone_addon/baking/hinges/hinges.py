@@ -11,12 +11,12 @@ import numpy as np
 
 from ...array_types import Array
 from ...rig.bones import RestBone, RestChain
-from ...rig.limb_normals import resting_hinge
-from ...rig.limb_planes import rest_normal
-from ...rig.planes import is_bent
+from ...rig.following.scaling import scale_carriers
+from ...rig.planes.limb_normals import resting_hinge
+from ...rig.planes.limb_planes import rest_normal
+from ...rig.planes.plane_frames import is_bent
+from ...rig.planes.turning import hinge_axis
 from ...rig.rotations import unit
-from ...rig.scaling import scale_carriers
-from ...rig.turning import hinge_axis
 from ...scene.blender_types import Object
 from ...scene.keys.rotation_channels import RotationChannels, read_rotation_channels
 from ...scene.rig.chain_finding import ChainNames

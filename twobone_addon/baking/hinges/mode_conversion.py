@@ -8,7 +8,7 @@ import numpy as np
 
 from ...array_types import Array, Indices
 from ...curves.frames import merge_frames, subframe_grid
-from ...curves.reduction import Reduction, reduce_keys
+from ...curves.reducing.reduction import Reduction, reduce_keys
 from ...rig.bones import RestBone
 from ...rig.channels import channel_rotations
 from ...rig.eulers import from_eulers

@@ -14,10 +14,10 @@ from ...array_types import Array
 from ...curves.frames import merge_frames, subframe_grid
 from ...rig.bones import BoneChannels, ChainMotion, RestChain
 from ...rig.channels import channel_rotations
-from ...rig.planes import LETTERS, carried_frames, has_plane, letter_axes
-from ...rig.posing import rest_reference
+from ...rig.following.posing import rest_reference
+from ...rig.planes.plane_frames import LETTERS, carried_frames, has_plane, letter_axes
+from ...rig.planes.turning import hinge_axis
 from ...rig.rotations import determinant, unit
-from ...rig.turning import hinge_axis
 from ...scene.blender_types import Object
 from ...scene.keys.reading import key_frames, motion_curves
 from ...scene.lookup import objects_by_name

@@ -7,8 +7,8 @@ import numpy as np
 from ...array_types import Array
 from ...rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
 from ...rig.channels import channel_rotations
-from ...rig.planes import carried_frames, has_plane, letter_axes
-from ...rig.posing import Reference, present_reference, rest_reference
+from ...rig.following.posing import Reference, present_reference, rest_reference
+from ...rig.planes.plane_frames import carried_frames, has_plane, letter_axes
 from ...rig.rotations import determinant
 from ...scene.blender_types import Object
 from ...scene.lookup import objects_by_name, rotation_values

@@ -16,9 +16,9 @@ from ...arrays import magnitude, path_length
 from ...errors import ChainError
 from ...rig.bones import BoneChannels, ChainMotion
 from ...rig.channels import channel_rotations
+from ...rig.following.posing import joints_of, pose_path
 from ...rig.inheritance import parent_transform, pose_with_channels
 from ...rig.local_rotations import Matrices
-from ...rig.posing import joints_of, pose_path
 from ...rig.rotations import nearest_rotation
 from ...scene.keys.tables import ChannelKeys, blank_keys
 from ...scene.paths import rotation_path

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...array_types import Array, Indices
 from ...arrays import frame_rows, magnitude
-from ...curves.drift import portions
 from ...curves.frames import turning_points
-from ...curves.reduction import Reduction, reduce_keys
+from ...curves.reducing.drift import portions
+from ...curves.reducing.reduction import Reduction, reduce_keys
 from ...rig.bones import BoneChannels, RestBone
 from ...rig.channels import channel_rotations
 from ...rig.inheritance import pose_with_channels

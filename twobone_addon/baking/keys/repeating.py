@@ -14,7 +14,7 @@ import numpy as np
 from ...array_types import Array, Indices
 from ...arrays import frame_rows, magnitude
 from ...curves.bezier import Keys, evaluate
-from ...curves.drift import portions
+from ...curves.reducing.drift import portions
 from ...rig.channels import channel_rotations
 from ...scene.keys.tables import INTERPOLATION, KEY_GENERATED, NEAR_FRAME, ChannelKeys, some_keys
 from ...scene.paths import rotation_path

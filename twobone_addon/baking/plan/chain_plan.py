@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ...array_types import Array
 from ...rig.bones import RestBone, RestChain
-from ...rig.limb_normals import Hinges
-from ...rig.scaling import scale_carriers
+from ...rig.following.scaling import scale_carriers
+from ...rig.planes.limb_normals import Hinges
 from ...scene.keys.tables import Keyed
 from ...scene.paths import rotation_path, scale_path
 from ...scene.rig.chain_names import ChainNames

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...array_types import Array
-from ...rig.planes import flat_letters, nearest_letters, thin_letters
+from ...rig.planes.plane_frames import flat_letters, nearest_letters, thin_letters
 from ...scene.blender_types import Object
 from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.rest_reading import all_places, mesh_extents, read_rest_chain

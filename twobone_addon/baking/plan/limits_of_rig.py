@@ -9,9 +9,9 @@ import numpy as np
 from ...array_types import Array
 from ...errors import ChainError
 from ...rig.bones import RestChain
-from ...rig.hinge_limits import joint_limits_in_plane
-from ...rig.limb_normals import resting_hinge
-from ...rig.limb_planes import rest_normal
+from ...rig.planes.hinge_limits import joint_limits_in_plane
+from ...rig.planes.limb_normals import resting_hinge
+from ...rig.planes.limb_planes import rest_normal
 from ...scene.blender_types import Object
 from ...scene.rig.chain_finding import chain_from_names
 from ...scene.rig.limits_reading import turn_limits

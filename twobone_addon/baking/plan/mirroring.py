@@ -15,7 +15,7 @@ import numpy as np
 
 from ...array_types import Array
 from ...errors import ChainError
-from ...rig.planes import LETTERS, carried_frames, letter_axes
+from ...rig.planes.plane_frames import LETTERS, carried_frames, letter_axes
 from ...scene.blender_types import Object
 from ...scene.lookup import objects_by_name, other_side
 from ...settings import LIMB_PLANES, PAIRS

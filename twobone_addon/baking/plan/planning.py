@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...array_types import Array
 from ...errors import ChainError, DependencyError
 from ...rig.bones import RestChain
-from ...rig.scaling import bone_that_stops_stretch, scale_carriers
+from ...rig.following.scaling import bone_that_stops_stretch, scale_carriers
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.clearing import has_baked_keys
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable

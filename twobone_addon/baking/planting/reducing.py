@@ -9,7 +9,7 @@ import numpy as np
 
 from ...array_types import Array, Indices, Mask
 from ...arrays import magnitude
-from ...curves.reduction import Reduction, reduce_keys
+from ...curves.reducing.reduction import Reduction, reduce_keys
 from ...planting.goals import SAMPLES_PER_FRAME
 from ...planting.pins import runs
 from ...scene.keys.writing import ChannelKeys

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...array_types import Array
+from ...rig.following.posing import Laying, Reference, joints_of, pose_path
 from ...rig.inheritance import parent_transform
-from ...rig.limb_normals import Hinges, is_straight, limb_bends, limb_hinges, limb_normals
-from ...rig.limb_planes import LimbPlane, carried_normal, plane_through_pole, plane_with_normal, rest_normal
-from ...rig.planes import is_bent
-from ...rig.posing import Laying, Reference, joints_of, pose_path
+from ...rig.planes.limb_normals import Hinges, is_straight, limb_bends, limb_hinges, limb_normals
+from ...rig.planes.limb_planes import LimbPlane, carried_normal, plane_through_pole, plane_with_normal, rest_normal
+from ...rig.planes.plane_frames import is_bent
+from ...rig.planes.turning import hinge_axis
 from ...rig.rotations import least_turn
-from ...rig.turning import hinge_axis
 from ..motion.plan_motion import PlanMotion, points
 from ..plan.chain_plan import ChainPlan
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...array_types import Array, Codes
 from ...arrays import magnitude, path_length
-from ...rig.planes import in_plane
-from ...rig.posing import rest_reference
+from ...rig.following.posing import rest_reference
+from ...rig.planes.plane_frames import in_plane
 from ...scene.blender_types import Scene
 from ...settings import BakeSettings
 from ...solver import Reach, forward

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...array_types import Array
 from ...rig.bones import RestBone
-from ...rig.limb_normals import Hinges
+from ...rig.following.scaling import scale_carriers
 from ...rig.local_rotations import LocalRotations, Matrices
-from ...rig.scaling import scale_carriers
+from ...rig.planes.limb_normals import Hinges
 from ...scene.blender_types import Scene
 from ...scene.lookup import object_named, rotation_values
 from ...scene.paths import rotation_path

@@ -9,12 +9,12 @@ import numpy as np
 from ...array_types import Array, Mask
 from ...arrays import frame_rows
 from ...rig.bones import RestBone
+from ...rig.following.inverse import ChainPose, Task, follow_targets
+from ...rig.following.posing import Turned, pose_with_rotations, present_reference, rest_reference
+from ...rig.following.scaling import scale_carriers
 from ...rig.inheritance import parent_transform
-from ...rig.inverse import ChainPose, Task, follow_targets
 from ...rig.local_rotations import LocalRotations, Matrices
-from ...rig.posing import Turned, pose_with_rotations, present_reference, rest_reference
 from ...rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
-from ...rig.scaling import scale_carriers
 from ...scene.paths import rotation_path, scale_path
 from ..motion.plan_motion import AimedMotion, PlanMotion
 from ..plan.chain_plan import ChainPlan

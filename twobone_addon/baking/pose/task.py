@@ -8,11 +8,11 @@ import numpy as np
 
 from ...array_types import Array, Mask
 from ...arrays import frame_rows, held_rows, magnitude, path_length
-from ...rig.inverse import TWO, Task
-from ...rig.planes import carried_frames, from_plane, has_plane, in_plane, letter_axes
-from ...rig.posing import Laying, Reference, joints_of, pose_path
+from ...rig.following.inverse import TWO, Task
+from ...rig.following.posing import Laying, Reference, joints_of, pose_path
+from ...rig.following.scaling import stretched
+from ...rig.planes.plane_frames import carried_frames, from_plane, has_plane, in_plane, letter_axes
 from ...rig.rotations import solve_linear
-from ...rig.scaling import stretched
 from ...settings import LIMB_PLANES, BakeSettings
 from ...solver import ReachOptions, sides_with_hysteresis
 from ..motion.plan_motion import AimedMotion, PlanMotion, points

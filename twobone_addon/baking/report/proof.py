@@ -8,7 +8,7 @@ import numpy as np
 
 from ...array_types import Array, Mask
 from ...arrays import every_row, frame_rows, magnitude
-from ...rig.planes import from_plane, in_plane, out_of_plane
+from ...rig.planes.plane_frames import from_plane, in_plane, out_of_plane
 from ...scene.keys.reading import key_frames
 from ...scene.lookup import object_named
 from ...scene.walk.evaluate import Quantity, Samples

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...array_types import Array
 from ...scene.lookup import object_named
-from ...scene.rig.showing import Shown, shown_bone
-from ...scene.rig.skin import hidden_skins
-from ...scene.rig.switches import influences_change
+from ...scene.sight.showing import Shown, shown_bone
+from ...scene.sight.skin import hidden_skins
+from ...scene.sight.switches import influences_change
 from ...scene.walk.evaluate import Quantity, Samples
 from ..motion.plan_motion import points, target_matrices
 from ..pose.solving import SolvedChain

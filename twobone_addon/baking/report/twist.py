@@ -9,8 +9,8 @@ import numpy as np
 
 from ...array_types import Array
 from ...arrays import every_row, frame_rows
-from ...rig.planes import carried_frames
-from ...rig.posing import joints_of, pose_path
+from ...rig.following.posing import joints_of, pose_path
+from ...rig.planes.plane_frames import carried_frames
 from ...rig.rotations import twists_about, unit
 from ..pose.solving import SolvedChain
 from .proof import Measured

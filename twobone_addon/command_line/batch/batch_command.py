@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 from ..files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
+from ..files.shot_files import scripts_of_this_run
 from ..files.text_files import one_line
-from ..jobs import Job, load_job
+from ..jobs.job import Job, load_job
 from ..outcomes import ExitCode, Outcome, UsageError
 from ..output import Voice, clean_standard_output, hand_over
-from ..shot_files import scripts_of_this_run
 from ..stopping import stop_requests
 from .batch_run import BatchRun, QueuedShot
 from .choosing import chosen_shot, summary_beside

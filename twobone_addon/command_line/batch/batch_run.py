@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ..files.claims import remove_litter
-from ..jobs import Job, job_text
+from ..jobs.job import Job, job_text
 from ..outcomes import ExitCode
 from .child_process import Child, start_child
 from .fingerprints import fingerprint

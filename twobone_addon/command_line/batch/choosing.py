@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from ..jobs import Job
+from ..jobs.job import Job
 from ..outcomes import UsageError
 from .shots import Shot
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 from ..files.contents import content_of
-from ..jobs import Job
+from ..jobs.job import Job
 from ..version import addon_version
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..files.contents import content_of, contents_of
 from ..files.text_files import write_text
-from ..jobs import Job
+from ..jobs.job import Job
 from ..outcomes import UsageError
 from ..version import FORMAT
 from .shots import Shot, jobs_of_shots

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...options import shown
 from ..files.patterns import PathPatterns, matching_files
-from ..jobs import Job, ShotTable, job_for
+from ..jobs.job import Job, ShotTable, job_for
 from ..outcomes import UsageError
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")

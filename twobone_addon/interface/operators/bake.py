@@ -13,13 +13,13 @@ from ...errors import SelectionError, TwoBoneError
 from ...options import Group
 from ...settings import LIMITS
 from ..rows import draw_options
+from ..running.actions import ACTIONS
+from ..running.progress import Begun, ShowsProgress
+from ..running.repeating import RepeatsChain
 from ..stored.option_properties import operator_properties, with_properties
 from ..stored.selecting import meant_chains, selected_chains
 from ..stored.storing import keep_names_apart
 from ..stored.where import NeedsMode, active_armature
-from .actions import ACTIONS
-from .progress import Begun, ShowsProgress
-from .repeating import RepeatsChain
 
 SCOPES = (
     ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),

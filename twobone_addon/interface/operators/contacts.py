@@ -8,9 +8,9 @@ from ...baking.plan.frame_choice import with_custom_range
 from ...settings.contacts import CONTACT_OPTIONS, ContactSettings
 from ..refusing import MayRefuse
 from ..rows import draw_own_options
+from ..running.progress import Begun, ShowsProgress
 from ..stored.option_properties import properties_of, with_properties
 from ..stored.where import NeedsArmature, NeedsMode, active_armature
-from .progress import Begun, ShowsProgress
 
 
 @with_properties(properties_of(CONTACT_OPTIONS))

@@ -12,13 +12,13 @@ from ...baking.report.records import BakeReport
 from ...options import Group
 from ...settings import BakeSettings
 from ..rows import draw_options
+from ..running.actions import ACTIONS
+from ..running.progress import Begun, ShowsProgress
+from ..running.repeating import RepeatsChain
 from ..stored.option_properties import given_settings, operator_properties, with_properties
 from ..stored.storing import set_values
 from ..stored.where import NeedsMode, active_armature
-from .actions import ACTIONS
 from .bake import MEANT, SCOPES, stored_in_scope
-from .progress import Begun, ShowsProgress
-from .repeating import RepeatsChain
 
 CHOSEN = ("CHAIN", "Chain", "The chain that is named or selected, or the active one")
 

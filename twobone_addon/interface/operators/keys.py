@@ -9,11 +9,11 @@ from ...baking.actions.clearing import clear_actions
 from ...baking.hinges.aligning import align_hinges
 from ...settings import BakeSettings
 from ..refusing import MayRefuse
+from ..running.actions import ACTIONS
 from ..sentences import in_language
 from ..stored.option_properties import given_settings, operator_properties, with_properties
 from ..stored.selecting import meant_settings
 from ..stored.where import NeedsMode, active_armature
-from .actions import ACTIONS
 
 
 @with_properties(operator_properties() | ACTIONS)

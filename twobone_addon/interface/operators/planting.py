@@ -11,9 +11,9 @@ from ...baking.planting.planting import plant_steps
 from ...options import Option
 from ...settings.planting import PLANT_OPTIONS, ROOT_OPTIONS, PlantSettings, RootFitSettings
 from ..rows import draw_own_options
+from ..running.progress import Begun, ShowsProgress
 from ..stored.option_properties import properties_of, with_properties
 from ..stored.where import NeedsMode, active_armature
-from .progress import Begun, ShowsProgress
 
 
 def _given(operator: bpy.types.Operator, context: bpy.types.Context, options: Sequence[Option]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from bpy.app.handlers import persistent
 from ...baking.report.freshness import chain_digest
 from ...errors import TwoBoneError
 from ...scene.rig.chain_finding import chain_from_names
-from ...scene.rig.showing import Shown, shown_bone
-from ...scene.rig.skin import hidden_skins
+from ...scene.sight.showing import Shown, shown_bone
+from ...scene.sight.skin import hidden_skins
 from ...settings import BakeSettings
 from ..stored.where import is_busy
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...rig.bones import RestBone
-from ...scene.lookup import rotation_values
 from ..blender_types import FCurve, Object
+from ..lookup import rotation_values
 from ..paths import rotation_path
 from ..versions import curve_bag
 from .reading import any_baked_keys, is_animated

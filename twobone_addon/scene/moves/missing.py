@@ -12,9 +12,9 @@ from typing import Any
 
 import bpy
 
-from ...scene.lookup import bone_owner
 from ..blender_types import Constraint, FCurve, Object
 from ..libraries import absolute_path, library_of
+from ..lookup import bone_owner
 from .dependencies import Node, dependencies, drivers_by_owner
 
 HARMLESS = {name for name in dir(math) if not name.startswith("_")} | {

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 import bpy
 
-from ...scene.lookup import BONES, bone_owner, owner_of
 from ..blender_types import Constraint, FCurve, Object, PoseBone
+from ..lookup import BONES, bone_owner, owner_of
 from .animation_reading import Animation, read_animation, steers_bones
 from .dependencies import Node, drivers_by_owner, inverse_kinematics
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 import bpy
 from mathutils.geometry import intersect_point_line
 
-from ...scene.lookup import bone_owner
 from ..blender_types import FCurve, Object, PoseBone
+from ..lookup import bone_owner
 from ..moves.dependencies import DependencyFinder, Node, drivers_by_owner
 from .constraints import turned_bones
 

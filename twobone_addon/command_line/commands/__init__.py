@@ -1,0 +1,1 @@
+"""The sub-commands for one shot, each with its use case."""

@@ -1,0 +1,1 @@
+"""The flags of every sub-command."""

@@ -1,0 +1,1 @@
+"""Job files: read, checked key by key, and what they say."""

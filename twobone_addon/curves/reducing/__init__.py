@@ -1,0 +1,1 @@
+"""The fewest Bezier keys that keep the joints within a tolerance of a motion."""

@@ -1,0 +1,1 @@
+"""A chain follows its targets: bones turned, scaled and measured again."""

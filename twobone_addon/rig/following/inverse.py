@@ -1,0 +1,252 @@
+"""A chain follows its targets: lengths measured, triangle solved, bones turned, and the lengths measured again.
+
+Where everything the chain inherits is rotation and uniform scale, one round of the closed form is exact. Where a parent
+or the upper bone is scaled unevenly (or sheared), the length of a bone depends on where it points: the closed form
+then starts from lengths that its own answer changes, and a few rounds with the lengths of the last answer lead to
+lengths and answer that agree. Where they do not settle, a search finishes (see `uneven`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...array_types import Array, Codes, Mask
+from ...solver import (
+    REACH_TOLERANCE,
+    ChainMethod,
+    PlanarSolution,
+    Reach,
+    ReachMode,
+    ReachOptions,
+    solve_planar,
+    solve_planar_chain,
+    wrap,
+)
+from ..bones import ChainMotion, RestChain
+from ..planes.plane_frames import in_plane
+from .posing import Laying, Reference, Turned, by_angles, link_vectors, rest_reference, towards, turn_bones
+from .some_frames import at_frames, laying_at, motion_at, reference_at, with_frames
+from .still_hinges import still_hinges
+from .uneven import LinksAt, closest, search
+
+SETTLED = 1e-7
+"""Tip error, relative to the chain's length, at which rounds stop: single precision makes as much of it anyway."""
+
+UNEVEN_SETTLED = 5e-9
+"""The same under uneven scale: there every round changes the lengths a good deal, so that the last one still shows."""
+
+LENGTH_ROUNDS = 20
+"""Uneven scale up to about 2:1 settles within these; more is left to the search."""
+
+ASTRAY = 1e-3
+"""Radians between where a link is to point and where it does that the next round puts right. A link over bones between its
+joints wanders by some 1e-7 as they turn, because rest matrices in single precision are not quite rotations and some ways of
+inheriting scale measure their axes; what is far off has a reason that turning on does not remove."""
+
+TWO = 2
+"""Links that the closed form solves."""
+
+UNEVEN = 2e-4
+"""Difference of the squared scales along two axes, relative to them, that makes the ring of fixed lengths wrong. Blender's
+own rest matrices are orthonormal to some 2e-5 only, which the square doubles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a chain is to follow, per frame."""
+
+    frames: Array
+    """`(..., F, 3, 3)` plane frames, armature space."""
+    targets: Array
+    """`(..., F, 3)` armature space; what they have out of the plane is ignored."""
+    bend: Array
+    """`(..., F)` +1 or -1: sign of angle 2."""
+    options: ReachOptions
+    """Distances in them are in world units."""
+    laying: Laying
+    world_scale: Array
+    """`(..., F)` world units per unit of armature space along the way to the target."""
+    stretched: Callable[[ChainMotion, Array], ChainMotion]
+    """The motion with the chain's links scaled by `(..., F)`."""
+    limits: Array | None = None
+    """`(n, 2)` least and greatest angle of each joint: of the first its turn from rest, of each other the angle between
+    its link and the one before; `None` without limits."""
+    method: ChainMethod | str = ChainMethod.AUTO
+    """How chains of more than two links are solved."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPose:
+    """A chain on its targets, per frame."""
+
+    turned: Turned
+    motion: ChainMotion
+    """The motion with the scale of the solution."""
+    ratio: Array
+    """`(..., F)` scale of the links."""
+    reach: Codes
+    """`(..., F)` of `solver.Reach`."""
+    goals: Array
+    """`(..., F, 2)` where the tip is to be, in the plane, from the root joint."""
+
+
+def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, task: Task) -> ChainPose:
+    """Pose a chain so that its tip, seen in the plane, is on its targets."""
+    targets = in_plane(task.frames, task.targets - reference.joints[..., 0, :])
+    own = task.laying.own
+    links = link_vectors(task.frames if own is None else own, reference.joints)
+    start = angles_of(links)
+    rest_direction = _rest_direction(chain, motion, task)
+    uneven = _uneven(reference)
+    settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
+    fixed = not task.laying.flatten and own is None and task.options.mode != ReachMode.STRETCH
+    hinges = still_hinges(chain, motion, reference, task.frames) if fixed else None
+    lengths = _lengths(links) if hinges is None else hinges.lengths[None]
+
+    def pose_with(lengths: Array, lead: Array) -> tuple[ChainPose, Array, Array, Mask]:
+        """The pose for links of these lengths `(..., F, n)`, its links, where these are to point, and where the tip is off.
+
+        Bones are turned by `lead` `(..., F, n)` beyond where their links are to point.
+        """
+        solution = _solve(targets, lengths, task, start, rest_direction)
+        directions = np.cumsum(solution.angles, axis=-1)
+        if hinges is not None:
+            scaled = motion
+            turned, posed = hinges.turned_towards(directions)
+        else:
+            scaled = task.stretched(motion, solution.ratio)
+            turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions + lead))
+            posed = link_vectors(task.frames, turned.joints)
+        unsettled = _distance(posed.sum(axis=-2), solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
+        return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), posed, directions, unsettled
+
+    lead = np.zeros(1)
+    pose, posed, directions, unsettled = pose_with(lengths, lead)
+    for _ in range(LENGTH_ROUNDS):
+        if not unsettled.any():
+            break
+        lengths = _lengths(posed) / pose.ratio[..., None]
+        off = wrap(directions - np.arctan2(posed[..., 1], posed[..., 0]))
+        lead = lead + np.where(np.abs(off) < ASTRAY, off, 0.0)
+        pose, posed, directions, unsettled = pose_with(lengths, lead)
+    doubtful = unsettled | (uneven & (pose.reach != Reach.REACHED))
+    if task.limits is None and doubtful.any():
+        return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
+    return pose
+
+
+def _searched(
+    chain: RestChain, reference: Reference, task: Task, *, targets: Array, pose: ChainPose, doubtful: Mask
+) -> ChainPose:
+    """The pose with doubtful frames searched, where the ring of fixed lengths neither poses the chain nor tells its reach."""
+    options = task.options
+    to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)
+    goals = targets if to_target else pose.goals
+    turned = _found(search, chain, reference, task, pose=pose, goals=goals, where=doubtful)
+    tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
+    far = np.max(_lengths(link_vectors(task.frames, turned.joints)).sum(axis=-1))
+    missed = doubtful & (_distance(tips, goals) > SETTLED * far)
+    if missed.any():
+        turned = _found(closest, chain, reference, task, pose=replace(pose, turned=turned), goals=goals, where=missed)
+    reach = _measured_reach(link_vectors(task.frames, turned.joints), targets, pose.reach, options.tolerance)
+    return replace(
+        pose,
+        turned=turned,
+        reach=np.where(doubtful, reach, pose.reach),
+        goals=np.where(doubtful[..., None], goals, pose.goals),
+    )
+
+
+def _found(
+    find: Callable[[Array, Array, int, LinksAt], Array],
+    chain: RestChain,
+    reference: Reference,
+    task: Task,
+    *,
+    pose: ChainPose,
+    goals: Array,
+    where: Mask,
+) -> Turned:
+    """The turned chain of `pose` with the frames `where` as `find` turns them."""
+    frames, laying = at_frames(task.frames, where, 2), laying_at(task.laying, where)
+    motion, start = motion_at(pose.motion, where), reference_at(reference, where)
+
+    def turned_by(angles: Array) -> Turned:
+        directed = laying.flatten or laying.own is not None
+        turn = towards(start, frames, laying, angles) if directed else by_angles(frames, angles)
+        return turn_bones(chain, motion, start, turn)
+
+    def links_at(angles: Array) -> Array:
+        return link_vectors(frames, turned_by(angles).joints)
+
+    angles = find(goals[where], at_frames(task.bend, where, 0), len(chain.turning), links_at)
+    return with_frames(pose.turned, where, turned_by(angles))
+
+
+def _solve(targets: Array, lengths: Array, task: Task, start: Array, rest_direction: Array) -> PlanarSolution:
+    """Solve in world units, in which the options' distances are meant; angles and ratio have no unit."""
+    scale = task.world_scale[..., None]
+    targets, lengths = targets * scale, lengths * scale
+    if lengths.shape[-1] == TWO:
+        limits = None if task.limits is None else task.limits.ravel()
+        options = replace(task.options, limits=limits)
+        solution = solve_planar(targets, lengths, task.bend, options, rest_direction=rest_direction)
+    else:
+        limits = None if task.limits is None else _from_rest(task.limits, rest_direction)
+        solution = solve_planar_chain(targets, lengths, task.bend, task.options, start=start, limits=limits, method=task.method)
+    return replace(solution, goals=solution.goals / scale)
+
+
+def angles_of(links: Array) -> Array:
+    """Angles `(..., F, n)` of link vectors `(..., F, n, 2)`: the first from u, each other from the link before.
+
+    Without jumps of a whole turn over the frames. A link without length has the direction of u.
+    """
+    directions = np.arctan2(links[..., 1], links[..., 0])
+    directions[..., 1:] = wrap(np.diff(directions, axis=-1))
+    return np.unwrap(directions, axis=-2) if directions.shape[-2] > 1 else directions
+
+
+def _rest_direction(chain: RestChain, motion: ChainMotion, task: Task) -> Array:
+    """Direction `(..., F)` of the first link without rotation of its own, from which its limits count; 0 without limits."""
+    if task.limits is None:
+        return np.zeros(task.bend.shape)
+    joints = rest_reference(chain, motion).joints
+    return angles_of(link_vectors(task.frames, joints))[..., 0]
+
+
+def _from_rest(limits: Array, rest_direction: Array) -> Array:
+    """Limits `(..., F, n, 2)` with those of the first link as directions from u."""
+    directed = np.broadcast_to(limits, (*rest_direction.shape, *limits.shape)).copy()
+    directed[..., 0, :] += rest_direction[..., None]
+    return directed
+
+
+def _measured_reach(links: Array, targets: Array, reach: Codes, tolerance: float) -> Codes:
+    """Reach of posed links `(..., F, n, 2)`, since the ring of fixed lengths does not describe it."""
+    far = _lengths(links).sum(axis=-1)
+    missed = _distance(links.sum(axis=-2), targets) > max(tolerance, SETTLED) * far
+    side = np.where(_distance(targets, np.zeros(2)) > 0.5 * far, Reach.TOO_FAR, Reach.TOO_NEAR)
+    return np.where(reach == Reach.DEGENERATE, reach, np.where(missed, side, Reach.REACHED)).astype(np.int8)
+
+
+def _uneven(reference: Reference) -> Mask:
+    """Where `(..., F)` something that a turning bone inherits is not a rotation with even scale: its link changes length."""
+    found = np.zeros(reference.joints.shape[:-2], dtype=bool)
+    for inherited in reference.inherited:
+        squares = np.swapaxes(inherited, -1, -2) @ inherited
+        even = np.trace(squares, axis1=-2, axis2=-1)[..., None, None] / 3.0 * np.eye(3)
+        found |= np.any(np.abs(squares - even) > UNEVEN * even.max(axis=(-2, -1), keepdims=True), axis=(-2, -1))
+    return found
+
+
+def _lengths(links: Array) -> Array:
+    return np.hypot(links[..., 0], links[..., 1])
+
+
+def _distance(first: Array, second: Array) -> Array:
+    difference = first - second
+    return np.hypot(difference[..., 0], difference[..., 1])

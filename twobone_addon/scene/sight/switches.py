@@ -1,0 +1,157 @@
+"""What switches a limb from IK to FK: properties that drive influences, found by trying them, and influences themselves.
+
+The properties may be the armature's own, or those of any other datablock, such as its data or a control object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import bpy
+
+from ..blender_types import Object
+from ..lookup import bone_owner, object_named, owner_of
+from ..moves.stillness import Stillness
+from ..rig.chain_finding import ChainNames
+from .showing import TURNS, Hindrance, hindrances
+from .trials import Trial, trial
+
+TRIED = (1.0, 0.0)
+"""Values of a property that switches something."""
+
+Property = tuple[Object, str]
+"""A datablock and the data path of one of its properties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A property and what it has to be."""
+
+    owner: Object
+    """The datablock that has it, as a rule the armature."""
+    path: str
+    value: float
+
+
+def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
+    """What has to be set so that all that is seen of a limb follows the chain; empty where it does, or nothing would help.
+
+    Properties are tried on a copy of the armature.
+    """
+    found: dict[Property, float] = {}
+    asked: dict[Property, None] = {}
+    for hindrance in hindrances(armature, names):
+        driving = driving_properties(armature, hindrance)
+        if driving is None:
+            found |= _undriven(armature, hindrance)
+        asked |= dict.fromkeys(driving or ())
+    if asked:
+        found |= _helpful_values(armature, names, asked)
+    return [Setting(owner, path, value) for (owner, path), value in found.items()]
+
+
+def influences_change(armature: Object, deciding: Iterable[Hindrance]) -> bool:
+    """Whether anything that decides what a limb follows may change over time."""
+    stillness = Stillness()
+    return not all(stillness.keeps(owner, path) for each in deciding for owner, path in _influences(armature, each))
+
+
+def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
+    """A constraint's influence, or what drivers mix into a bone's rotation."""
+    if not hindrance.constraint:
+        return driving_properties(armature, hindrance) or []
+    path = _constraint_path(hindrance)
+    return [(_armature_of(armature, hindrance), f"{path}.{name}") for name in ("influence", "mute")]
+
+
+def set_value(datablock: Object, path: str, value: float) -> None:
+    """Give a property a number, of the kind that it holds."""
+    present = datablock.path_resolve(path)
+    number = type(present)(value)
+    if path.endswith("]"):
+        owner, _, key = path[:-2].rpartition('["')
+        holder = datablock.path_resolve(owner) if owner else datablock
+        holder[bpy.utils.unescape_identifier(key)] = number
+    else:
+        owner, _, name = path.rpartition(".")
+        setattr(datablock.path_resolve(owner) if owner else datablock, name, number)
+    datablock.update_tag()
+
+
+def _constraint_path(hindrance: Hindrance) -> str:
+    bone, constraint = (bpy.utils.escape_identifier(name) for name in (hindrance.bone, hindrance.constraint))
+    return f'pose.bones["{bone}"].constraints["{constraint}"]'
+
+
+def _armature_of(armature: Object, hindrance: Hindrance) -> Object:
+    return object_named(hindrance.armature) if hindrance.armature else armature
+
+
+def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property] | None:
+    """Properties that drive a constraint, or the rotation of a bone; `None` where nothing drives it."""
+    owner = _armature_of(armature, hindrance)
+    data = owner.animation_data
+    drivers = [fcurve.driver for fcurve in data.drivers if _drives(fcurve.data_path, owner, hindrance)] if data else []
+    if not drivers:
+        return None
+    return [
+        (target.id, target.data_path)
+        for driver in drivers
+        for variable in driver.variables
+        if variable.type == "SINGLE_PROP"
+        for target in variable.targets
+        if target.id is not None and _is_switch(target.id, target.data_path)
+    ]
+
+
+def _drives(path: str, owner: Object, hindrance: Hindrance) -> bool:
+    if hindrance.constraint:
+        return path.startswith(f"{_constraint_path(hindrance)}.")
+    return owner_of(path) == bone_owner(owner.pose.bones[hindrance.bone]) and path.rpartition(".")[2] in TURNS
+
+
+def _is_switch(owner: Object, path: str) -> bool:
+    """Whether a property could be one that somebody switches: a plain number, and no channel of a pose."""
+    return path.rpartition(".")[2].partition("[")[0] not in TURNS and isinstance(_value(owner, path), bool | int | float)
+
+
+def _undriven(armature: Object, hindrance: Hindrance) -> dict[Property, float]:
+    """The constraint's own influence, and whether it is muted."""
+    owner, path = _armature_of(armature, hindrance), _constraint_path(hindrance)
+    if hindrance.acts:
+        return {(owner, f"{path}.influence"): 0.0}
+    muted = owner.path_resolve(path).mute
+    return {(owner, f"{path}.influence"): 1.0, **({(owner, f"{path}.mute"): 0.0} if muted else {})}
+
+
+def _helpful_values(armature: Object, names: ChainNames, asked: Iterable[Property]) -> dict[Property, float]:
+    """Those of the properties that let fewer things hinder the limb than now, with the value that does."""
+    helpful: dict[Property, float] = {}
+    asked = list(asked)
+    with trial(armature, [owner for owner, _ in asked]) as tried:
+        fewest = _count_hindrances(tried, names)
+        for owner, path in asked:
+            copied = tried.copies[owner]
+            best = copied.path_resolve(path)
+            for value in TRIED:
+                set_value(copied, path, value)
+                left = _count_hindrances(tried, names)
+                if left < fewest:
+                    fewest, best = left, value
+                    helpful[owner, path] = value
+            set_value(copied, path, best)
+    return helpful
+
+
+def _count_hindrances(tried: Trial, names: ChainNames) -> int:
+    tried.layer.update()
+    return len(hindrances(tried.thing, names, tried.evaluated))
+
+
+def _value(owner: Object, path: str) -> object:
+    """What a data path leads to; `None` where it leads nowhere."""
+    try:
+        return owner.path_resolve(path)
+    except ValueError:
+        return None

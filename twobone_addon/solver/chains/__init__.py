@@ -1,0 +1,1 @@
+"""Chains of many links in a plane: the pose that reaches, over time, within limits."""
