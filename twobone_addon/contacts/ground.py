@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..array_types import Array
+from ..array_types import Array, Mask
 from ..arrays import magnitude
 from .feet import FeetMotion
 from .speeds import slopes, standing_speeds
@@ -30,6 +30,9 @@ AROUND = 2.5
 """Times the usual distance from the common velocity: what counts as having it."""
 STANDING = 0.5
 """Leg lengths a second, up to which a low point counts as standing while the ground's height is looked for."""
+UNEVEN, MUCH_MORE, FAR_OFF = 0.005, 2.0, 0.12
+"""Leg lengths by which the heights of standing points usually differ, times that they differ more than others, and leg
+lengths that they are away from the ground: what tells a motion that was made for another ground."""
 
 
 def ground_velocity(feet: FeetMotion) -> Array:
@@ -59,6 +62,28 @@ def ground_height(feet: FeetMotion) -> float:
         return float(lowest)
     low = np.quantile(standing, LOWEST_PART)
     return float(np.median(standing[standing <= low + LOW_BAND / 2.0 * feet.leg_length]))
+
+
+def is_of_flat_ground(flat: Array, over: Array, leg_length: float) -> bool:
+    """Whether a motion belongs on flat ground rather than on a surface, from heights `(n,)` of points that stand.
+
+    flat : over any level; over : over the surface, not finite where there is none
+
+    On a flat surface at their height both are alike: then it belongs on that.
+    """
+    known = np.isfinite(over)
+    if not known.any():
+        return False
+    spread, flat_spread = (float(np.median(np.abs(each - np.median(each)))) for each in (over[known], flat[known]))
+    if abs(float(np.median(over[known]))) > FAR_OFF * leg_length:
+        return True
+    return spread > UNEVEN * leg_length and spread > MUCH_MORE * flat_spread
+
+
+def standing_points(feet: FeetMotion) -> Mask:
+    """`(C, 2, F)` where the lower point of a foot is slow enough to stand."""
+    lower = feet.heights <= feet.heights.min(axis=1, keepdims=True)
+    return lower & (standing_speeds(feet.points, feet.rate) <= STANDING * feet.leg_length)
 
 
 def _low_velocities(feet: FeetMotion) -> Array:

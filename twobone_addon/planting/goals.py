@@ -31,17 +31,29 @@ class FootGoals:
     """`(S,)` where its orientation is another one."""
 
 
-def foot_goals(foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, heights: Heights | None = None) -> FootGoals:
+@dataclass(frozen=True, slots=True)
+class PutDown:
+    """The ground on which feet are put down."""
+
+    heights: Heights
+    near: float
+    """Distance by which a foot that stands still may be off it and still be left as it is."""
+
+
+def foot_goals(foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, down: PutDown | None = None) -> FootGoals:
     """Where a foot, known at samples `(S,)`, is to be while its heel and ball stand at frames `(F,)`.
 
     settled : distance, in the units of the ankles, by which a stance may be off its pins and still be left as it is
-    heights : see `find_pins`
+    down : `None` leaves feet as high as they are on average
 
     Between two frames a point stands if it does at both.
     """
     whole = slice(None, None, SAMPLES_PER_FRAME)
     at_frames = replace(foot, ankles=foot.ankles[whole], turns=foot.turns[whole])
-    moving = _unsettled(at_frames, find_pins(at_frames, on_heel, on_ball, heights), on_heel | on_ball, settled)
+    on, heights = (on_heel, on_ball), None if down is None else down.heights
+    moving = _unsettled(at_frames, find_pins(at_frames, *on), on_heel | on_ball, settled)
+    if down is not None:
+        moving |= _unsettled(at_frames, find_pins(at_frames, *on, heights), on_heel | on_ball, max(settled, down.near))
     pins = find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
     turns, turned = _turns(foot, pins)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)

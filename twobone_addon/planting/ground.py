@@ -10,6 +10,15 @@ import numpy as np
 from ..array_types import Array
 from ..arrays import every_row
 
+Surface = Callable[[Array], tuple[Array, Array]]
+"""From places `(n, 3)` in the space of the ground to the heights `(n,)` of the ground there, and its upward unit normals
+`(n, 3)`; where there is none, the place's own height."""
+
+
+def level_surface(height: float) -> Surface:
+    """Flat ground."""
+    return lambda places: (np.full(len(places), height), np.tile([0.0, 0.0, 1.0], (len(places), 1)))
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
@@ -17,11 +26,16 @@ class Ground:
 
     world_from_ground: Array
     """`(S, 4, 4)`, or one for all samples; no change of size. At the first sample both spaces are alike."""
-    heights: Callable[[Array], float] | None = None
-    """From a place `(3,)` in the space of the ground to the height of the ground there, on which feet are put down; `None`
-    leaves them as high as they are on average."""
+    surface: Surface | None = None
+    """On which feet are put down; `None` leaves them as high as they are on average."""
     level: float = 0.0
-    """Height that the ground seems to have, whether feet are put down on it or not."""
+    """Height of the flat ground on which the feet seem to have been walking."""
+    is_new: bool = False
+    """Whether the feet have been walking on flat ground so far, and are now to walk on the surface."""
+
+    def over(self, places_ground: Array) -> Array:
+        """How high `(n,)` places `(n, 3)` are over the ground."""
+        return places_ground[:, 2] - (self.level if self.surface is None else self.surface(places_ground)[0])
 
     def into(self, places_world: Array) -> Array:
         """World points `(S, 3)` in the space of the ground."""

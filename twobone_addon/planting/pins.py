@@ -74,8 +74,9 @@ def mean_turn(turns: Array) -> Array:
 
 _Held = tuple[int, int, bool]
 
-Heights = Callable[[Array, bool], float]
-"""From a place `(3,)` to the height that a point has there on the ground: of the heel, or of the ball if that is meant."""
+Heights = Callable[[Array, bool, int], float]
+"""From a place `(3,)` to the height that a point has there on the ground: of the heel, or of the ball if that is meant; with
+the row at which it comes to stand."""
 
 ROUNDS = 3
 """Where a point is put down decides how high it is, and that how far it is from the other one."""
@@ -105,8 +106,8 @@ def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None 
 
 def _put_down(places: list[Array], held: list[_Held], heights: Heights) -> None:
     """Give the places the heights that their points have on the ground, in place."""
-    for place, (_, _, is_ball) in zip(places, held, strict=True):
-        place[2] = heights(place, is_ball)
+    for place, (first, _, is_ball) in zip(places, held, strict=True):
+        place[2] = heights(place, is_ball, first)
 
 
 def _pair(stand: Stand, held: list[_Held]) -> tuple[int, int]:

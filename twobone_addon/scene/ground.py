@@ -14,6 +14,8 @@ from .blender_types import Object, Scene
 from .lookup import find_object
 
 DOWN = np.array([0.0, 0.0, -1.0])
+_FAR = 4.0
+"""Times the mesh's farthest point from its origin: as high as that is above all of it, for feet that are around it."""
 
 
 class GroundSurface:
@@ -25,12 +27,14 @@ class GroundSurface:
         mesh = _evaluated_mesh(scene, thing)
         self.name = thing.name
         self._tree = BVHTree.FromPolygons(*mesh)
+        self._size = _FAR * max(vertex.length for vertex in mesh[0]) + 1.0
 
     def below(self, points_world: Array, world_from_ground: Array, above: float) -> tuple[Array, Array]:
         """Where a plumb line through each of `points_world` `(P, F, 3)` meets the ground first, from `above` higher.
 
         `world_from_ground` `(F, 4, 4)`, or one for all frames. Returns heights `(P, F)`, infinitely low where there is no
-        ground, and upward unit normals `(P, F, 3)`, both in the world.
+        ground, and upward unit normals `(P, F, 3)`, both in the world. A line that begins below the ground, or inside a
+        solid, begins above all of it instead.
         """
         count = points_world.shape[1]
         ground_from_world = np.linalg.inv(world_from_ground)
@@ -40,10 +44,18 @@ class GroundSurface:
         hits = np.full((*local.shape[:2], 3), np.nan)
         normals = np.zeros_like(hits)
         for place in np.ndindex(*local.shape[:2]):
-            hit, normal, _, _ = self._tree.ray_cast(Vector(local[place]), Vector(ways[place[1]]))
+            hit, normal = self._first(Vector(local[place]), Vector(ways[place[1]]).normalized())
             if hit is not None:
                 hits[place], normals[place] = hit, normal
         return self._in_world(hits, normals, world_from_ground, ground_from_world)
+
+    def _first(self, start: Vector, way: Vector) -> tuple[Vector | None, Vector | None]:
+        """Where a line meets the mesh; one that leaves a solid there has begun inside of it, whichever way the faces look."""
+        hit, normal, _, _ = self._tree.ray_cast(start, way)
+        top, top_normal, _, _ = self._tree.ray_cast(start - way * self._size, way)
+        if hit is None or (top is not None and normal.dot(way) * top_normal.dot(way) < 0.0):
+            return top, top_normal
+        return hit, normal
 
     @staticmethod
     def _in_world(hits: Array, normals: Array, world_from_ground: Array, ground_from_world: Array) -> tuple[Array, Array]:

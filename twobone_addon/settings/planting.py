@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 from ..errors import SettingError
@@ -96,6 +97,10 @@ class PlantOnlySettings(RootSettings, ContactOptions):
     ease: float = number_option(
         Group.REACH, 10.0, "Ease", "Frames before and after a contact over which the correction comes and goes",
         minimum=0.0, unit="FRAMES",
+    )  # fmt: skip
+    max_tilt: float = number_option(
+        Group.REACH, math.radians(40.0), "Maximum Tilt", "Steepest ground on which soles lie flat, as far as ankles allow",
+        minimum=0.0, maximum=math.radians(80.0), unit="ANGLE", needs=when(ground=["HEIGHT", "OBJECT"]),
     )  # fmt: skip
 
 

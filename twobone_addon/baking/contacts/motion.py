@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...array_types import Array
 from ...arrays import every_row, path_length
 from ...contacts.feet import FeetMotion
-from ...contacts.ground import ground_height, ground_velocity
+from ...contacts.ground import ground_height, ground_velocity, is_of_flat_ground, standing_points
 from ...contacts.points import posed_point
 from ...errors import ObjectError
 from ...scene.walk.evaluate import Samples
@@ -77,7 +77,12 @@ def _with_heights(plan: ContactPlan, samples: Samples, feet: FeetMotion) -> Feet
     ]
     over = np.where(np.isfinite(surface), flat[..., 2] - surface, NO_GROUND * feet.leg_length).reshape(feet.heights.shape)
     heights = over + (feet.heights - feet.points[..., 2])
-    return FeetMotion(carried[0], heights, carried[1], feet.leg_length, feet.rate)
+    on_surface = FeetMotion(carried[0], heights, carried[1], feet.leg_length, feet.rate)
+    stands = standing_points(feet)
+    known = np.where(np.isfinite(surface).reshape(stands.shape), heights, np.nan)[stands]
+    if is_of_flat_ground(feet.heights[stands], known, feet.leg_length):
+        return replace(feet.over(ground_height(feet)), points=carried[0], hips=carried[1])
+    return on_surface
 
 
 def _velocity(plan: ContactPlan, feet: FeetMotion) -> Array:

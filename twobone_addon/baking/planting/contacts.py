@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...array_types import Array, Codes
 from ...arrays import path_length
-from ...planting.ground import Ground, carried_ground, moving_ground
+from ...contacts.ground import is_of_flat_ground
+from ...contacts.states import on_ball, on_heel
+from ...planting.ground import Ground, carried_ground, level_surface, moving_ground
 from ...scene.blender_types import Scene
 from ...scene.keys.contact_keys import contact_curve, keyed_by_hand, keyed_states
 from ...scene.lookup import object_named
 from ...scene.walk.evaluate import Samples
 from ...scene.walk.stepping import Steps
 from ..contacts.finding import FoundContacts, found_contacts_steps, key_found
+from .feet import LegMotion, at_frames
 from .planning import ContactPlan, LegPlan, PlantingPlan
 
 ABOVE = 0.5
@@ -46,23 +50,44 @@ def standing_steps(scene: Scene, plan: PlantingPlan, contacts: ContactPlan) -> S
     return Standing(found, [each[:count] for each in found.states], [True] * len(chains))
 
 
-def ground_of(plan: PlantingPlan, contacts: ContactPlan, standing: Standing, samples: Samples) -> Ground:
+def ground_of(
+    plan: PlantingPlan, contacts: ContactPlan, standing: Standing, samples: Samples, legs: Sequence[LegMotion]
+) -> Ground:
     """The ground on which the feet of a plan are planted."""
     surface = contacts.surface
     if surface is not None and contacts.ground is not None:
         matrices = samples.on(plan.samples)[contacts.ground]
 
-        above = ABOVE * max(_length(leg, samples) for leg in plan.legs)
+        length = max(_length(leg, samples) for leg in plan.legs)
 
-        def below(place: Array) -> float:
-            found = float(surface.below(place[None, None], matrices[:1], above)[0][0, 0])
-            return found if np.isfinite(found) else float(place[2])
+        def below(places: Array) -> tuple[Array, Array]:
+            heights, normals = surface.below(places[:, None], matrices[:1], ABOVE * length)
+            return np.where(np.isfinite(heights[:, 0]), heights[:, 0], places[:, 2]), normals[:, 0]
 
-        return replace(carried_ground(matrices), heights=below)
+        ground = replace(carried_ground(matrices), surface=below)
+        return _told(ground, standing, legs)
     ground = moving_ground(plan.samples / plan.frames_per_second, standing.found.ground_velocity)
     height = standing.found.ground_height or 0.0
     is_given = contacts.settings.ground == "HEIGHT"
-    return replace(ground, heights=(lambda _: height) if is_given else None, level=height)
+    if not is_given:
+        return replace(ground, level=height)
+    return _told(replace(ground, surface=level_surface(height)), standing, legs)
+
+
+def _told(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Ground:
+    """The ground, with whether the legs have been walking on another, flat one, and at which height that is."""
+    flat, over = [], []
+    for leg, states in zip(legs, standing.states, strict=True):
+        foot = at_frames(replace(leg.foot, ankles=ground.into(leg.foot.ankles), turns=ground.turned_into(leg.foot.turns)))
+        for stands, offset, sole in ((on_heel(states), foot.heel, 0.0), (on_ball(states), foot.ball, leg.ball_height)):
+            points = foot.points(offset)[stands]
+            flat.append(points[:, 2] - sole)
+            over.append(ground.over(points) - sole)
+    heights = np.concatenate(flat)
+    if not len(heights):
+        return ground
+    is_new = is_of_flat_ground(heights, np.concatenate(over), max(leg.length for leg in legs))
+    return replace(ground, is_new=is_new, level=float(np.median(heights)))
 
 
 def _length(leg: LegPlan, samples: Samples) -> float:

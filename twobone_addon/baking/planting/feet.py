@@ -8,6 +8,7 @@ import numpy as np
 
 from ...array_types import Array
 from ...arrays import every_row, magnitude, path_length
+from ...planting.goals import SAMPLES_PER_FRAME
 from ...planting.pins import Foot
 from ...rig.following.posing import joints_of, pose_path
 from ...rig.rotations import nearest_rotation
@@ -60,6 +61,11 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     foot = Foot(joints[:, -1], turns, heel, ball)
     size = float(np.cbrt(np.abs(np.linalg.det(world[0, :3, :3]))))
     return LegMotion(leg, motion, foot, joints, path_length(joints), leg.points.ball_height * size)
+
+
+def at_frames(foot: Foot) -> Foot:
+    """A foot known at samples, at the frames."""
+    return replace(foot, ankles=foot.ankles[::SAMPLES_PER_FRAME], turns=foot.turns[::SAMPLES_PER_FRAME])
 
 
 def _into(turns: Array, vectors: Array) -> Array:

@@ -11,11 +11,13 @@ from ..motion.sampling import sample_steps
 from ..stages import SkipCheckError, Stopwatch, evaluation_of
 from .contacts import ground_of, key_contacts, standing_steps
 from .curves import keys_of
+from .feet import leg_motion
 from .planning import PlantingPlan, plan_planting
 from .proof import proof_frames, proof_quantities
 from .records import PlantReport
 from .reporting import plant_report
-from .solving import footing_of, solve_planting
+from .solving import solve_planting
+from .standing import Footing
 from .writing import write
 
 
@@ -36,8 +38,9 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
         quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
         samples = yield from sample_steps(scene, quantities, plan.samples, evaluation=evaluation_of(plans))
     with watch.stage("solve"):
-        ground = ground_of(plan, contacts, standing, samples)
-        footing = footing_of(plan, samples, ground, ease=round(settings.ease))
+        legs = [leg_motion(leg, samples) for leg in plan.legs]
+        ground = ground_of(plan, contacts, standing, samples, legs)
+        footing = Footing(plan, legs, ground, round(settings.ease), settings.max_tilt)
         planted = solve_planting(footing, standing)
     with watch.stage("keys"):
         keys = keys_of(plan, samples, planted)

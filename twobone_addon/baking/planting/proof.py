@@ -98,21 +98,26 @@ def slides(found: Track, frames: tuple[float, float], place: Array, *, is_ball: 
     return float(away[whole].max(initial=0.0)), float(away.max(initial=0.0))
 
 
-def skating(found: Track, states: Codes, *, low: float, fast: float, frames_per_second: float) -> float:
-    """Share of the frames on the ground at which a point that stands is `low` and `fast`; units of the world."""
+def skating(
+    found: Track, over: tuple[Array, Array], states: Codes, *, low: float, fast: float, frames_per_second: float
+) -> float:
+    """Share of the frames on the ground at which a point that stands is `low` and `fast`; units of the world.
+
+    over : (F,) height of the heel, and of the ball, over the ground
+    """
     stand = np.zeros(len(states), dtype=bool)
     skates = np.zeros(len(states), dtype=bool)
-    for places, on in ((found.heels, on_heel(states)), (found.balls, on_ball(states))):
+    for places, heights, on in zip((found.heels, found.balls), over, (on_heel(states), on_ball(states)), strict=True):
         stand |= on
         speeds = magnitude(np.diff(places, axis=0)) * frames_per_second
         both = on[:-1] & on[1:]
-        skates[:-1] |= both & (speeds > fast) & (places[:-1, 2] < low)
+        skates[:-1] |= both & (speeds > fast) & (heights[:-1] < low)
     return float(np.count_nonzero(skates)) / max(1, int(np.count_nonzero(stand)))
 
 
-def penetration(found: Track, ground: float, ball_height: float) -> float:
-    """Deepest that heel or ball are below the ground."""
-    return max(0.0, float((ground - found.heels[:, 2]).max()), float((ground + ball_height - found.balls[:, 2]).max()))
+def penetration(heels: Array, balls: Array) -> float:
+    """Deepest that the sole is below the ground, by its heights `(F,)` below heel and ball over the ground."""
+    return max(0.0, float(-heels.min()), float(-balls.min()))
 
 
 def standing(states: Codes) -> Mask:

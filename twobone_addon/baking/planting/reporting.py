@@ -11,13 +11,13 @@ from ...arrays import magnitude
 from ...contacts.states import contacts_of_states
 from ...curves.frames import ranges
 from ...planting.goals import SAMPLES_PER_FRAME
-from ...planting.pins import Pin, find_pins
+from ...planting.pins import Pin
 from ...scene.walk.evaluate import Samples
 from .curves import ChannelPieces
 from .planning import LegPlan
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
 from .records import ContactReport, LegReport, PlantReport, RootReport
-from .standing import Footing, Planted, PlantedLeg, at_frames
+from .standing import Footing, Planted, PlantedLeg
 
 REACHED = 2e-6
 """Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
@@ -61,16 +61,18 @@ def _leg_report(
     footing: Footing, planted: Planted, leg: PlantedLeg, tracks: tuple[Track, Track | None], keys: Sequence[ChannelPieces]
 ) -> LegReport:
     plan, own, (before, after) = footing.plan, leg.before.leg, tracks
-    pins = find_pins(at_frames(footing.foot(leg.before)), *leg.on_points, footing.heights(leg.before)).pins
+    pins = footing.pins(leg.before, leg.states)
     frames = plan.frames
-    ground = footing.ground.level
-    ball_height = leg.before.ball_height
     still, now = before.at(frames), None if after is None else after.at(frames)
-    low = ground + LOW * leg.before.length
+    low = LOW * leg.before.length
 
     def skates(found: Track) -> float:
         rate = plan.frames_per_second
-        return skating(found, leg.states, low=low, fast=SKATING_SPEED / plan.metres, frames_per_second=rate)
+        over = footing.ground.over(found.heels), footing.ground.over(found.balls)
+        return skating(found, over, leg.states, low=low, fast=SKATING_SPEED / plan.metres, frames_per_second=rate)
+
+    def sunk(found: Track) -> float:
+        return penetration(footing.ground.over(found.heels), footing.ground.over(found.balls) - leg.before.ball_height)
 
     def knee(found: Track) -> float:
         return float(np.abs(knee_acceleration(found, plan.frames_per_second)).max(initial=0.0))
@@ -90,8 +92,8 @@ def _leg_report(
         skating_before=skates(still),
         skating_after=None if now is None else skates(now),
         out_of_reach=ranges(frames, _missed(leg, planted.moves) & standing(leg.states)),
-        penetration_before=penetration(still, ground, ball_height),
-        penetration_after=None if now is None else penetration(now, ground, ball_height),
+        penetration_before=sunk(still),
+        penetration_after=None if now is None else sunk(now),
         knee_acceleration_before=knee(still),
         knee_acceleration_after=None if now is None else knee(now),
         notes=list(own.plan.notes),

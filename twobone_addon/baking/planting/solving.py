@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...planting.ground import Ground
 from ...planting.knees import gentler
-from ...scene.walk.evaluate import Samples
 from .calming import sudden_bends, with_calm_ease, with_calm_root
+from .clearing import with_clear_ways
 from .contacts import Standing
-from .feet import leg_motion
-from .planning import PlantingPlan
 from .standing import Footing, Planted, stand_still
 
 MOST_ROLLED = 40
 """Times that stances are shortened at most, a little each time."""
 
 
-def footing_of(plan: PlantingPlan, samples: Samples, ground: Ground, *, ease: int) -> Footing:
-    """The legs out of samples that have the plan's, and their ground."""
-    return Footing(plan, [leg_motion(leg, samples) for leg in plan.legs], ground, ease)
-
-
 def solve_planting(footing: Footing, standing: Standing) -> Planted:
-    """What legs and root are to do while legs stand on the ground."""
+    """What legs and root are to do while legs stand on the ground.
+
+    On a new ground knees bend as the ground wants.
+    """
     planted = stand_still(footing, standing.states)
+    if footing.ground.is_new:
+        return with_clear_ways(footing, planted)
     for _ in range(MOST_ROLLED):
         gentle = [
             gentler(leg.states, sudden_bends(leg, planted.moves)) if may_change else leg.states
@@ -34,4 +31,5 @@ def solve_planting(footing: Footing, standing: Standing) -> Planted:
             break
         planted = stand_still(footing, gentle, rounds=1)
     planted = stand_still(footing, [leg.states for leg in planted.legs])
-    return with_calm_ease(footing.plan, planted if footing.plan.root is None else with_calm_root(footing, planted))
+    calm = with_calm_ease(footing.plan, planted if footing.plan.root is None else with_calm_root(footing, planted))
+    return with_clear_ways(footing, calm)

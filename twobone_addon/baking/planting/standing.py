@@ -10,16 +10,20 @@ import numpy as np
 from ...array_types import Array, Codes, Mask
 from ...arrays import magnitude
 from ...contacts.states import on_ball, on_heel
-from ...planting.goals import SAMPLES_PER_FRAME, FootGoals, eased_ankles, foot_goals
+from ...planting.goals import SAMPLES_PER_FRAME, FootGoals, PutDown, eased_ankles, foot_goals
 from ...planting.ground import Ground
-from ...planting.pins import Foot, Heights
+from ...planting.pins import Foot, Pin, find_pins
 from ...planting.root_fit import needed_moves, smooth_moves
+from ...planting.terrain import LaidFoot, common_rise, standing, tilted
 from ...settings.planting import RootSettings
-from .feet import LegMotion
+from .feet import LegMotion, at_frames
 from .planning import PlantingPlan
 
 SETTLED = 3e-6
 """Part of the leg's length by which a foot may be off its pins and still count as standing: single precision."""
+
+NEAR_GROUND = 2e-4
+"""Part of the leg's length by which a foot that stands still may be off uneven ground and still be on it."""
 
 STRAIGHT = 1e-6
 """Part of the leg's length that is always kept back: what is farther away cannot be told from out of reach."""
@@ -75,33 +79,57 @@ class Footing:
     ground: Ground
     ease: int
     """Frames."""
+    steepest: float = 0.0
+    """Radians by which feet are tilted at most on a ground that is new to them."""
+
+    @property
+    def longest_ease(self) -> int:
+        """Frames; on a new ground, feet go from one place to the next all the time."""
+        return max(self.ease, round(self.plan.frames_per_second)) if self.ground.is_new else self.ease
 
     def foot(self, leg: LegMotion) -> Foot:
         """The foot of a leg in the space of the ground."""
         foot = leg.foot
         return replace(foot, ankles=self.ground.into(foot.ankles), turns=self.ground.turned_into(foot.turns))
 
-    def heights(self, leg: LegMotion) -> Heights | None:
-        """Heights of heel and ball on the ground; `None` where they keep their own."""
-        below = self.ground.heights
-        if below is None:
+    def laid(self, leg: LegMotion, states: Codes) -> LaidFoot | None:
+        """A foot as it lies on the ground; `None` where it is not put down on any."""
+        foot, surface = self.foot(leg), self.ground.surface
+        if surface is None:
             return None
+        on, steepest = (on_heel(states), on_ball(states)), self.steepest
+        lying = standing(foot, *on, surface=surface, ball_height=leg.ball_height, steepest=steepest)
+        return tilted(lying, len(states)) if self.ground.is_new else lying
 
-        def height(place: Array, is_ball: bool) -> float:  # noqa: FBT001 - a `Heights`
-            return below(place) + (leg.ball_height if is_ball else 0.0)
+    def pins(self, leg: LegMotion, states: Codes) -> list[Pin]:
+        """All that a foot stands on, whether it has to be moved there or not."""
+        lying = self.laid(leg, states)
+        foot, heights = (self.foot(leg), None) if lying is None else (lying.foot, lying.height)
+        return find_pins(at_frames(foot), on_heel(states), on_ball(states), heights).pins
 
-        return height
-
-    def goals(self, leg: LegMotion, states: Codes) -> FootGoals:
+    def goals(self, leg: LegMotion, states: Codes, lying: LaidFoot | None) -> FootGoals:
         """What a foot is to do in the space of the ground."""
         afar = float(np.abs(leg.joints).max())
         settled = SETTLED * (leg.length + 0.1 * afar)
-        return foot_goals(self.foot(leg), on_heel(states), on_ball(states), settled=settled, heights=self.heights(leg))
+        on = on_heel(states), on_ball(states)
+        if lying is None:
+            return foot_goals(self.foot(leg), *on, settled=settled)
+        goals = foot_goals(lying.foot, *on, settled=settled, down=PutDown(lying.height, NEAR_GROUND * leg.length))
+        return replace(goals, turned=goals.turned | lying.tilted)
+
+    def rise(self, lying: Sequence[LaidFoot | None], states: Sequence[Codes]) -> Array:
+        """How far `(S,)` the root is to go up, or down, with the ground on which the feet walk from now on."""
+        feet = [foot for foot in lying if foot is not None]
+        if not self.ground.is_new or not any(each.any() for each in states):
+            return np.zeros(len(self.plan.samples))
+        on = [(on_heel(each), on_ball(each)) for each in states]
+        rises = np.stack([foot.rises(*each) for foot, each in zip(feet, on, strict=True) if each[0].any() or each[1].any()])
+        return common_rise(rises, _window(self.plan))
 
     def ways(self, goals: Sequence[FootGoals], moves: Array) -> tuple[Array, Mask]:
         """Ankles `(C, S, 3)` in the world with the root moved by `moves` `(S, 3)`, and where they are not only carried."""
         found = [
-            eased_ankles(goal, self.ground.into(leg.foot.ankles + moves), ease=self.ease)
+            eased_ankles(goal, self.ground.into(leg.foot.ankles + moves), ease=self.longest_ease)
             for goal, leg in zip(goals, self.legs, strict=True)
         ]
         return np.stack([self.ground.out_of(ankles) for ankles, _ in found]), np.stack([touched for _, touched in found])
@@ -110,16 +138,18 @@ class Footing:
 def stand_still(footing: Footing, states: Sequence[Codes], calming: Array | None = None, *, rounds: int = ROUNDS) -> Planted:
     """Legs and root for these states; `calming` `(S,)` is added to what the root moves down; see `ROUNDS`."""
     plan, legs = footing.plan, footing.legs
-    goals = [footing.goals(leg, each) for leg, each in zip(legs, states, strict=True)]
+    lying = [footing.laid(leg, each) for leg, each in zip(legs, states, strict=True)]
+    goals = [footing.goals(leg, each, foot) for leg, each, foot in zip(legs, states, lying, strict=True)]
     calming = np.zeros(len(plan.samples)) if calming is None else calming
-    moves = calming[:, None] * DOWN
+    rise = footing.rise(lying, states)[:, None] * -DOWN if plan.root is not None else np.zeros((len(plan.samples), 3))
+    moves = calming[:, None] * DOWN + rise
     ankles, touched = footing.ways(goals, moves)
     if plan.root is not None:
-        needs = root_needs(plan, legs, ankles, np.stack([goal.pinned for goal in goals]))
+        needs = root_needs(plan, legs, ankles, np.stack([goal.pinned for goal in goals]), base=rise)
         for _ in range(rounds):
-            moves = smoothed_moves(plan, needs) + calming[:, None] * DOWN
+            moves = smoothed_moves(plan, needs) + calming[:, None] * DOWN + rise
             ankles, touched = footing.ways(goals, moves)
-            more = root_needs(plan, legs, ankles, touched, moved=moves)
+            more = root_needs(plan, legs, ankles, touched, moved=moves - rise, base=rise)
             more = np.where(more == 0.0, 0.0, more - calming)
             if np.all(np.abs(more) <= np.abs(needs)):
                 break
@@ -152,11 +182,6 @@ def _turns(footing: Footing, leg: LegMotion, goals: FootGoals) -> Array:
     return np.where(goals.turned[:, None, None], footing.ground.turned_out_of(goals.turns), leg.foot.turns)
 
 
-def at_frames(foot: Foot) -> Foot:
-    """A foot known at samples, at the frames."""
-    return replace(foot, ankles=foot.ankles[::SAMPLES_PER_FRAME], turns=foot.turns[::SAMPLES_PER_FRAME])
-
-
 def root_needs(
     plan: PlantingPlan,
     legs: Sequence[LegMotion],
@@ -164,16 +189,18 @@ def root_needs(
     wanted: Mask,
     *,
     moved: Array | None = None,
+    base: Array | float = 0.0,
     keeps_straight: bool = True,
 ) -> Array:
     """How far `(S,)` the root has to go down for legs to reach `ankles` `(C, S, 3)`, world space, where `wanted` `(C, S)`.
 
     moved : (S, 3) how far the root has moved already; where that is enough, 0
+    base : (S, 3) how far it moves anyway
     keeps_straight : whether a leg that is straighter now than the reserve allows may stay so
     """
     settings = plan.settings
     done = np.zeros((len(plan.samples), 3)) if moved is None else moved
-    hips = np.stack([leg.joints[:, 0] for leg in legs]) + done
+    hips = np.stack([leg.joints[:, 0] for leg in legs]) + done + base
     length = max(leg.length for leg in legs)
     most, least = (value or DEFAULT_MOVE * length for value in (settings.max_lower, settings.max_raise))
     reaches = np.stack([reach_limits(leg, settings, keeps_straight=keeps_straight) for leg in legs])
@@ -183,8 +210,12 @@ def root_needs(
 
 def smoothed_moves(plan: PlantingPlan, needs: Array) -> Array:
     """Moves `(S, 3)` of the root, world space, that are as large as `needs` `(S,)` and smooth."""
-    window = max(1, round(plan.settings.window * plan.frames_per_second * SAMPLES_PER_FRAME)) | 1
-    return smooth_moves(needs, window)[:, None] * DOWN
+    return smooth_moves(needs, _window(plan))[:, None] * DOWN
+
+
+def _window(plan: PlantingPlan) -> int:
+    """Samples over which the root's moves are smoothed, an odd number."""
+    return max(1, round(plan.settings.window * plan.frames_per_second * SAMPLES_PER_FRAME)) | 1
 
 
 def reach_limits(leg: LegMotion, settings: RootSettings, *, keeps_straight: bool) -> Array:
