@@ -138,7 +138,7 @@ def demo(session: nox.Session, blender: str) -> None:
 
 @nox.session(python=False)
 def tests(session: nox.Session) -> None:
-    """Run everything that needs no window: once what needs no Blender, the rest on every Blender that can be had here.
+    """Run everything that needs no window: once what needs no Blender, the rest on every available Blender version.
 
     The newest of all says which lines and branches of the add-on all tests together pass through.
     """

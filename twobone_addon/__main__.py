@@ -23,7 +23,7 @@ def leave(code: int) -> NoReturn:
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    with contextlib.suppress(OSError):  # It is somebody's business that it is not empty, then, not ours.
+    with contextlib.suppress(OSError):  # Not empty: something else still uses it.
         Path(bpy.app.tempdir).rmdir()
     os._exit(code)
 

@@ -1,4 +1,4 @@
-"""What the add-on registers with Blender, in order; unregistering takes the same list back up."""
+"""What the add-on registers with Blender, in order; unregister runs the list in reverse."""
 
 import bpy
 

@@ -64,8 +64,8 @@ def test_hips_that_leave_the_plane_are_told_how_far_and_which_plane_goes_with_th
     rig = build_armature(CUT_OUT)
     turning_hips(rig, {1: ("Y", 0), 10: ("Z", 20), 24: ("Y", -50)})
     said = refusal(plane="XZ")
-    assert "the parent bones turn 20 degrees out of the plane between frames 1 and 10" in said
-    found = re.search("; plane (..) in Parent space turns with them", said)
+    assert "the parent bones rotate 20 degrees out of the plane between frames 1 and 10" in said
+    found = re.search("; plane (..) in Parent space rotates with them", said)
     assert found, said
     assert align(plane=found[1], plane_space="PARENT", roll=True) == {"FINISHED"}
 

@@ -59,8 +59,8 @@ def test_a_quaternion_leg_becomes_two_curves(scene):
     assert forecast() == (
         8,
         (
-            'Bone "upper" takes 4 curves: it turns by quaternions.',
-            'Bone "lower" takes 4 curves: it turns by quaternions.',
+            'Bone "upper" takes 4 curves: it rotates by quaternions.',
+            'Bone "lower" takes 4 curves: it rotates by quaternions.',
         ),
     )
     assert align() == {"FINISHED"}

@@ -216,7 +216,7 @@ def connect(rig, control):
     [
         (lock, {}, 'Target bone "Foot.L" has its location locked in Y, but would have to move there by up to'),
         (drive, {}, "is driven"),
-        (limit, {}, 'Target bone "Foot.L" cannot get to where the tip is at frame'),
+        (limit, {}, 'Target bone "Foot.L" cannot reach the tip at frame'),
         (limit, {}, 'Mute its constraint "Floor" first.'),
         (stop_turning, {}, "cannot turn as the bone at the tip does at frame"),
         (connect, {}, 'Target bone "Foot.L" is connected to its parent'),

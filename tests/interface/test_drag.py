@@ -208,7 +208,7 @@ def test_outside_a_viewport_it_says_where_to_start(dragging):
     operator, context = dragging
     context.area = None
     assert TWOBONE_OT_drag.invoke(operator, context, event("LEFTMOUSE", **pixels(0, 0))) == {"CANCELLED"}
-    assert operator.said == [({"ERROR"}, "The mouse can drag in a 3D viewport only. Start it there.")]
+    assert operator.said == [({"ERROR"}, "Dragging only works in a 3D Viewport. Run it from there.")]
 
 
 class Handle(SimpleNamespace):

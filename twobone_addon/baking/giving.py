@@ -84,7 +84,7 @@ def _by_armature(wanted: Sequence[BakeSettings], active: Object | None, actions:
         armature = find_armature(settings.armature, active)
         if not settings.target_bone or settings.target != armature.name:
             raise ObjectError(
-                f'Target "{settings.target}" is no bone of armature "{armature.name}", so it does not play its actions. '
+                f'Target "{settings.target}" is not a bone of armature "{armature.name}", so it does not play its actions. '
                 "Choose a control of the rig, or the active action only."
             )
         found.setdefault(armature, []).append(settings)

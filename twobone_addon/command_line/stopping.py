@@ -1,4 +1,4 @@
-"""Ctrl-C and the farm's wish to stop, noticed at a moment of our choosing."""
+"""Deferred handling of Ctrl-C (SIGINT) and SIGTERM."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ PARAMETER_PRECISION = 1e-13
 """Time along a segment is known to this share of the segment: far below the 6e-8 of Blender's single precision."""
 
 FREE_STEPS, MOST_STEPS = 8, 50
-"""Newton steps taken on trust before a bracket is kept: 3 to 6 are usual. Bisection alone needs 44 halvings."""
+"""Unsafeguarded Newton steps before falling back to a bracketed search: 3 to 6 are usual. Bisection alone needs 44 halvings."""
 
 SLOWEST = 1e-12
 """Time may stand still along the curve for a moment, where the handles are as long as the segment: not divided by."""

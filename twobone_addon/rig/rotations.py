@@ -34,7 +34,7 @@ def determinant(matrices: Array) -> Array:
 
 
 def solve_linear(matrices: Array, vectors: Array) -> Array:
-    """What `matrices` `(..., 3, 3)` map to `vectors` `(..., 3)`; where a matrix has no inverse, the least-squares answer."""
+    """Solve `matrices @ x = vectors`, `(..., 3, 3)` and `(..., 3)`; least squares where a matrix has no inverse."""
     shape = np.broadcast_shapes(matrices.shape[:-2], vectors.shape[:-1])
     matrices = np.broadcast_to(matrices, (*shape, 3, 3))
     columns = np.broadcast_to(vectors, (*shape, 3))[..., None]

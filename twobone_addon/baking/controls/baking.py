@@ -138,14 +138,13 @@ def _refuse_missed(limb: SteeredLimb) -> None:
     worst = int(np.argmax(turned))
     if turned[worst] > TURNED:
         raise ObjectError(
-            f'Target bone "{name}" cannot turn as the bone at the tip does at frame {plan.frames[worst]:g}: '
+            f'Target bone "{name}" cannot match the rotation of the bone at the tip at frame {plan.frames[worst]:g}: '
             f"{math.degrees(turned[worst]):.3g} degrees are missing. {remedy}"
         )
     worst = int(np.argmax(away))
     if away[worst] > ON_GOAL * goals.length:
         raise ObjectError(
-            f'Target bone "{name}" cannot get to where the tip is at frame {plan.frames[worst]:g}: {away[worst]:.3g} is missing. '
-            f"{remedy}"
+            f'Target bone "{name}" cannot reach the tip at frame {plan.frames[worst]:g}: {away[worst]:.3g} is missing. {remedy}'
         )
 
 

@@ -269,7 +269,7 @@ def _notes(plan: ChainPlan, solved: TargetMotion, proof: _Proof | None) -> list[
     links, moved = len(plan.rest.turning), f"a bake with it moves joints by up to {proof.round_trip:.3g}."
     if links > TWO:
         keep = "" if plan.settings.reference == "POSE" else " With the reference Current Pose they keep the shape they have."
-        return [*notes, f"A target does not tell how {links} links bend: {moved}{keep}"]
+        return [*notes, f"A target does not determine how {links} links bend: {moved}{keep}"]
     if notes:
         return notes
     if plan.settings.keys == "REDUCE":

@@ -143,5 +143,5 @@ def _as_keyed(motion: PlanMotion, joints: Array, world_from_keys: Array) -> Arra
 
 
 def _carried(linear: Array, vectors: Array) -> Array:
-    """Vectors `(F, j, 3)` brought along by `linear` `(F, 3, 3)`."""
+    """Vectors `(F, j, 3)` transformed by `linear` `(F, 3, 3)`."""
     return np.einsum("...ij,...kj->...ki", linear, vectors)

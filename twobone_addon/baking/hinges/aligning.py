@@ -57,7 +57,7 @@ def align_hinges(scene: Scene, settings: BakeSettings, active: Object | None = N
     for hinge in hinges:
         why = _why_not(hinge, roll=roll)
         if why:
-            left.append(f'Bone "{hinge.bone.name}" is left as it is: {why}.')
+            left.append(f'Bone "{hinge.bone.name}" is left unchanged: {why}.')
         else:
             changes.extend(_changes(armature, hinge))
     if len(left) == len(hinges):

@@ -98,7 +98,7 @@ def hinges_of(armature: Object, settings: BakeSettings, names: ChainNames, rest:
         if not steady:
             hinge = Hinge(bone, None, "the pose of the bones above it, from which they start, is animated")
         elif settings.depth == "FLATTEN" and abs(unit(_first(link, 1)) @ hinge.axis) > ON_AXIS:
-            hinge = Hinge(bone, None, "it is not in the plane at rest and is laid into it first")
+            hinge = Hinge(bone, None, "it does not lie in the plane at rest and is rotated into it first")
         hinges.append(hinge)
         steady = steady and (settings.reference == "REST" or _keeps_to_hinge(armature, hinge))
     return hinges
@@ -126,7 +126,7 @@ def _limb_hinges(armature: Object, settings: BakeSettings, rest: RestChain) -> l
     as_posed = settings.plane == "POSE" and straight
     normal = rest.upper.rest[:3, :3] @ resting_hinge(rest) if as_posed else rest_normal(rest)
     links = unit(np.diff(joints, axis=0))
-    hinges = [Hinge(rest.upper, None, "its plane turns with the target")]
+    hinges = [Hinge(rest.upper, None, "its plane rotates with the target")]
     for number, index in enumerate(rest.turning[1:], start=1):
         bone = rest.bones[index]
         hinge = Hinge(bone, hinge_axis(bone.rest[:3, :3], normal), "")
@@ -147,14 +147,14 @@ def _posed_hinge(armature: Object, hinge: Hinge) -> Hinge:
     turning = [channel for channel in range(3) if not channels.turns_beside(channel)]
     if len(turning) == 1:
         return Hinge(hinge.bone, np.eye(3)[turning[0]], "")
-    return hinge if turning else Hinge(hinge.bone, None, "its pose turns it beside a hinge, and it keeps that")
+    return hinge if turning else Hinge(hinge.bone, None, "its current pose rotates it off its hinge, and that is kept")
 
 
 def _why_more(hinge: Hinge, channels: RotationChannels, settings: BakeSettings) -> str:
     """Why a bone takes more than one curve, as the end of a sentence; empty where it takes one."""
     mode = hinge.bone.rotation_mode
     if mode in FOUR_CHANNELS:
-        return f"it turns by {FOUR_CHANNELS[mode]}"
+        return f"it rotates by {FOUR_CHANNELS[mode]}"
     if hinge.axis is None:
         return hinge.reason
     if hinge.channel is None:

@@ -55,11 +55,11 @@ def why_no_hinges(armature: Object, settings: BakeSettings, names: ChainNames, r
             return ""
         worst = int(np.argmax(away))
         why = (
-            f"the parent bones turn {np.degrees(away[worst]):.2g} degrees out of the plane "
+            f"the parent bones rotate {np.degrees(away[worst]):.2g} degrees out of the plane "
             f"between frames {frames[0]:g} and {frames[worst]:g}"
         )
     going_along = _plane_of_parent(armature, settings, names, rest)
-    return f"{why}; plane {going_along} in Parent space turns with them" if going_along else why
+    return f"{why}; plane {going_along} in Parent space rotates with them" if going_along else why
 
 
 def _plane_of_parent(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> str:

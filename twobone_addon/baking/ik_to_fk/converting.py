@@ -1,4 +1,4 @@
-"""IK turned into FK keys: the same motion, constraints muted or switched off, nothing deleted."""
+"""Convert IK to FK Keys: the same motion, constraints muted or switched off, nothing deleted."""
 
 from __future__ import annotations
 

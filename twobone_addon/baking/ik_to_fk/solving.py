@@ -193,8 +193,8 @@ def _refuse_moved(limb: LimbPlan, off: Array, most: float = KEYS_SHOW) -> None:
     if off[worst] > most:
         who = f'IK constraint "{limb.ik.constraint}" of bone "{limb.ik.bone}"' if limb.ik else f'Limb "{limb.shown[0]}"'
         raise ChainError(
-            f"{who} poses its bones at frame {limb.chain.frames[worst]:g} as rotation and scale keys cannot "
-            f"({off[worst]:.2g} of its length off). Set the bones' Inherit Scale to Full or Aligned first."
+            f"{who} poses its bones in a way that rotation and scale keys cannot reproduce at frame {limb.chain.frames[worst]:g} "
+            f"(off by {off[worst]:.2g} of its length). Set the bones' Inherit Scale to Full or Aligned first."
         )
 
 

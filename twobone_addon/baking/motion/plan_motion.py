@@ -132,7 +132,7 @@ def _carried_over(plan: ChainPlan, samples: Samples, matrices: Array) -> Array:
 
 
 def points(matrices: Array, places: Array) -> Array:
-    """Points `(F, 3)` brought along by `matrices` `(F, 4, 4)`; either may be one for all frames."""
+    """Points `(F, 3)` transformed by `matrices` `(F, 4, 4)`; either may be one for all frames."""
     if places.ndim == 1 and not places.any():
         return matrices[:, :3, 3]
     if len(matrices) == 1 and places.ndim > 1:

@@ -17,7 +17,7 @@ from ...scene.lookup import find_object
 from ...settings import BakeSettings
 
 MOST_FRAMES = 1_000_000
-"""More frames than this in one bake is taken for a slip of the pen: 11 hours at 25 frames a second."""
+"""More frames than this in one bake is treated as a typo: 11 hours at 25 frames a second."""
 
 LAST_FRAME = 1_048_574
 """Blender's time ends here, and as many frames before 0; what is asked for beyond is evaluated here."""

@@ -33,7 +33,7 @@ def limits_of_rig(armature: Object, values: dict[str, Any]) -> dict[str, Any]:
     limits = joint_limits_in_plane(chain, normal, turns)
     if np.all(limits == (-np.pi, np.pi)):
         raise ChainError(
-            f'Nothing limits the bones from "{names.upper}" to "{names.lower}" about the hinge of the chain\'s plane. '
+            f'No joint limits found from "{names.upper}" to "{names.lower}" around the bending axis. '
             "Add Limit Rotation constraints in Local Space to them, or turn on their IK limits."
         )
     if len(limits) > 2:  # noqa: PLR2004 - more joints than upper and lower bone have settings for

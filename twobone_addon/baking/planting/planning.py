@@ -227,9 +227,9 @@ def _above(bone: PoseBone) -> list[PoseBone]:
 def _named_root(armature: Object, name: str, common: list[PoseBone]) -> PoseBone:
     bone = armature.pose.bones.get(name)
     if bone is None:
-        raise ChainError(f'Root "{name}" is no bone of armature "{armature.name}". Choose the bone that carries the legs.')
+        raise ChainError(f'Root "{name}" is not in armature "{armature.name}". Choose the bone that carries the legs.')
     if bone.bone.use_connect:
         raise ChainError(f'Root "{name}" is connected to its parent, so it cannot be moved. Choose another bone.')
     if bone not in common:
-        raise ChainError(f'Root "{name}" does not carry all legs. Choose a bone that all of them hang from.')
+        raise ChainError(f'Root "{name}" is not a parent of all legs. Choose a bone above all of them.')
     return bone

@@ -229,5 +229,5 @@ def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[A
 
 
 def _carried(matrix: Array, places: Array) -> Array:
-    """Points `(P, 3)` brought along by one matrix `(4, 4)`."""
+    """Points `(P, 3)` transformed by one matrix `(4, 4)`."""
     return places @ matrix[:3, :3].T + matrix[:3, 3]

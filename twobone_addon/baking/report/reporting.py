@@ -94,13 +94,13 @@ def _notes(chain: SolvedChain, keys: Sequence[ChannelKeys], twist: Twist) -> lis
     notes = list(chain.plan.notes)
     held = int(np.count_nonzero(chain.pose.plane_held))
     if held:
-        notes.append(f"The plane was undecided at {held} frames and taken from the frame before.")
+        notes.append(f"The plane was undefined at {held} frames and kept from the frame before.")
     scaled = [key.group for key in keys if key.path.endswith(".scale") and key.index == 0]
     if scaled:
         notes.append(f"Stretching keyed the scale of {' and '.join(scaled)}.")
     if twist.degrees > SEEN_TWIST and any(".rotation_" in key.path for key in keys):
         notes.append(
-            f'Bone "{twist.bone}" is turned by up to {twist.degrees:.0f} degrees about its own axis against the pose it had '
-            f"(frame {twist.frame:g})."
+            f'Bone "{twist.bone}" is rotated by up to {twist.degrees:.0f} degrees around its own axis compared with its '
+            f"previous pose (frame {twist.frame:g})."
         )
     return notes

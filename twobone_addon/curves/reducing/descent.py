@@ -19,7 +19,7 @@ HOPES = np.array([60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6])
 """A worst drift above this after 0, 1, 2 ... least-squares steps ends the descent: of segments that turned out good, 1 in 100
 had been there, of the others most."""
 LEVELLING_HOPE = 1.7
-"""Levelling can halve the worst drift; from further above it cannot succeed."""
+"""Levelling at most halves the worst drift, so it is skipped above this."""
 AIM = 0.98
 """Aimed at, as a share of the tolerance: what the linearised drift leaves out must fit into the rest."""
 SURELY_BAD = 3.0

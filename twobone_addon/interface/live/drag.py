@@ -65,7 +65,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
     def _take_hold(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
         viewport = viewport_at(context.area, event)
         if viewport is None:
-            raise SelectionError("The mouse can drag in a 3D viewport only. Start it there.")
+            raise SelectionError("Dragging only works in a 3D Viewport. Run it from there.")
         armature, depsgraph = active_armature(context), context.evaluated_depsgraph_get()
         settings = stored_settings(armature, chain_in(context), {})
         self.present = dragging_plan(context.scene, settings)

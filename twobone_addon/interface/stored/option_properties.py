@@ -22,6 +22,7 @@ ANIMATED = {"bend", "influence"}
 NUMBERS = {
     "bend": {"POSITIVE": 1, "NEGATIVE": -1, "KEEP": 2},
     "plane": {"XY": 0, "XZ": 1, "YZ": 2, "REST": 3, "POLE": 4, "OBJECT": 5, "POSE": 6},
+    "method": {"AUTO": 0, "CCD": 1, "SPRING": 2},
 }
 """What a choice is in an F-curve: the bend is the sign of its number, so its curve steps at 0. Other choices are
 numbered as they are listed; files store these numbers, so a new choice takes the next one, wherever it is listed."""

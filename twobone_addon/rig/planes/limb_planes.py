@@ -47,7 +47,7 @@ def rest_normal(chain: RestChain) -> Array:
 
 
 def carried_normal(normal: Array, linear: Array) -> Array:
-    """Unit normals `(..., F, 3)` of a plane with `normal` `(..., 3)` brought along by `linear` `(..., F, 3, 3)`.
+    """Unit normals `(..., F, 3)` of a plane with `normal` `(..., 3)` transformed by `linear` `(..., F, 3, 3)`.
 
     A plane's normal moves as a covector; its sign follows the plane's orientation, so that counter-clockwise stays
     counter-clockwise as seen from the moved normal.

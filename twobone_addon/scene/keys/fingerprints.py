@@ -74,7 +74,7 @@ class Digest:
             self.add_settings(modifier)
 
     def add_driver(self, fcurve: FCurve) -> None:
-        """Add what a driver does with its variables; what they read is not looked at."""
+        """Add what a driver does with its variables; what they read is ignored."""
         driver = fcurve.driver
         self.add_curve(fcurve)
         self.add(driver.type, driver.expression, driver.use_self)

@@ -1,4 +1,4 @@
-"""What keeps keys from being written, or from being seen, found before anything is: one sentence each."""
+"""Checks, before anything is changed, that keys can be written and will be visible."""
 
 from __future__ import annotations
 
@@ -160,12 +160,14 @@ def refuse_unconvertible(armature: Object, paths: list[str], bone: str) -> None:
         if fcurve.data_path == mode_path:
             raise WriteError(f'The rotation mode of bone "{bone}" is animated. Remove that curve first.')
         if fcurve.data_path in paths and (fcurve.extrapolation == "LINEAR" or any(not each.mute for each in fcurve.modifiers)):
-            raise WriteError(f"Curve {_name(fcurve)} goes on beyond its keys. Key it there instead before it is converted.")
+            raise WriteError(
+                f"Curve {_name(fcurve)} has linear extrapolation or modifiers. Replace them by keys before converting."
+            )
     for track in data.nla_tracks if data else ():
         for strip in track.strips:
             played = strip_bag(strip)
             if any(fcurve.data_path in paths for fcurve in (played.fcurves if played else ())):
                 raise WriteError(
-                    f'NLA strip "{strip.name}" turns bone "{bone}", and would not in another rotation mode. '
+                    f'NLA strip "{strip.name}" rotates bone "{bone}" by curves of its old rotation mode. '
                     "Muting is not enough: bake it into the action or remove it first."
                 )

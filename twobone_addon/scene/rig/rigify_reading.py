@@ -1,4 +1,4 @@
-"""Limbs of a rig that Rigify generated: which controls pose them forwards, and the switch between IK and FK.
+"""Limbs of a rig that Rigify generated: which FK controls pose them, and the switch between IK and FK.
 
 Each bone of such a limb (`ORG-thigh.L` ...) copies its FK control, and on top of that the IK, with an influence that a
 property of the limb drives. So the drivers say which controls belong together, whatever they are called.
