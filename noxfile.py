@@ -68,14 +68,17 @@ BLENDER_TESTS = [
     *("rig/test_inheritance.py", "rig/test_rotations.py"),
     *("curves/test_bezier_against_blender.py", "curves/test_reduction_in_blender.py"),
 ]
-# Of these, what renders or starts one Blender after the other runs on the oldest and the newest Blender only.
+# Of these, what renders, starts one Blender after the other or throws dice at our own checks runs on the oldest and the
+# newest Blender only.
 ENDS_ONLY = [
-    *("examples", "package", "faults/test_sizes.py", "command_line/test_batch.py", "command_line/test_batch_edges.py"),
-    *("command_line/test_batches_of_anything.py", "command_line/test_killing.py"),
+    *("examples", "faults", "package", "command_line/test_batch.py", "command_line/test_batch_edges.py"),
+    *("command_line/test_batches_of_anything.py", "command_line/test_killing.py", "real/test_limbs.py"),
 ]
 PROGRAM_TESTS = ["real_program", "gui"]
 # As many processes as there are cores; the tests of a file share what they have built.
 ON_ALL_CORES = ["--numprocesses=auto", "--dist=loadfile"]
+# A window waits more than it computes. Where screens are virtual each process has its own; a desk has but one.
+ON_SCREENS_OF_THEIR_OWN = ["--numprocesses=auto", "--dist=load"] if shutil.which("Xvfb") else []
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 TEST_PACKAGES = nox.project.dependency_groups(PYPROJECT, "test")
@@ -191,7 +194,7 @@ def pure_tests(session: nox.Session, numpy: str) -> None:
     session.install(numpy, *TEST_PACKAGES)
     newest = session.python == on_python(list(NUMPY_OF_PYTHON)[-1])
     measured = ["--cov", "--cov-append", "--cov-report=", "--cov-fail-under=0"] if covers(session) and newest else []
-    session.run("python", "-m", "pytest", *in_tests(PURE_TESTS), *measured, *session.posargs)
+    session.run("python", "-m", "pytest", *in_tests(PURE_TESTS), *ON_ALL_CORES, *measured, *session.posargs)
 
 
 @nox.session
@@ -228,20 +231,20 @@ def package(session: nox.Session) -> None:
 @nox.session
 def program_tests(session: nox.Session) -> None:
     """Install the zip in a real Blender, the program in BLENDER or on PATH, and use it without a window."""
-    test_with_program(session, PROGRAM_TESTS[0])
+    test_with_program(session, PROGRAM_TESTS[0], ON_ALL_CORES)
 
 
 @nox.session
 def window_tests(session: nox.Session) -> None:
     """Install the zip in a real Blender, the program in BLENDER or on PATH, and drive its window."""
-    test_with_program(session, PROGRAM_TESTS[1])
+    test_with_program(session, PROGRAM_TESTS[1], ON_SCREENS_OF_THEIR_OWN)
 
 
-def test_with_program(session: nox.Session, folder: str) -> None:
+def test_with_program(session: nox.Session, folder: str, processes: list[str]) -> None:
     if find_blender() is None:
         session.error("Put Blender on PATH or its path into BLENDER.")
     session.install(*TEST_PACKAGES)
-    session.run("python", "-m", "pytest", *in_tests([folder]), *session.posargs)
+    session.run("python", "-m", "pytest", *in_tests([folder]), *processes, *session.posargs)
 
 
 @nox.session
