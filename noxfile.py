@@ -134,7 +134,7 @@ def install_bpy(session: nox.Session, blender: str) -> None:
 @nox.session
 @on_blender(best_blender())
 def demo(session: nox.Session, blender: str) -> None:
-    """Show the main job: Rigify's human walks, baked by this add-on, with a .blend, a report and pictures."""
+    """Show a character's whole story: sliding feet are planted, arms follow targets; a .blend, reports and pictures."""
     install_bpy(session, blender)
     session.run("python", "examples/demo.py", *session.posargs)
 

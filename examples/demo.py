@@ -1,8 +1,7 @@
-"""The main jobs on a real rig: `nox -s demo`.
+"""A character's whole story on a real rig: `nox -s demo`.
 
-Rigify's human walks and waves: its legs and arms follow targets, baked to FK keys by the add-on of this checkout. Then the body
-of another one goes too far for its steps, so that the feet slide; its limbs are found and its feet planted. Leaves Blender files,
-the reports of both as JSON and pictures, and says where they are.
+A walk comes in whose feet slide. Its limbs are found and its feet planted. Both hands get targets, one to wave and one to carry,
+and the arms are baked and reduced. Leaves a Blender file, the reports as JSON and three pictures, and says where they are.
 """
 
 import argparse
@@ -10,30 +9,85 @@ import sys
 from pathlib import Path
 
 import bpy
+from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import body
+import chart
 import planted_walk
 import rigify_walk
 import stage
+from planted_walk import Places, Print
 
-STEP = 35
-"""Frame of the second picture: one foot lands, the other leaves the ground."""
+MOMENTS = (41, 61, 81)
+"""Frames shown side by side."""
+TOLERANCE = 0.002
+"""How far, in metres, reduced keys may leave a hand from where it would be with a key at every frame."""
+ARM_COLOURS = {"Left Arm": stage.YELLOW, "Right Arm": stage.BLUE}
 
 
-def main(arguments: argparse.Namespace) -> None:
-    """Make, bake, save, show."""
-    print(f"Blender {bpy.app.version_string}: generating the Rigify human, its motion and its targets ...")
-    human, targets = rigify_walk.make_scene()
-    rigify_walk.bake(human, targets)
-    rigify_walk.show_paths(targets)
-    stage.save(arguments, "demo")
-    write_report(arguments, "report")
-    rigify_walk.look_at_frame(STEP, (2.5, -1.3, 0.35), height=0.42, lens=46.0)
-    stage.picture(arguments, "step", STEP)
-    rigify_walk.show_walk(arguments, human, "walk")
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    planted_walk.main(arguments)
-    write_report(arguments, "planted_report")
+def say(number: int, text: str) -> None:
+    """Begin a chapter."""
+    print(f"\n{number}. {text}", flush=True)
+
+
+def key_carry(target: bpy.types.Object, shoulder: Vector) -> None:
+    """The right hand holds something in front of the chest."""
+    for frame in range(1, rigify_walk.LAST + 4, 4):
+        target.location = shoulder + Vector((-0.02, -0.36 - planted_walk.TOO_FAR * rigify_walk.walked(frame), -0.16))
+        target.keyframe_insert("location", frame=frame)
+
+
+def key_wave(target: bpy.types.Object, shoulder: Vector) -> None:
+    """The left hand waves."""
+    rigify_walk.key_wave(target, shoulder, pace=planted_walk.TOO_FAR)
+
+
+def move_arms(human: bpy.types.Object) -> list[bpy.types.Object]:
+    """Give each arm that has been found a target, and bake the arms to as few keys as are needed."""
+    targets = []
+    for name, key_arm in (("Left Arm", key_wave), ("Right Arm", key_carry)):
+        chain = human.twobone.chains[name]
+        chain.target = stage.add(f"{name} target", None)
+        chain.keys, chain.tolerance, chain.frame_range = "REDUCE", TOLERANCE, "SCENE"
+        key_arm(chain.target, human.data.bones[chain.upper].head_local)
+        targets.append(chain.target)
+    for chain in human.twobone.chains:
+        chain.enabled = chain.limb == "ARM"
+    bpy.ops.twobone.bake_all(scope="ACTIVE")
+    for name, chain in zip(ARM_COLOURS, stage.last_report()["chains"], strict=True):
+        every = chain["frames"] * chain["channels"]
+        print(
+            f"{name}: on its target in {chain['reached']} of {chain['frames']} frames, {chain['keys']} keys "
+            f"instead of {every}, at most {1000.0 * chain['max_distance_to_target']:.1f} mm off."
+        )
+    return targets
+
+
+def show_moments(arguments: argparse.Namespace, human: bpy.types.Object, targets: list[bpy.types.Object]) -> None:
+    """Picture the body at three moments, with the ways of the targets."""
+    for target, colour in zip(targets, ARM_COLOURS.values(), strict=True):
+        stage.show_target(target, colour, range(1, rigify_walk.LAST + 1))
+    body.leave_poses(human.children[0], MOMENTS[:-1])
+    way = planted_walk.TOO_FAR * rigify_walk.walked(MOMENTS[1])
+    centre = Vector((0.0, -way, 0.92))
+    stage.look(centre + Vector((5.4, -2.6, 0.9)), centre, lens=54.0)
+    stage.picture(arguments, "moments", MOMENTS[-1], height=0.6)
+
+
+def slides_of(prints: list[Print], places: Places) -> list[list[tuple[float, float]]]:
+    """For each time that a ball stands: how far it has gone on the ground, in centimetres, over time in seconds."""
+    rate = bpy.context.scene.render.fps
+    lines: list[list[tuple[float, float]]] = []
+    for leg in planted_walk.FEET:
+        frames = sorted(seen.frame for seen in prints if (seen.leg, seen.point) == (leg, "BALL"))
+        way = [place.xy for place in places[leg, "BALL"]]
+        for before, frame in zip([None, *frames], frames, strict=False):
+            if before != frame - 1:
+                start = way[frame - 1]
+                lines.append([])
+            lines[-1].append((frame / rate, 100.0 * (way[frame - 1] - start).length))
+    return lines
 
 
 def write_report(arguments: argparse.Namespace, name: str) -> None:
@@ -41,6 +95,33 @@ def write_report(arguments: argparse.Namespace, name: str) -> None:
     path = arguments.output / f"{name}.json"
     path.write_text(bpy.context.window_manager.twobone_report, encoding="utf-8")
     print(f"Report: {path}")
+
+
+def clean_feet(arguments: argparse.Namespace, human: bpy.types.Object) -> None:
+    """Plant the feet, and picture what that does."""
+    slid = planted_walk.sole_places(human)
+    planted_walk.leave_behind(human)
+    prints = planted_walk.prints_of(planted_walk.clean(human))
+    write_report(arguments, "planted_report")
+    stands = planted_walk.sole_places(human)
+    slides = {"before": (slides_of(prints, slid), stage.ORANGE), "after": (slides_of(prints, stands), stage.BLUE)}
+    farthest = max(value for line in slides["before"][0] for _, value in line)
+    print(f"From coming down to leaving the ground a foot slid by up to {farthest:.0f} cm.")
+    chart.draw(arguments, "slide", "How far a foot has slid since it came down (cm)", slides, across="seconds")
+    planted_walk.show_footprints(arguments, "footprints", prints, slid, stands)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Tell the story."""
+    say(1, f"A walk comes in, on Rigify's human in Blender {bpy.app.version_string}; its feet slide.")
+    human = planted_walk.make_sliding_walk()
+    say(2, "Find Limbs and Plant Feet: two clicks.")
+    clean_feet(arguments, human)
+    say(3, "A target for each hand: the left one waves, the right one carries. Bake All, with Reduce.")
+    targets = move_arms(human)
+    write_report(arguments, "report")
+    stage.save(arguments, "demo")
+    show_moments(arguments, human, targets)
 
 
 if __name__ == "__main__":

@@ -1,28 +1,64 @@
-"""Sliding feet stand still: the Rigify walk with its body made to go too far, cleaned by two calls.
+"""Sliding feet stand still: a walk whose body goes too far, cleaned by two calls.
 
     python examples/planted_walk.py
 
-The body goes fifteen per cent further than the feet step, as after a retarget to another character, so that every foot slides
-while it stands. Find Limbs finds the legs, Plant Feet finds when they are on the ground and holds them there. On the picture each
-dot is the ball of a foot at one frame on the ground: orange before, blue after.
+The body goes a fifth further than the feet step, as after a retarget to another character, so that every foot slides while it
+stands. Find Limbs finds the legs, Plant Feet finds when they are on the ground and holds them there. On the picture the ground
+under heel and ball is marked at each frame on which they stand: smears before, footprints after.
 """
 
 import argparse
+import math
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import bpy
 from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import body
 import rigify_walk
 import stage
 
-TOO_FAR = 1.15
+TOO_FAR = 1.2
 """By which part the body goes further than the feet step."""
 
-BALLS = {"Left Leg": "toe_fk.L", "Right Leg": "toe_fk.R"}
-"""Bones whose heads are the balls of the feet, by the names that Find Limbs gives to the legs."""
+FEET = {"Left Leg": ("foot_fk.L", "toe_fk.L"), "Right Leg": ("foot_fk.R", "toe_fk.R")}
+"""Bones that begin above the heel and at the ball of a foot, by the names that Find Limbs gives to the legs."""
+STANDING = {"HEEL": ("HEEL",), "BALL": ("BALL",), "BOTH": ("HEEL", "BALL")}
+RADII = {"HEEL": 0.036, "BALL": 0.045}
+LANE = 1.3
+"""Metres between the walk before and the walk after."""
+WORDS = ("before: feet slide", "after Plant Feet")
+SHOWN = 81
+"""Frame in the picture."""
+PASSING = range(41, 73)
+"""Frames of the film."""
+
+Places = Mapping[tuple[str, str], Sequence[Vector]]
+"""Where each point of each leg is at every frame."""
+
+
+class Print(NamedTuple):
+    """A point of a foot that stands at a frame."""
+
+    leg: str
+    point: str
+    frame: int
+
+
+def make_sliding_walk() -> bpy.types.Object:
+    """A human with keys on its bones and nothing else, as it comes from a file; its feet slide."""
+    human, targets = rigify_walk.make_scene(arms=(rigify_walk.key_swing, rigify_walk.key_swing))
+    rigify_walk.store_chains(human, targets)
+    bpy.ops.twobone.bake_all(scope="ACTIVE")
+    human.twobone.chains.clear()
+    for target in targets:
+        bpy.data.objects.remove(target)
+    stretch_way(human)
+    return human
 
 
 def stretch_way(human: bpy.types.Object) -> None:
@@ -37,9 +73,18 @@ def stretch_way(human: bpy.types.Object) -> None:
             curve.update()
 
 
-def ball_places(human: bpy.types.Object) -> dict[str, list[Vector]]:
-    """Where the balls of the feet are at each frame."""
-    return {name: stage.world_places(human, bone, range(1, rigify_walk.LAST + 1)) for name, bone in BALLS.items()}
+def sole_places(human: bpy.types.Object) -> Places:
+    """Where heels and balls are at each frame; the heel is below the ankle, as low as the ball."""
+    places = {(leg, point): [] for leg in FEET for point in RADII}
+    for frame in range(1, rigify_walk.LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        for leg, (foot, toe) in FEET.items():
+            ankle, ball = human.data.bones[foot].head_local, human.data.bones[toe].head_local
+            posed = human.pose.bones[foot]
+            heel = posed.bone.matrix_local.inverted() @ Vector((ankle.x, ankle.y, ball.z))
+            places[leg, "HEEL"].append(posed.matrix @ heel)
+            places[leg, "BALL"].append(human.pose.bones[toe].head.copy())
+    return places
 
 
 def clean(human: bpy.types.Object) -> dict:
@@ -49,41 +94,103 @@ def clean(human: bpy.types.Object) -> dict:
     told = stage.last_report()
     contacts = [contact for chain in told["chains"] for contact in chain["contacts"]]
     before, after = (1000.0 * max(contact[side] for contact in contacts) for side in ("slide_before", "slide_after"))
-    print(f"{len(contacts)} contacts: a foot slid by up to {before:.0f} mm while it stood, now by {after:.3f} mm.")
-    print(f"The hips moved by at most {1000.0 * told['root']['max_move']:.0f} mm.")
+    print(
+        f"Plant Feet found {len(contacts)} contacts: a foot was up to {before:.0f} mm from where it stands, now {after:.2f} mm."
+    )
+    print(f"The hips moved by at most {1000.0 * told['root']['max_move']:.0f} mm; arms and toes kept their keys.")
     return told
 
 
-def mark(name: str, places: list[Vector], colour: tuple[float, float, float], radius: float) -> None:
-    """A dot on the ground below each place."""
-    solid = stage.capsule(name, 0.0, radius, radius)
-    solid.materials.append(stage.material(name, colour, glow=0.4))
-    for place in places:
-        stage.add(name, solid).location = (place.x, place.y, 0.0)
+def prints_of(told: dict) -> list[Print]:
+    """What stands at which frame."""
+    return [
+        Print(chain["chain"], point, frame)
+        for chain in told["chains"]
+        for contact in chain["contacts"]
+        for frame in range(round(contact["first"]), round(contact["last"]) + 1)
+        for point in STANDING[contact["point"]]
+    ]
+
+
+def mark(name: str, prints: Sequence[Print], places: Places, colour: tuple[float, float, float], across: float = 0.0) -> None:
+    """A disc on the ground below each point that stands, all in one mesh."""
+    turns = [math.tau * side / 20 for side in range(20)]
+    points = [
+        (place.x + across + radius * math.cos(turn), place.y + radius * math.sin(turn), 0.002 + 1e-5 * number)
+        for number, (place, radius) in enumerate((places[leg, point][frame - 1], RADII[point]) for leg, point, frame in prints)
+        for turn in turns
+    ]
+    discs = bpy.data.meshes.new(name)
+    discs.from_pydata(points, [], [range(first, first + 20) for first in range(0, len(points), 20)])
+    stage.add(name, discs, stage.material(name, colour, roughness=0.9))
+
+
+def leave_behind(human: bpy.types.Object) -> None:
+    """Leave the body as it is before, in a lane and a colour of its own."""
+    skin = human.children[0]
+    body.repaint(skin, stage.material("Person", stage.SAND), but=("Left wrist", "Right wrist"))
+    (before,) = body.leave_poses(skin, [SHOWN], across=-LANE)
+    body.repaint(before, stage.material("Person before", (0.90, 0.50, 0.30)))
+
+
+def show_footprints(arguments: argparse.Namespace, name: str, prints: Sequence[Print], slid: Places, stands: Places) -> None:
+    """Picture the walk before, which has been left in its own lane, and the walk after, both with their footprints.
+
+    What is drawn for the picture is gone afterwards.
+    """
+    mark("Before", prints, slid, stage.ORANGE, -LANE)
+    mark("After", prints, stands, stage.BLUE)
+    end = -TOO_FAR * rigify_walk.walked(SHOWN)
+    for words, across, colour in zip(WORDS, (-LANE - 0.45, 0.5), (stage.ORANGE, stage.BLUE), strict=True):
+        stage.write(words, (across, end + 1.9, 0.0), colour)
+    centre = Vector((-0.45 * LANE, end + 1.1, 0.78))
+    stage.look(centre + Vector((6.0, 0.5, 3.1)), centre, lens=48.0)
+    stage.picture(arguments, name, SHOWN, height=0.56)
+    for drawn in ("Before", "After", *WORDS, f"Body at {SHOWN}"):
+        bpy.data.objects.remove(bpy.data.objects[drawn])
+
+
+def film_passing(arguments: argparse.Namespace, name: str, prints: Sequence[Print], places: Places, colour: tuple) -> None:
+    """Film the legs as they pass a camera that stands still, and leave behind where they stood."""
+    middle = -TOO_FAR * rigify_walk.walked(PASSING[len(PASSING) // 2])
+    stage.look((3.0, middle - 0.1, 0.75), (0.0, middle - 0.1, 0.42), lens=48.0)
+
+    def leave_prints(frame: int) -> None:
+        for thing in [thing for thing in bpy.context.scene.objects if thing.name.startswith("Prints")]:
+            bpy.data.objects.remove(thing)
+        mark("Prints", [seen for seen in prints if seen.frame <= frame], places, colour)
+
+    stage.film(arguments, name, PASSING[::2], height=0.42, follow=leave_prints, width=640)
+
+
+def film_both(
+    arguments: argparse.Namespace,
+    human: bpy.types.Object,
+    prints: Sequence[Print],
+    before: tuple[bpy.types.Action, Places],
+    after: tuple[bpy.types.Action, Places],
+) -> None:
+    """Film the walk before and after, each played once more."""
+    animation = human.animation_data
+    for name, (action, places), colour in zip(("sliding", "standing"), (before, after), (stage.ORANGE, stage.BLUE), strict=True):
+        animation.action = action
+        if hasattr(animation, "action_slot"):
+            animation.action_slot = action.slots[0]
+        film_passing(arguments, name, prints, places, colour)
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Make a walk, spoil it, clean it, show the footprints before and after."""
-    human, targets = rigify_walk.make_scene()
-    rigify_walk.bake(human, targets)
-    stretch_way(human)
-    human.twobone.chains.clear()
+    """Make a walk that slides, clean it, show the footprints before and after."""
+    human = make_sliding_walk()
     stage.save(arguments, "sliding_walk")
-    slid = ball_places(human)
-    told = clean(human)
-    stands = ball_places(human)
-    for chain in told["chains"]:
-        frames = [
-            frame - 1
-            for contact in chain["contacts"]
-            if contact["point"] != "HEEL"
-            for frame in range(round(contact["first"]), round(contact["last"]) + 1)
-        ]
-        for name, places, colour, radius in (("Before", slid, stage.ORANGE, 0.012), ("After", stands, stage.BLUE, 0.02)):
-            mark(name, [places[chain["chain"]][frame] for frame in frames], colour, radius)
+    slid, recorded = sole_places(human), human.animation_data.action.copy()
+    leave_behind(human)
+    prints = prints_of(clean(human))
+    stands = sole_places(human)
     stage.save(arguments, "planted_walk")
-    rigify_walk.look_at_frame(rigify_walk.POSES[1], (2.6, -0.9, 1.5), height=0.3, lens=38.0)
-    stage.picture(arguments, "planted_walk", rigify_walk.POSES[1], height=0.5)
+    show_footprints(arguments, "planted_walk", prints, slid, stands)
+    if arguments.film:
+        film_both(arguments, human, prints, (recorded, slid), (human.animation_data.action, stands))
 
 
 if __name__ == "__main__":

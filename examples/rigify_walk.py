@@ -11,6 +11,7 @@ import contextlib
 import io
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import bpy
 from mathutils import Euler, Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import body
 import stage
 
 FRAMES_PER_CYCLE, CYCLES = 32, 3
@@ -44,7 +46,7 @@ class Limb:
     settings: dict[str, str]
 
 
-LEG = {"plane": "YZ", "bend": "POSITIVE", "end_rotation": "TARGET"}
+LEG = {"plane": "POSE", "reference": "POSE", "end_rotation": "TARGET"}
 ARM = {"plane": "REST", "bend": "POSITIVE"}
 LIMBS = (
     Limb("Left ankle", "thigh_fk.L", "shin_fk.L", "foot_fk.L", stage.ORANGE, LEG),
@@ -55,11 +57,11 @@ LIMBS = (
 
 
 def make_human() -> bpy.types.Object:
-    """Generate Rigify's human with its limbs switched to FK."""
-    bpy.ops.preferences.addon_enable(module="rigify")
-    bpy.ops.object.armature_human_metarig_add()
-    metarig = bpy.context.object
+    """Generate Rigify's basic human with its limbs switched to FK."""
     with contextlib.redirect_stdout(io.StringIO()):
+        bpy.ops.preferences.addon_enable(module="rigify")
+        bpy.ops.object.armature_basic_human_metarig_add()
+        metarig = bpy.context.object
         bpy.ops.pose.rigify_generate()
     bpy.data.objects.remove(metarig)
     human = bpy.context.object
@@ -122,89 +124,88 @@ def key_foot(target: bpy.types.Object, foot: bpy.types.Bone, later: float) -> No
 
 
 def key_swing(target: bpy.types.Object, shoulder: Vector) -> None:
-    """The right wrist swings with the left foot."""
+    """A wrist swings with the foot of the other side."""
+    side = math.copysign(1.0, shoulder.x)
     for frame in range(1, LAST + 2, KEY_EVERY):
-        swing = math.cos(2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE)
-        way = Vector((-0.12, -0.06 - 0.24 * swing, -0.46 + 0.06 * swing))
+        swing = -side * math.cos(2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE)
+        way = Vector((0.12 * side, -0.06 - 0.24 * swing, -0.46 + 0.06 * swing))
         target.location = shoulder + way + Vector((0.0, -walked(frame), 0.0))
         target.keyframe_insert("location", frame=frame)
 
 
-def key_wave(target: bpy.types.Object, shoulder: Vector) -> None:
-    """The left wrist draws a figure eight beside the head."""
+def key_wave(target: bpy.types.Object, shoulder: Vector, *, pace: float = 1.0) -> None:
+    """The left wrist draws a figure eight beside the head; the body goes at a pace of its own."""
     for frame in range(1, LAST + 2, KEY_EVERY):
         phase = 2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE
-        way = Vector((0.27 + 0.11 * math.sin(phase), -0.14, 0.27 + 0.08 * math.sin(2.0 * phase)))
-        target.location = shoulder + way + Vector((0.0, -walked(frame), 0.0))
+        way = Vector((0.25 + 0.11 * math.sin(phase), -0.14, 0.27 + 0.08 * math.sin(2.0 * phase)))
+        target.location = shoulder + way + Vector((0.0, -pace * walked(frame), 0.0))
         target.keyframe_insert("location", frame=frame)
 
 
-def make_targets(human: bpy.types.Object) -> list[bpy.types.Object]:
-    """One empty for each limb, with keys."""
+Arms = tuple[Callable[[bpy.types.Object, Vector], None], ...]
+
+
+def make_targets(human: bpy.types.Object, arms: Arms) -> list[bpy.types.Object]:
+    """One empty for each limb, with keys; the arms are keyed by these functions."""
     rest = human.data.bones
     targets = [stage.add(limb.name, None) for limb in LIMBS]
     for target in targets:
         target.empty_display_size = 0.1
     key_foot(targets[0], rest["foot_fk.L"], 0.0)
     key_foot(targets[1], rest["foot_fk.R"], 0.5)
-    key_wave(targets[2], rest["upper_arm_fk.L"].head_local)
-    key_swing(targets[3], rest["upper_arm_fk.R"].head_local)
+    for target, side, key_arm in zip(targets[2:], "LR", arms, strict=True):
+        key_arm(target, rest[f"upper_arm_fk.{side}"].head_local)
     return targets
 
 
-def bake(human: bpy.types.Object, targets: list[bpy.types.Object]) -> dict:
-    """Store a chain for each limb on the rig and bake them all."""
+def store_chains(human: bpy.types.Object, targets: list[bpy.types.Object]) -> None:
+    """Store a chain for each limb on the rig."""
     for limb, target in zip(LIMBS, targets, strict=True):
         chain = human.twobone.chains.add()
         chain.name, chain.upper, chain.lower, chain.tip, chain.target = limb.name, limb.upper, limb.lower, limb.end, target
         for name, value in limb.settings.items():
             setattr(chain, name, value)
     bpy.context.view_layer.objects.active = human
-    bpy.ops.twobone.bake_all(scope="ACTIVE")
-    return stage.report()
 
 
 RADII = {
-    "spine": (0.105, 0.10), "spine.001": (0.10, 0.105), "spine.002": (0.11, 0.125), "spine.003": (0.13, 0.115),
-    "spine.004": (0.05, 0.045), "spine.005": (0.045, 0.05),
-    "shoulder": (0.055, 0.062), "upper_arm": (0.052, 0.047), "upper_arm.001": (0.045, 0.040), "forearm": (0.042, 0.038),
-    "forearm.001": (0.036, 0.028), "hand": (0.030, 0.034), "thigh": (0.088, 0.076), "thigh.001": (0.072, 0.058),
-    "shin": (0.058, 0.052), "shin.001": (0.048, 0.036), "foot": (0.042, 0.040), "toe": (0.038, 0.026),
+    "spine": (0.105, 0.10), "spine.001": (0.10, 0.105), "spine.002": (0.11, 0.125), "spine.003": (0.13, 0.09),
+    "spine.004": (0.05, 0.045), "spine.005": (0.045, 0.05), "spine.006": (0.078, 0.092),
+    "shoulder": (0.042, 0.056), "upper_arm": (0.054, 0.047), "upper_arm.001": (0.046, 0.042), "forearm": (0.042, 0.038),
+    "forearm.001": (0.037, 0.029), "hand": (0.036, 0.03), "thigh": (0.092, 0.076), "thigh.001": (0.074, 0.060),
+    "shin": (0.060, 0.054), "shin.001": (0.050, 0.038), "foot": (0.045, 0.042), "toe": (0.040, 0.030),
 }  # fmt: skip
+HEAD_INSET = 0.055
 
 
-def dress(human: bpy.types.Object) -> None:
-    """Give the deforming bones bodies; the baked limbs have the colours of their targets."""
+def dress(human: bpy.types.Object) -> bpy.types.Object:
+    """Give the deforming bones a body; the baked limbs have the colours of their targets."""
     skin = stage.material("Body", stage.SAND, roughness=0.55)
-    colours = {
-        limb.upper.removesuffix(".L").removesuffix(".R").removesuffix("_fk") + limb.upper[-2:]: limb.colour for limb in LIMBS
-    }
-    limbs = {"thigh": "thigh", "shin": "thigh", "upper_arm": "upper_arm", "forearm": "upper_arm"}
+    colours = {limb.upper.replace("_fk", ""): stage.material(limb.name, limb.colour, roughness=0.4) for limb in LIMBS}
+    above = {"thigh": "thigh", "shin": "thigh", "upper_arm": "upper_arm", "forearm": "upper_arm"}
+    parts = {}
     for bone in human.data.bones:
-        if not bone.name.startswith("DEF-"):
-            continue
         name = bone.name.removeprefix("DEF-")
         side = next((mark for mark in (".L", ".R") if mark in name), "")
         kind = name.replace(side, "") if side else name
-        if kind.startswith(("f_", "thumb", "palm")):
-            stage.solid_bone(human, bone.name, (0.011, 0.009), skin)
-        elif kind in RADII:
-            limb = limbs.get(kind.removesuffix(".001"))
-            colour = stage.material(f"Limb {limb}{side}", colours[limb + side], roughness=0.4) if limb else skin
+        if bone.name.startswith("DEF-") and kind in RADII:
+            limb = above.get(kind.removesuffix(".001"))
             flatness = 0.72 if kind.startswith("spine.00") and kind < "spine.004" else 1.0
-            stage.solid_bone(human, bone.name, RADII[kind], colour, flatness=flatness)
-    head = stage.ball("Head", 1.0, skin)
-    head.parent, head.parent_type, head.parent_bone = human, "BONE", "DEF-spine.006"
-    head.location, head.scale = (0.0, -0.09, 0.02), (0.085, 0.135, 0.105)
+            inset = HEAD_INSET if kind == "spine.006" else 0.0
+            parts[bone.name] = body.Part(RADII[kind], colours[limb + side] if limb else skin, flatness, inset)
+    human.data.pose_position = "REST"
+    made = body.grow(human, parts)
+    human.data.pose_position = "POSE"
+    return made
 
 
-def make_scene() -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+def make_scene(*, arms: Arms = (key_wave, key_swing)) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
     """The human with its targets, dressed, lit and not baked yet."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, LAST
     human = make_human()
     move_body(human)
-    targets = make_targets(human)
+    targets = make_targets(human, arms)
     dress(human)
     stage.light_and_ground()
     return human, targets
@@ -222,22 +223,24 @@ def look_at_frame(frame: int, way: tuple[float, float, float], *, height: float 
     stage.look(centre + Vector(way), centre, lens=lens)
 
 
-def show_walk(arguments: argparse.Namespace, human: bpy.types.Object, name: str) -> None:
+def show_walk(arguments: argparse.Namespace) -> None:
     """Render three moments of the walk side by side, and one cycle of it as a film."""
     cycle = range(FRAMES_PER_CYCLE + 1, 2 * FRAMES_PER_CYCLE + 1, 2)
-    stage.film(arguments, name, cycle, height=0.8, follow=lambda frame: look_at_frame(frame, (4.1, -2.6, 0.5), lens=58.0))
-    stage.leave_poses(human, POSES[:-1])
+    stage.film(arguments, "walk", cycle, height=0.8, follow=lambda frame: look_at_frame(frame, (4.1, -2.6, 0.5), lens=58.0))
+    body.leave_poses(bpy.data.objects["Body"], POSES[:-1])
     look_at_frame(POSES[1], (5.6, -3.4, 1.1))
-    stage.picture(arguments, name, POSES[-1], height=0.55)
+    stage.picture(arguments, "walk", POSES[-1], height=0.55)
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Make, bake, save, show."""
     human, targets = make_scene()
-    bake(human, targets)
+    store_chains(human, targets)
+    bpy.ops.twobone.bake_all(scope="ACTIVE")
+    stage.report()
     show_paths(targets)
     stage.save(arguments, "rigify_walk")
-    show_walk(arguments, human, "rigify_walk")
+    show_walk(arguments)
 
 
 if __name__ == "__main__":

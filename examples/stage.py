@@ -25,7 +25,7 @@ YELLOW = (0.95, 0.62, 0.04)
 DARK = (0.05, 0.06, 0.08)
 PALE = (0.82, 0.84, 0.88)
 
-FILM_WIDTH, FILM_SAMPLES = 480, 12
+FILM_WIDTH, FILM_SAMPLES = 480, 8
 
 
 def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
@@ -38,7 +38,7 @@ def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
     parser.add_argument("--no-picture", action="store_true", help="bake and save, but render nothing")
     parser.add_argument("--film", action="store_true", help="also render a short film as an image sequence, if there is one")
     parser.add_argument("--width", type=int, default=960, help="width of the picture (default: 960)")
-    parser.add_argument("--samples", type=int, default=24, help="render samples per pixel (default: 24)")
+    parser.add_argument("--samples", type=int, default=8, help="render samples per pixel (default: 8)")
     given = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else ([] if bpy.app.binary_path else sys.argv[1:])
     arguments = parser.parse_args(given)
     arguments.output = arguments.output.resolve()
@@ -195,22 +195,23 @@ def make_path(
     return add(name, data, material(f"Path {name}", colour, glow=0.6))
 
 
-def target_places(target: bpy.types.Object, frames: Iterable[int]) -> list[Vector]:
-    """Where the target is at each frame, in the world. Keeps the scene's frame."""
-    scene = bpy.context.scene
-    before, places = scene.frame_current, []
-    for frame in frames:
-        scene.frame_set(frame)
-        places.append(target.matrix_world.translation.copy())
-    scene.frame_set(before)
-    return places
+def write(text: str, place: Sequence[float], colour: Sequence[float], *, size: float = 0.2) -> None:
+    """Words that lie on the ground, to be read from where X comes from."""
+    data = bpy.data.curves.new(text, "FONT")
+    data.body, data.size, data.align_x = text, size, "CENTER"
+    words = add(text, data, material(f"Words {text}", colour, roughness=0.9))
+    words.location, words.rotation_euler = (place[0], place[1], 0.003), (0.0, 0.0, math.pi / 2.0)
 
 
 def show_target(target: bpy.types.Object, colour: Sequence[float], frames: Iterable[int], size: float = 0.03) -> None:
     """A ball where the target is and a line where it goes."""
     marker = ball(f"Ball {target.name}", size, material(f"Path {target.name}", colour, glow=0.6))
     marker.parent = target
-    make_path(target.name, target_places(target, frames), colour, size * 0.3)
+    places = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        places.append(target.matrix_world.translation.copy())
+    make_path(target.name, places, colour, size * 0.3)
 
 
 def show_reach(centre: Sequence[float], lengths: tuple[float, float], colour: Sequence[float], thickness: float = 0.006) -> None:
@@ -271,12 +272,13 @@ def film(
     *,
     height: float = 0.625,
     follow: Callable[[int], None] | None = None,
+    width: int = FILM_WIDTH,
 ) -> None:
     """Render frames as small pictures, numbered in order, if `--film` asks for it; `follow` may move the camera for each."""
     for number, frame in enumerate(frames if arguments.film else ()):
         if follow:
             follow(frame)
-        render(arguments.output / f"{name}_{number:03}.png", frame, width=FILM_WIDTH, height=height, samples=FILM_SAMPLES)
+        render(arguments.output / f"{name}_{number:03}.png", frame, width=width, height=height, samples=FILM_SAMPLES)
 
 
 def render(path: Path, frame: int, *, width: int, height: float, samples: int) -> None:
@@ -285,7 +287,7 @@ def render(path: Path, frame: int, *, width: int, height: float, samples: int) -
     scene.frame_set(frame)
     scene.render.engine = "CYCLES"
     scene.cycles.samples = samples
-    scene.cycles.max_bounces = 3
+    scene.cycles.max_bounces, scene.cycles.use_denoising = 3, True
     scene.view_settings.view_transform = "Standard"
     scene.render.resolution_x, scene.render.resolution_y = width, round(width * height)
     scene.render.resolution_percentage = 100
