@@ -16,8 +16,8 @@ from tests.real.generated_rigs import generated_rig, run_and_leave, turn_forward
 from twobone_addon import registration
 
 LAST = 10
-BACK = 2e-4
-"""Of a limb's length, as the page says: Blender's IK ends its search up to so far away, differently from version to version."""
+BACK = 1e-4
+"""Of a limb's length, as the page says."""
 TURNED = 0.05
 LIMBS = {
     f"{parts[0]}.{side}": [f"{part}_fk.{side}" for part in parts]

@@ -141,6 +141,8 @@ def _refuse_missed(limb: SteeredLimb) -> None:
             f'Target bone "{name}" cannot match the rotation of the bone at the tip at frame {plan.frames[worst]:g}: '
             f"{math.degrees(turned[worst]):.3g} degrees are missing. {remedy}"
         )
+    # What is put beyond its goal to make up for what the IK leaves is right where the tip is.
+    away = np.minimum(away, tip_errors(goals, seen))
     worst = int(np.argmax(away))
     if away[worst] > ON_GOAL * goals.length:
         raise ObjectError(

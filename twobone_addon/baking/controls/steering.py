@@ -18,7 +18,7 @@ from ...rig.bones import BoneChannels
 from ...rig.rotations import about_axis, unit
 from ...rig.steering import Relaxation, bends, displacement, hinges, rolled, rolls, rotation_vectors, without_rotation
 from ...scene.walk.evaluate import Samples
-from .best import Tried
+from .best import CHORDS, FEW_ROUNDS, SHAPE_ROUNDS, Tried, inverse_of, step_towards, trial_steps
 from .controls import Control
 from .goals import Goals, Seen, end_errors, joint_errors, look, ways_off
 from .plans import ControlPlan
@@ -56,21 +56,6 @@ FARTHEST = 8.0
 
 WIDEST = 1.5
 """The same for its turns."""
-
-TRIAL_STEPS = (2e-3, 5e-2)
-"""By how much the base's scale (its logarithm) and pitch (radians) are changed to find out what that does."""
-
-KICKS = (0.0, 0.0, 0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.05, -0.05, 0.12, -0.12, 0.2, -0.2, 0.3, -0.3)
-"""By how much the pitch, radians, is changed before a round where the rounds before did not get there."""
-
-CHORDS = 2
-"""Steps that are taken with what was found out."""
-
-LARGEST_STEPS = (0.02, 0.3)
-"""By which scale (its logarithm) and pitch (radians) change in a round."""
-
-SINGULAR = 2e-4
-"""Ratio of the effects of two combinations of them below which the weaker one does nothing."""
 
 
 @dataclass(slots=True)
@@ -234,30 +219,51 @@ class SteeredLimb:
     def _right_middle(self) -> Steering:
         """Newton's method, frame by frame, for scale and pitch with which the middle joint comes out where it is.
 
-        Blender's IK stops where it is near enough, so that what it makes of them has small steps: what small changes do is
-        measured anew in each round, across such steps of different widths, and each frame goes on from the best it has found.
+        Blender's IK stops where it is near enough, so that what it makes of them has steps, and is smooth between them: wide
+        changes find where to go, small ones get there, and each frame goes on from the best that it has found.
         """
-        best = Tried(self.shape, self.turn, self.beyond, ways_off(self.goals, self.now()))
-        for kick in KICKS[:2] if self.control.pole_acts else KICKS:
+        best = self._made(self.shape, self.turn, self.beyond)
+        for kick, near in FEW_ROUNDS if self.control.pole_acts else SHAPE_ROUNDS:
             bad = magnitude(best.off) > RIGHT / 2.0
             if not bad.any():
                 break
-            start, effects = best, list[Array]()
+            start = best
             if kick:
                 start = yield from self._tried(best.shape + np.outer(bad, [0.0, kick]), best.turn, best.beyond)
                 best = best.or_better(start)
-            for step in np.diag(TRIAL_STEPS):
-                tried = yield from self._tried(start.shape + step, start.turn, start.beyond)
-                effects.append((tried.off - start.off)[:, :2] / step.sum())
-                best = best.or_better(tried)
-            inverse, last = np.linalg.pinv(np.stack(effects, axis=-1), rcond=SINGULAR), start
-            for _ in range(CHORDS):
-                step = -(inverse @ last.off[:, :2, None])[..., 0]
-                step = np.clip(step, -np.array(LARGEST_STEPS), LARGEST_STEPS)
-                last = yield from self._tried(last.shape + step, self.turn, self.beyond)
-                best = best.or_better(last)
-        yield from self._tried(best.shape, best.turn, best.beyond)
-        self.turn, self.beyond = best.turn, best.beyond
+            best = yield from self._better(start, best, near=near)
+        self.shape, self.turn, self.beyond, self.held = best.shape, best.turn, best.beyond, best.held
+
+    def _better(self, start: Tried, best: Tried, *, near: bool) -> Generator[None, Samples, Tried]:
+        """The best of one round: what small changes from a start do, and steps taken with that."""
+        effects = list[Array]()
+        for step in trial_steps(near=near):
+            shape = start.shape + step
+            tried = yield from self._tried_near(start, shape) if near else self._tried(shape, start.turn, start.beyond)
+            effects.append((tried.off - start.off)[:, :2] / step.sum())
+            best = best.or_better(tried)
+        inverse, last = inverse_of(effects), start
+        for _ in range(CHORDS):
+            shape = last.shape + step_towards(inverse, last.off)
+            last = yield from self._tried_near(last, shape, last.short) if near else self._tried(shape, self.turn, self.beyond)
+            best = best.or_better(last)
+        return best
+
+    def _tried_near(self, start: Tried, shape: Array, beyond: Array | float = 0.0) -> Generator[None, Samples, Tried]:
+        """What a shape leads to with nothing else changed, but for the target, which may be put farther beyond its goal."""
+        self.held, self.shape, self.turn, self.beyond = dict(start.held), shape, start.turn, start.beyond + beyond
+        still, aim = np.broadcast_to(np.eye(3), (len(shape), 3, 3)), self.now().aim
+        if np.any(beyond):
+            self._change(self.control.target, displacement(still, aim, aim + beyond))
+        self._place_base()
+        yield from self._look()
+        return self._made(shape, self.turn, self.beyond)
+
+    def _made(self, shape: Array, turn: Array, beyond: Array) -> Tried:
+        seen = self.now()
+        return Tried(
+            shape, turn, beyond, ways_off(self.goals, seen), self.goals.joints[:, 2] - seen.joints[:, 2], dict(self.held)
+        )
 
     def _tried(self, shape: Array, turn: Array, beyond: Array) -> Generator[None, Samples, Tried]:
         """What these lead to; then turn and target are put so that the next ones have middle joint and tip nearer."""
@@ -265,7 +271,7 @@ class SteeredLimb:
         self._correct_target()
         self._place_base()
         yield from self._look()
-        made = Tried(shape, turn, beyond, ways_off(self.goals, self.now()))
+        made = self._made(shape, turn, beyond)
         self.turn = turn + rolls(self.goals.joints, self.now().joints[:, 1])
         self._go_beyond()
         return made
