@@ -109,3 +109,22 @@ def _curves(armature):
     from twobone_addon.scene.versions import curve_bag
 
     return curve_bag(armature).fcurves
+
+
+def test_where_no_bone_carries_the_legs_their_object_is_moved(reaching):
+    armature, target = reaching
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side in "LR":
+        armature.data.edit_bones[f"thigh.{side}"].parent = None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    carrier = add_empty("Carrier")
+    carrier.rotation_euler, carrier.scale = (0.3, 0.0, 0.5), (2.0, 2.0, 2.0)
+    armature.parent = carrier
+    bpy.context.view_layer.update()
+    armature.matrix_parent_inverse = carrier.matrix_world.inverted()
+    before = distances(armature, target)
+    report = fit_root(reserve=0.01)
+    assert before.max() > LEG
+    assert distances(armature, target).max() <= 0.99 * LEG + 1e-5
+    assert report["root"]["bone"] == armature.name
+    assert fit_root(reserve=0.01)["root"]["max_move"] == pytest.approx(0.0, abs=2e-6)

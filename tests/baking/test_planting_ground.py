@@ -6,6 +6,7 @@ import pytest
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
+from tests.baking import terrain
 from tests.baking.seen_walk import SIDES, SLIDE, Seen, plant, whole_frames, worst_slide
 from tests.baking.walker import Walk, build_walker, key_contacts
 
@@ -48,3 +49,33 @@ def test_feet_are_put_down_on_uneven_ground(empty_file):
         for places, bit, over in ((seen.heels[side], 1, 0.0), (seen.balls[side], 2, 0.02)):
             for place in np.array(places)[states[side] & bit != 0]:
                 assert place[2] - over == pytest.approx(height(place), abs=1e-3)
+
+
+def test_feet_stand_still_on_a_platform_that_moves_and_turns(empty_file):
+    armature, states = build_walker(Walk(slide=0.02))
+    key_contacts(armature, states)
+    platform, _ = terrain.slope(0.0)
+    for frame, turn in ((1, 0.0), (30, 0.8), (60, 0.3)):
+        platform.location, platform.rotation_euler = (turn, -turn, 0.5 * turn), (0.0, 0.0, turn)
+        platform.keyframe_insert("location", frame=frame)
+        platform.keyframe_insert("rotation_euler", frame=frame)
+    armature.parent = platform
+    report = plant(ground="OBJECT", ground_object=platform.name)
+    assert all(chain["out_of_reach"] == [] for chain in report["chains"])
+    seen = Seen(armature, whole_frames())
+    for row, frame in enumerate(whole_frames()):
+        bpy.context.scene.frame_set(int(frame))
+        away = platform.matrix_world.inverted()
+        for places in (seen.heels, seen.balls):
+            for side in SIDES:
+                places[side][row] = away @ Vector(places[side][row])
+    assert worst_slide(seen, states) < SLIDE
+
+
+def test_a_foot_that_has_no_ground_below_it_is_named(empty_file):
+    armature, states = build_walker(Walk(slide=0.01))
+    key_contacts(armature, states)
+    ground, _ = terrain.ground_of([(x, y, 0.0) for y in (-3.0, 1.0) for x in (-3.0, 3.0)], [(0, 1, 3, 2)])
+    report = plant(ground="OBJECT", ground_object=ground.name)
+    assert any('There is no ground below "leg.L"' in note for note in report["chains"][0]["notes"])
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE

@@ -99,5 +99,5 @@ def _clear(scene: Scene, clearing: _Clearing) -> int:
 def _replaced(armature: Object, clearing: _Clearing) -> set[str]:
     """Data paths of the chain, of its foot and of its root on which planting has replaced keys."""
     return {
-        path for path in replaced_paths(armature) if path in {*clearing.rotations, *clearing.feet} or path.endswith(".location")
+        path for path in replaced_paths(armature) if path in {*clearing.rotations, *clearing.feet} or path.endswith("location")
     }

@@ -12,7 +12,7 @@ from ..arrays import every_row
 
 Surface = Callable[[Array], tuple[Array, Array]]
 """From places `(n, 3)` in the space of the ground to the heights `(n,)` of the ground there, and its upward unit normals
-`(n, 3)`; where there is none, the place's own height."""
+`(n, 3)`; where there is none, the place's own height, and no normal."""
 
 
 def level_surface(height: float) -> Surface:
@@ -36,6 +36,10 @@ class Ground:
     def over(self, places_ground: Array) -> Array:
         """How high `(n,)` places `(n, 3)` are over the ground."""
         return places_ground[:, 2] - (self.level if self.surface is None else self.surface(places_ground)[0])
+
+    def is_below(self, place_ground: Array) -> bool:
+        """Whether there is any ground below or above a place `(3,)`; one that is not known is everywhere."""
+        return self.surface is None or bool(np.any(self.surface(place_ground[None])[1]))
 
     def into(self, places_world: Array) -> Array:
         """World points `(S, 3)` in the space of the ground."""

@@ -62,7 +62,8 @@ def ground_of(
 
         def below(places: Array) -> tuple[Array, Array]:
             heights, normals = surface.below(places[:, None], matrices[:1], ABOVE * length)
-            return np.where(np.isfinite(heights[:, 0]), heights[:, 0], places[:, 2]), normals[:, 0]
+            known = np.isfinite(heights[:, 0])
+            return np.where(known, heights[:, 0], places[:, 2]), np.where(known[:, None], normals[:, 0], 0.0)
 
         ground = replace(carried_ground(matrices), surface=below)
         return _told(ground, standing, legs)

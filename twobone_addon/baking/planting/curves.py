@@ -126,10 +126,20 @@ def _root_curves(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Ar
     samples = samples.on(plan.samples)
     world = samples.every(plan.legs[0].plan.armature_world)
     parent = samples.every(root.parent) if root.parent else None
+    if root.bone is None:
+        return _object_curves(root, world, parent, moves)
     place = np.broadcast_to(parent_transform(root.bone, parent).place, (count, 3, 3))
     present = every_row(samples[root.channels], count)[:, :3]
     values = present + solve_linear(world[:, :3, :3] @ place, moves)
     return [CurveSamples(root.path, axis, root.bone.name, values[:, axis], present[:, axis]) for axis in range(3)]
+
+
+def _object_curves(root: RootPlan, world: Array, parent: Array | None, moves: Array) -> list[CurveSamples]:
+    above = np.eye(4)[None] if parent is None or root.parent_inverse is None else parent @ root.parent_inverse
+    delta = np.zeros(3) if root.delta is None else root.delta
+    present = solve_linear(above[:, :3, :3], world[:, :3, 3] - above[:, :3, 3]) - delta
+    values = present + solve_linear(above[:, :3, :3], moves)
+    return [CurveSamples(root.path, axis, "Object Transforms", values[:, axis], present[:, axis]) for axis in range(3)]
 
 
 def _channels(

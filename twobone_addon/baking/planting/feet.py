@@ -80,17 +80,20 @@ def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> Aime
     """
     motion, count = leg.motion, len(ankles)
     into_armature = every_row(motion.armature_from_world, count)[:, :3, :3]
+    targets = np.tile(np.eye(4), (count, 1, 1))
+    targets[:, :3, 3] = ankles
     parent = motion.chain.parent_pose
-    if parent is not None and np.any(moves):
-        parent = every_row(parent, count).copy()
-        parent[:, :3, 3] += (into_armature @ moves[..., None])[..., 0]
+    if np.any(moves):
+        if parent is None:  # Nothing but the object carries the leg: seen from that, it is the target that moves.
+            targets[:, :3, 3] -= moves
+        else:
+            parent = every_row(parent, count).copy()
+            parent[:, :3, 3] += (into_armature @ moves[..., None])[..., 0]
     end_pose = motion.end_pose
     if end_pose is not None:
         world = every_row(motion.world_from_armature, count)[:, :3, :3]
         corrections = turns @ np.swapaxes(leg.foot.turns, -1, -2)
         end_pose = every_row(end_pose, count).copy()
         end_pose[:, :3, :3] = into_armature @ corrections @ world @ end_pose[:, :3, :3]
-    targets = np.tile(np.eye(4), (count, 1, 1))
-    targets[:, :3, 3] = ankles
     moved = replace(motion, chain=replace(motion.chain, parent_pose=parent), end_pose=end_pose)
     return aimed(moved, targets)

@@ -54,20 +54,30 @@ class LegPlan:
 
 @dataclass(frozen=True, slots=True)
 class RootPlan:
-    """The bone that carries all legs."""
+    """The bone that carries all legs, or else their object."""
 
     armature: str
-    bone: RestBone
+    bone: RestBone | None
+    """`None` means the armature's object."""
     parent: Quantity | None
     path: str
     """Data path of its location."""
     keyed: dict[tuple[str, int], Keyed]
     """How each channel of it is keyed now, by data path and index."""
+    parent_inverse: Array | None = None
+    """`(4, 4)` of an object that has a parent."""
+    delta: Array | None = None
+    """`(3,)` by which an object is away from its location."""
+
+    @property
+    def name(self) -> str:
+        """Of the bone, or of the object."""
+        return self.armature if self.bone is None else self.bone.name
 
     @property
     def channels(self) -> Quantity:
-        """Its own channels."""
-        return Quantity("CHANNELS", self.armature, self.bone.name)
+        """What tells its location: a bone's own channels, an object's world matrix."""
+        return Quantity("WORLD", self.armature) if self.bone is None else Quantity("CHANNELS", self.armature, self.bone.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,15 +201,19 @@ def _root_plan(
     bones = armature.pose.bones
     above = [_above(bones[leg.plan.names.upper]) for leg in legs]
     common = [bone for bone in above[0] if all(bone in others for others in above)]
+    free = [bone for bone in common if not bone.bone.use_connect and not is_constrained(bone)]
+    if settings.root == armature.name and settings.root not in bones:
+        free = []
+    if not free and settings.root in {"", armature.name} and _may_move(armature):
+        return _object_root(armature, settings, within), ()
     if settings.root:
         bone = _named_root(armature, settings.root, common)
+    elif not free:
+        sentence = f'Found no bone of armature "{armature.name}" that carries all legs and can be moved. Name the root'
+        if needed:
+            raise ChainError(f"{sentence}.")
+        return None, (f"{sentence}; the root was not moved.",)
     else:
-        free = [bone for bone in common if not bone.bone.use_connect and not is_constrained(bone)]
-        if not free:
-            sentence = f'Found no bone of armature "{armature.name}" that carries all legs and can be moved. Name the root'
-            if needed:
-                raise ChainError(f"{sentence}.")
-            return None, (f"{sentence}; the root was not moved.",)
         bone = _most_used(armature, free, within)
     rest = read_rest_bone(bone)
     path = location_path(rest)
@@ -207,6 +221,21 @@ def _root_plan(
     parent = Quantity("POSE", armature.name, bone.parent.name) if bone.parent else None
     keyed = {(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
     return RootPlan(armature.name, rest, parent, path, keyed), ()
+
+
+def _may_move(armature: Object) -> bool:
+    """Whether the location of an object is what puts it where it is."""
+    held = any(not constraint.mute for constraint in armature.constraints)
+    return not held and (armature.parent is None or armature.parent_type == "OBJECT")
+
+
+def _object_root(armature: Object, settings: RootSettings, within: tuple[float, float]) -> RootPlan:
+    path = "location"
+    refuse_unwritable(armature, [path], settings.destination)
+    parent = None if armature.parent is None else Quantity("WORLD", armature.parent.name)
+    keyed = {(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
+    inverse, delta = np.array(armature.matrix_parent_inverse), np.array(armature.delta_location)
+    return RootPlan(armature.name, None, parent, path, keyed, parent_inverse=inverse, delta=delta)
 
 
 def _most_used(armature: Object, free: list[PoseBone], within: tuple[float, float]) -> PoseBone:

@@ -42,7 +42,7 @@ def plant_report(
     root = None
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
-        root = RootReport(plan.root.bone.name, float(magnitude(planted.moves).max()), count_keys(written))
+        root = RootReport(plan.root.name, float(magnitude(planted.moves).max()), count_keys(written))
     return PlantReport(chains, root, seconds, before.evaluation, list(plan.notes))
 
 
@@ -96,8 +96,17 @@ def _leg_report(
         penetration_after=None if now is None else sunk(now),
         knee_acceleration_before=knee(still),
         knee_acceleration_after=None if now is None else knee(now),
-        notes=list(own.plan.notes),
+        notes=[*own.plan.notes, *_without_ground(footing, own.chain, pins)],
     )
+
+
+def _without_ground(footing: Footing, chain: str, pins: Sequence[Pin]) -> list[str]:
+    """Where a foot stands on nothing; the first time is enough."""
+    pin = next((pin for pin in pins if not footing.ground.is_below(pin.place)), None)
+    if pin is None:
+        return []
+    frame = footing.plan.frames[pin.first]
+    return [f'There is no ground below "{chain}" at frame {frame:g}. It stands as high as it did; make the ground larger.']
 
 
 def _missed(leg: PlantedLeg, moves: Array) -> Array:

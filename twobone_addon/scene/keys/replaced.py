@@ -13,7 +13,7 @@ import numpy as np
 
 from ..blender_types import CurveBag, Object
 from ..versions import new_fcurve
-from .tables import KEY_GENERATED, NEAR_FRAME, WIDTHS, KeyTable, joined_keys, put_keys, read_keys, some_keys
+from .tables import KEY_GENERATED, NEAR_FRAME, WIDTHS, KeyTable, blank_keys, joined_keys, put_keys, read_keys, some_keys
 from .writing import ChannelKeys
 
 Channel = tuple[str, int]
@@ -30,9 +30,7 @@ def note_replaced(armature: Object, bag: CurveBag, channels: Iterable[Sequence[C
     for pieces in channels:
         fcurve = bag.fcurves.find(pieces[0].path, index=pieces[0].index)
         channel = pieces[0].path, pieces[0].index
-        table = some_keys(read_keys(fcurve), slice(None)) if fcurve is not None else None
-        if table is None:
-            continue
+        table = some_keys(read_keys(fcurve), slice(None)) if fcurve is not None else blank_keys(0)
         frames = table["co"][:, 0]
         inside = np.zeros(len(frames), dtype=bool)
         for piece in pieces:
