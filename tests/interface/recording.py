@@ -46,7 +46,9 @@ class Layout:
         if name in {"prop", "prop_search"}:
             assert given[1] in given[0].bl_rna.properties, given
         if name == "operator":
-            return Button(given[0])
+            button = Button(given[0])
+            self.calls.append(("pressed", (button,), {}))
+            return button
         if name == "menu":
             assert hasattr(bpy.types, given[0]), given
         return None
@@ -59,6 +61,11 @@ class Layout:
         """What the operators are called."""
         return [given[0] for name, given, _ in self.calls if name == "operator"]
 
+    def values(self, idname):
+        """What the first button of an operator calls it with."""
+        pressed = (given[0] for name, given, _ in self.calls if name == "pressed")
+        return next(button.values for button in pressed if button.idname == idname)
+
     def properties(self):
         """Names of the properties shown."""
         return [given[1] for name, given, _ in self.calls if name.startswith("prop")]
@@ -70,9 +77,11 @@ class Button:
     def __init__(self, idname):
         module, name = idname.split(".")
         self.__dict__["known"] = getattr(getattr(bpy.ops, module), name).get_rna_type().properties
+        self.__dict__.update(idname=idname, values={})
 
     def __setattr__(self, name, value):
         assert name in self.known, name
+        self.values[name] = value
 
 
 def drawn(cls, context=None, method="draw"):

@@ -66,6 +66,21 @@ def test_any_one_bone_of_a_leg(human, name):
     assert chain_from_selection(human) == LEG
 
 
+@pytest.mark.parametrize("name", ["thigh.L", "shin.L", "foot.L"])
+def test_any_one_bone_of_a_leg_that_is_folded_at_rest(empty_file, name):
+    """As in the middle of a run, which some imports have as their rest pose."""
+    heel, toe = (0.1, 0.36, 0.62), (0.1, 0.5, 0.55)
+    folded = (
+        *HUMAN[:2],
+        BoneShape("shin.L", (0.1, -0.02, 0.5), heel, "thigh.L", connected=True),
+        BoneShape("foot.L", heel, toe, "shin.L", connected=True),
+        BoneShape("toe.L", toe, (0.1, 0.56, 0.5), "foot.L", connected=True),
+    )
+    armature = build_armature(folded, "Human")
+    click(armature, name)
+    assert chain_from_selection(armature) == LEG
+
+
 def test_two_bones_with_a_twist_bone_between(human):
     click(human, "forearm.L", "upper_arm.L")
     assert chain_from_selection(human) == ARM

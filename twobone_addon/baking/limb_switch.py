@@ -10,6 +10,7 @@ from ..array_types import Array
 from ..arrays import magnitude
 from ..errors import ChainError
 from ..scene.blender_types import Object, Scene
+from ..scene.evaluated import as_evaluated
 from ..scene.keys.reading import is_animated
 from ..scene.keys.writing import ChannelKeys
 from ..scene.lookup import find_armature, objects_by_name
@@ -87,10 +88,18 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
     solved = solve_limb(limb, samples)
     before = _joints(scene, armature, shown, plan.report_frames)
     write_chains(scene, [solved.keyed])
-    write_switch(scene, settings, keyed, within)
+    _write_switch_after(scene, settings, armature, keyed, within)
     moved = float(magnitude(_joints(scene, armature, shown, plan.report_frames) - before).max())
     made = switch_report(armature, names, wanted, [*solved.keyed.keys, *_all(keyed)], within)
     return replace(made, baked=True, max_moved=moved)
+
+
+def _write_switch_after(
+    scene: Scene, settings: BakeSettings, armature: Object, keyed: dict[Object, list[ChannelKeys]], within: tuple[float, float]
+) -> None:
+    """Key the switch once the new keys have posed the limb, or the pose from before would count as edits to be kept."""
+    as_evaluated(armature)
+    write_switch(scene, settings, keyed, within)
 
 
 def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> SwitchReport:
@@ -111,7 +120,7 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> Switc
         return switch_report(armature, names, [], [], within, to="IK")
     keyed = switch_keys(settings, plan.settings, within)
     report = at_once(bake_plans(scene, [plan]))
-    write_switch(scene, settings, keyed, within)
+    _write_switch_after(scene, settings, armature, keyed, within)
     (chain,) = report.chains
     made = switch_report(armature, names, plan.settings, _all(keyed), within, to="IK")
     return replace(

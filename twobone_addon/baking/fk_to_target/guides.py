@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from ...rig.planes.plane_frames import LETTERS, STRAIGHT, carried_frames, letter
 from ...rig.rotations import nearest_rotation, unit
 from ...scene.blender_types import Object, Scene
 from ...scene.empties import add_empty
+from ...scene.evaluated import as_evaluated
+from ...scene.lookup import object_named
 from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.control_limbs import plain_name
 from ...scene.rig.rest_reading import read_rest_chain, starts_at_tail
 from ...scene.rig.selection import is_seen
+from ...scene.sight.showing import shown_bone
+from ...scene.sight.skin import seen_from
 
 TARGET_SIZE = 0.15
 """Size of a target relative to the chain's length: seen beside the bones, not hiding them."""
@@ -46,6 +50,18 @@ def target_guide(armature: Object, names: ChainNames) -> Guide:
     """A target on the chain's tip as it is posed now, turned as the bone that begins there; `armature` is evaluated."""
     joints_world = _joints_world(armature, names)
     return Guide(joints_world[2], TARGET_SIZE * float(path_length(joints_world)), _end_rotation(armature, names))
+
+
+def seen_target_guide(armature: Object, names: ChainNames) -> Guide:
+    """The same on the tip that people see, where what deforms there follows something else, such as the rig's IK."""
+    guide, shown = target_guide(as_evaluated(armature), names), shown_bone(armature, names)
+    if shown is None or shown.follows:
+        return guide
+    other = as_evaluated(object_named(shown.armature))
+    carrier = armature.data.bones[names.tip]
+    place = seen_from(armature, other, shown.bone, carrier.tail_local if names.tip_at_tail else carrier.head_local)
+    seen_world = other.matrix_world @ other.pose.bones[shown.bone].matrix @ place
+    return replace(guide, location_world=np.array(seen_world))
 
 
 def add_guide(scene: Scene, beside: Object, guide: Guide, *, name: str, size: float, shape: str) -> Object:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from ...errors import ObjectError
 from ...limbs.finding import FoundLimb, find_limbs
 from ...scene.blender_types import Object, Scene
-from ...scene.evaluated import as_evaluated
 from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.skeleton_reading import read_skeleton
-from ..fk_to_target.guides import TARGET_SHAPE, add_guide, guide_name, target_guide
+from ..fk_to_target.guides import TARGET_SHAPE, add_guide, guide_name, seen_target_guide
 from ..plan.completing import StoredChain
 from ..plan.first_plane import first_plane
 from .records import LeftOutLimb, LimbReport, LimbsReport
@@ -60,7 +59,7 @@ def _give_target(scene: Scene, armature: Object, chain: StoredChain) -> None:
     if chain.target is not None:
         return
     names = ChainNames(armature.name, chain.upper, chain.lower, chain.tip or chain.lower, chain.tip_end == "TAIL")
-    guide = target_guide(as_evaluated(armature), names)
+    guide = seen_target_guide(armature, names)
     chain.target = add_guide(
         scene, armature, guide, name=guide_name("Target", armature, names), size=guide.size, shape=TARGET_SHAPE
     )

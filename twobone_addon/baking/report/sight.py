@@ -13,7 +13,7 @@ import numpy as np
 from ...array_types import Array
 from ...scene.lookup import object_named
 from ...scene.sight.showing import Shown, shown_bone
-from ...scene.sight.skin import hidden_skins
+from ...scene.sight.skin import hidden_skins, seen_from
 from ...scene.sight.switches import influences_change
 from ...scene.walk.evaluate import Quantity, Samples
 from ..motion.plan_motion import points, target_matrices
@@ -86,11 +86,9 @@ def sight(solved: SolvedChain, shown: Shown, samples: Samples, limb_length: floa
     """Compare the visible bone, at the frames of `look_frames`, which the samples have, with the chain's tip and its target."""
     plan, samples = solved.plan, samples.on(look_frames(solved))
     world, other = samples[plan.armature_world], object_named(shown.armature)
-    rest = np.array(object_named(plan.names.armature).matrix_world.inverted_safe() @ other.matrix_world)
-    rest = rest @ np.array(other.data.bones[shown.bone].matrix_local)
-    at_rest = np.linalg.inv(rest) @ np.append(plan.rest.rest_joints()[-1], 1.0)
+    at_rest = np.array(seen_from(object_named(plan.names.armature), other, shown.bone, plan.rest.rest_joints()[-1]))
     posed = samples[Quantity("POSE", other.name, shown.bone)]
-    seen = points(samples[Quantity("WORLD", other.name)], points(posed, at_rest[:3]))
+    seen = points(samples[Quantity("WORLD", other.name)], points(posed, at_rest))
     tip = points(world, points(samples[plan.pose(len(plan.rest.bones) - 1)], plan.rest.tip))
     target = points(target_matrices(plan, samples), solved.pose.target_offset)
     away = np.broadcast_to(distances(seen, target), samples.frames.shape)

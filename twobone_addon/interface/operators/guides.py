@@ -4,8 +4,9 @@ from typing import Any
 
 import bpy
 
-from ...baking.fk_to_target.guides import POLE_SHAPE, TARGET_SHAPE, Guide, add_guide, guide_name, pole_guide, target_guide
+from ...baking.fk_to_target.guides import POLE_SHAPE, TARGET_SHAPE, Guide, add_guide, guide_name, pole_guide, seen_target_guide
 from ...baking.plan.completing import StoredChain
+from ...scene.evaluated import as_evaluated
 from ...scene.rig.chain_finding import ChainNames, chain_from_names
 from ..refusing import MayRefuse
 from ..stored.selecting import chain_meant, keep_active
@@ -44,9 +45,7 @@ class AddsGuide(MayRefuse, NeedsArmature):
         chain = armature.twobone.chains.get(self.stored) or chain_meant(context, armature)
         keep_active(context, chain)
         names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
-        context.view_layer.update()
-        evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
-        self.assign(chain, self.make(context, armature, names, self.guide(evaluated, names, chain)))
+        self.assign(chain, self.make(context, armature, names, self.guide(armature, names, chain)))
         return {"FINISHED"}
 
     def make(self, context: bpy.types.Context, armature: bpy.types.Object, names: ChainNames, guide: Guide) -> bpy.types.Object:
@@ -68,7 +67,7 @@ class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
 
     def guide(self, armature: bpy.types.Object, names: ChainNames, _chain: StoredChain) -> Guide:
         """Where it goes."""
-        return target_guide(armature, names)
+        return seen_target_guide(armature, names)
 
     def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
         """Make it the chain's target."""
@@ -88,7 +87,7 @@ class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
 
     def guide(self, armature: bpy.types.Object, names: ChainNames, chain: StoredChain) -> Guide:
         """Where it goes."""
-        return pole_guide(armature, names, chain.plane, chain.bend)
+        return pole_guide(as_evaluated(armature), names, chain.plane, chain.bend)
 
     def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
         """Make it the chain's pole, and the pole's side the chain's; the limb keeps its twist."""

@@ -29,7 +29,7 @@ QUIET = 0.25
 NEAR = 0.1
 """Distance of the target from a bound, relative to the chain's length, from which the bounds come forward."""
 
-MOST_MISSES = 200
+MOST_MISSES = 40
 """Missed frames that get a line each from tip to target; of more, as many are taken evenly."""
 
 PLANE_CELLS = 2

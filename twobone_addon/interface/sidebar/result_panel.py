@@ -15,13 +15,13 @@ from ..stored.option_properties import CONTEXT
 from ..stored.where import chain_in
 from .panels import ChainPanel
 from .remembering import present_digest
-from .sight_rows import draw_switch_to_fk
+from .sight_rows import draw_switch_to_fk, is_seen_elsewhere
 
 MOST_RANGES = 8
 """Ranges of frames listed for one reason; more would push everything else out of sight."""
 
 SWITCHED = {"NOT_SHOWN", "OVERRIDDEN"}
-"""What Switch to FK puts right."""
+"""What Switch to FK puts right, also where the panel above has no button for it at this frame."""
 
 
 class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
@@ -63,7 +63,7 @@ def _draw_statement(layout: bpy.types.UILayout, statement: Statement, chain: Sto
         column.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = first
     if len(statement.ranges) > MOST_RANGES:
         column.label(text=f"+ {len(statement.ranges) - MOST_RANGES}", translate=False)
-    if statement.kind in SWITCHED:
+    if statement.kind in SWITCHED and not is_seen_elsewhere(chain):
         draw_switch_to_fk(column, chain)
     if statement.kind == "BESIDE_LETTER_PLANE":
         column.prop_enum(chain, "plane", "POSE", text_ctxt=CONTEXT)

@@ -6,12 +6,12 @@ from bpy.app.translations import pgettext_iface
 from ...baking.plan.completing import StoredChain
 from ..operators.fk_switch import TWOBONE_OT_switch
 from ..rows import draw_sentence
-from .remembering import visible_limb
+from .remembering import Visible, visible_limb
 
 
 def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain) -> None:
     """Nothing where the visible limb follows the chain and no mesh is left behind; else a warning, and the switch."""
-    visible = visible_limb(chain.id_data.name, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    visible = _visible(chain)
     for modifier, mesh in visible.hidden:
         text = pgettext_iface('Modifier "{modifier}" of "{mesh}" is hidden in the viewport, so that mesh does not follow')
         draw_sentence(layout, text.format(modifier=modifier, mesh=mesh), context, icon="ERROR")
@@ -24,7 +24,18 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
     draw_switch_to_fk(column, chain)
 
 
+def is_seen_elsewhere(chain: StoredChain) -> bool:
+    """Whether the visible limb follows something else than the chain at this frame, of which `draw_sight` warns."""
+    shown = _visible(chain).shown
+    return shown is not None and not shown.follows
+
+
+def _visible(chain: StoredChain) -> Visible:
+    return visible_limb(chain.id_data.name, chain.upper, chain.lower, chain.tip, chain.tip_end)
+
+
 def draw_switch_to_fk(layout: bpy.types.UILayout, chain: StoredChain) -> None:
-    """The button, for the range of the chain."""
+    """The button, for the range of the chain: what is seen is kept before the first bake, and what was baked after it."""
+    motion = "KEEP" if chain.report else "AUTO"
     button = layout.operator(TWOBONE_OT_switch.bl_idname, icon="CON_KINEMATIC")
-    button.armature, button.chain, button.to, button.motion = chain.id_data.name, chain.name, "FK", "KEEP"
+    button.armature, button.chain, button.to, button.motion = chain.id_data.name, chain.name, "FK", motion

@@ -208,7 +208,7 @@ def _likeness(pair: tuple[PoseBone, PoseBone]) -> tuple[bool, float]:
     """How much like a limb, to be compared: no limb begins in the body; else both links are long, and nearly in line."""
     upper, lower = pair
     first, second = _links(pair)
-    in_line = 0.5 + 0.5 * first.normalized().dot(second.normalized())
+    in_line = 0.7 + 0.3 * first.normalized().dot(second.normalized())
     tip = lower.bone.head_local + second
     joined = any((below.bone.head_local - tip).length <= COINCIDENT * second.length for below in bones_below(lower, lower))
     doubts = any(word in upper.name.lower() for word in SHOULDER_WORDS) + (not joined)

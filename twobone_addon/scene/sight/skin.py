@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import bpy
 from mathutils import Vector
@@ -49,6 +49,12 @@ def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
     return [
         bone.name for bone in sorted(found, key=lambda bone: min((bone.tail_local - end).length, (bone.head_local - end).length))
     ]
+
+
+def seen_from(armature: Object, other: Object, bone: str, place: Sequence[float]) -> Vector:
+    """A point of an armature at rest, seen from a bone of its own or of another armature, which carries it along."""
+    own = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
+    return own.inverted_safe() @ Vector(place)
 
 
 def deforms_a_mesh(armature: Object, bone: str = "") -> bool:
