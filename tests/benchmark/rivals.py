@@ -87,7 +87,7 @@ def tip_error(shot):
     return farthest
 
 
-def bake_native(shot):
+def bake_native(shot, *, clean_curves=False):
     """Blender's bake of what is selected: what one sees, rotations only."""
     with contextlib.redirect_stdout(None):
         bpy.ops.nla.bake(
@@ -98,6 +98,7 @@ def bake_native(shot):
             bake_types={"POSE"},
             channel_types={"ROTATION"},
             use_current_action=True,
+            clean_curves=clean_curves,
         )
 
 

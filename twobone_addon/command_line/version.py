@@ -12,5 +12,5 @@ FORMAT = 1
 
 
 def addon_version() -> str:
-    """Such as `1.0.0`."""
+    """Such as `2.0.0`."""
     return str(tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"])
