@@ -9,8 +9,9 @@ import pytest
 from tests.baking.orientations import UNSEEN, degrees_between, posed
 from tests.baking.scenes import BoneShape, Limb, add_empty, bake, build_armature, key_channel, set_range
 from tests.interface.acting import select_bones
+from twobone_addon.baking.plan.finding import find_chain
 from twobone_addon.baking.plan.first_plane import fitting_letters
-from twobone_addon.scene.rig.chain_finding import chain_from_names
+from twobone_addon.settings import BakeSettings
 
 RIG = Limb("Rig")
 
@@ -80,10 +81,10 @@ def leg(**more):
 
 def test_the_letter_plane_that_fits_is_the_one_of_the_rest_bend(empty_file):
     rig = leg()
-    names = chain_from_names(rig, "upper", "lower", "", "AUTO")
-    assert fitting_letters(rig, names) == {"plane": "YZ", "plane_space": "ARMATURE", "bend": "POSITIVE"}
+    settings = BakeSettings(upper="upper", lower="lower")
+    assert fitting_letters(find_chain(settings, rig)) == {"plane": "YZ", "plane_space": "ARMATURE", "bend": "POSITIVE"}
     flat = cut_out(knee=0.0)
-    assert fitting_letters(flat, chain_from_names(flat, "upper", "lower", "", "AUTO"))["plane"] == "XZ"
+    assert fitting_letters(find_chain(settings, flat))["plane"] == "XZ"
 
 
 @pytest.fixture

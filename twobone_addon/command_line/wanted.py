@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from ..baking.actions.choosing import ACTIVE
-from ..baking.plan.completing import completed, over_stored, stored_chains, stored_settings
+from ..baking.plan.completing import active_object, completed, over_stored, stored_chains, stored_settings
 from ..errors import ObjectError, SettingError
 from ..settings import BakeSettings
 from ..unused import unused
@@ -82,7 +82,7 @@ def of_last_chain(arguments: argparse.Namespace) -> str:
 
 def settings_of(wanted: Wanted) -> list[NamedSettings]:
     """The complete settings of every chain; raises a `TwoBoneError` where the shot does not have what they name."""
-    active, scene = active_object(), bpy.context.scene
+    active, scene = active_object(bpy.context), bpy.context.scene
     if wanted.stored:
         chains = _stored(wanted.chains[0].values)
     else:
@@ -103,12 +103,6 @@ def _refuse_unused(chains: list[NamedSettings]) -> None:
 def asked_actions(arguments: argparse.Namespace, job: Job | None) -> str:
     """Which actions flags or job mean: the present one where they say nothing."""
     return arguments.actions or (job.actions if job else "") or ACTIVE
-
-
-def active_object() -> Any:
-    """The active object, also where no window is in context."""
-    layer = bpy.context.view_layer
-    return layer.objects.active if layer else None
 
 
 def _stored(over: Mapping[str, Any]) -> list[NamedSettings]:

@@ -14,14 +14,13 @@ from ...scene.ground import GroundSurface
 from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.lookup import find_armature
-from ...scene.rig.chain_finding import chain_from_names
 from ...scene.rig.foot_reading import foot_bone, read_foot_points
-from ...scene.rig.rest_reading import read_rest_chain
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
 from ...settings.contacts import ContactSettings
 from ..limbs.finding import find_and_store
-from ..plan.completing import StoredChain
+from ..plan.completing import StoredChain, names_of
+from ..plan.finding import chain_found
 from ..plan.frame_choice import frame_range
 
 MOST_FRAMES = 300_000
@@ -120,8 +119,8 @@ def contact_frames(scene: Scene, settings: ContactSettings) -> Array:
 
 def foot_plan(armature: Object, chain: StoredChain) -> FootPlan:
     """The foot of a stored chain; raises `ChainError` where its bones are not there."""
-    names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
-    rest = read_rest_chain(armature, names, all_joints=False)
+    names = names_of(chain)
+    rest = chain_found(armature, names).rest
     foot = foot_bone(armature, names)
     return FootPlan(
         chain=chain.name,

@@ -18,10 +18,11 @@ from ...scene.evaluated import as_evaluated
 from ...scene.lookup import object_named
 from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.control_limbs import plain_name
-from ...scene.rig.rest_reading import read_rest_chain, starts_at_tail
+from ...scene.rig.rest_reading import starts_at_tail
 from ...scene.rig.selection import is_seen
 from ...scene.sight.showing import shown_bone
 from ...scene.sight.skin import seen_from
+from ..plan.finding import chain_found
 
 TARGET_SIZE = 0.15
 """Size of a target relative to the chain's length: seen beside the bones, not hiding them."""
@@ -118,7 +119,7 @@ def _side_of_bend(armature: Object, names: ChainNames, along: Array, plane: str)
         frame = carried_frames(letter_axes(plane), linear)
     else:
         upper = linear @ np.array(armature.pose.bones[names.upper].matrix)[:3, :3]
-        normal = carried_normal(resting_hinge(read_rest_chain(armature, names, all_joints=False)), upper)
+        normal = carried_normal(resting_hinge(chain_found(armature, names).rest), upper)
         frame = plane_with_normal(normal[None], along[None]).frames[0]
     aside = np.cross(along, frame[:, 2])
     # A chain that stands on its plane has no side in it; any direction across it will do.

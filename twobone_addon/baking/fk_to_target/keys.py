@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,10 +19,9 @@ from ...scene.keys.reading import read_keyed
 from ...scene.keys.writing import ChannelKeys
 from ...scene.lookup import rotation_values
 from ...scene.paths import rotation_channel
-from ..keys.holding import held_outside
-from ..keys.keying import full_rate_keys
+from ..keys.keying import full_rate_keys, with_held
 from ..keys.looping import loop_slopes
-from ..keys.reducing import kept_frames
+from ..keys.reducing import kept_frames, reduced_keys
 from ..plan.planning import ChainPlan
 from ..pose.curve_values import Surroundings, rotation_curves
 from ..pose.solving import CurveSamples
@@ -123,7 +121,9 @@ def chosen_keys(plan: ChainPlan, thing: Object, curves: list[CurveSamples], drif
         keys, cost = _reduced(plan, curves, drift)
     else:
         keys, cost = full_rate_keys(plan, curves), 0.0
-    return [_held(plan, thing, curve, key) for curve, key in zip(curves, keys, strict=True)], cost
+    within = float(plan.frames[0]), float(plan.frames[-1])
+    keyed = {(curve.path, curve.index): read_keyed(thing, curve.path, curve.index, *within) for curve in curves}
+    return [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)], cost
 
 
 def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> tuple[list[ChannelKeys], float]:
@@ -137,20 +137,4 @@ def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> tuple
         required=kept_frames(plan, plan.report_frames[turning_points(values[plan.report_rows])]),
         ends=loop_slopes(plan, curves),
     )
-    columns = enumerate(curves)
-    keys = [
-        ChannelKeys(
-            curve.path, curve.index, curve.group, found.frames, found.values[:, column], "BEZIER",
-            found.left[:, column], found.right[:, column],
-        )
-        for column, curve in columns
-    ]  # fmt: skip
-    return keys, found.worst_drift
-
-
-def _held(plan: ChainPlan, thing: Object, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
-    within = float(plan.frames[0]), float(plan.frames[-1])
-    present = float(curve.present[0]), float(curve.present[-1])
-    keyed = read_keyed(thing, curve.path, curve.index, *within)
-    outside = held_outside(keyed, settings=plan.settings, within=within, present=present)
-    return keys if outside is None else replace(keys, outside=outside)
+    return reduced_keys(curves, found), found.worst_drift

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -23,11 +22,12 @@ from ...scene.lookup import object_named, objects_by_name, other_side
 from ...scene.mirrored_objects import ACROSS_X, is_plain, mirror_plainly, own_mirror_image
 from ...scene.moves.dependencies import dependencies
 from ...scene.moves.stillness import Stillness
-from ...scene.rig.chain_finding import chain_from_names
 from ...scene.versions import ensure_curve_bag
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
 from ..motion.sampling import sample
+from ..plan.completing import StoredChain
+from ..plan.finding import chain_names
 from ..plan.frame_choice import frame_range
 from .guides import POLE_SHAPE, TARGET_SHAPE, guide_name, target_guide
 
@@ -44,7 +44,7 @@ ON_MIRROR = 1e-4
 
 
 def other_guides(
-    scene: Scene, armature: Object, settings: BakeSettings, mirrored: Mapping[str, Any], present: Mapping[str, Any] | None
+    scene: Scene, armature: Object, settings: BakeSettings, mirrored: BakeSettings, present: StoredChain | None
 ) -> dict[str, str]:
     """By role, the names of what the mirrored chain is to follow where flipped names lead to nothing of its own.
 
@@ -54,7 +54,16 @@ def other_guides(
     found: dict[str, str] = {}
     made: list[Object] = []
     try:
-        _find(scene, armature, settings, mirrored, present=present or {}, found=found, made=made)
+        for role, bone in GUIDES:
+            own, theirs = _followed(settings, role, bone), _stored(present, role, bone)
+            if not own[0] or _followed(mirrored, role, bone) != own or own[0] not in objects_by_name():
+                continue
+            if theirs[0] and theirs != own:
+                found |= {role: theirs[0], **({bone: theirs[1]} if bone else {})}
+            elif not _belongs_to_both(armature, role, *own):
+                made.append(_image(scene, armature, settings, mirrored, role))
+                _give_motion(scene, armature, settings, role, made[-1])
+                found |= {role: made[-1].name, **({bone: ""} if bone else {})}
         made.clear()
     finally:
         for image in made:
@@ -62,26 +71,15 @@ def other_guides(
     return found
 
 
-def _find(
-    scene: Scene,
-    armature: Object,
-    settings: BakeSettings,
-    mirrored: Mapping[str, Any],
-    *,
-    present: Mapping[str, Any],
-    found: dict[str, str],
-    made: list[Object],
-) -> None:
-    for role, bone in GUIDES:
-        own, own_bone = getattr(settings, role), getattr(settings, bone) if bone else ""
-        if not own or (mirrored[role], mirrored.get(bone, "")) != (own, own_bone) or own not in objects_by_name():
-            continue
-        if present.get(role) and (present[role], present.get(bone, "")) != (own, own_bone):
-            found |= {role: present[role], **({bone: present[bone]} if bone else {})}
-        elif not _belongs_to_both(armature, role, own, own_bone):
-            made.append(_image(scene, armature, settings, mirrored, role))
-            _give_motion(scene, armature, settings, role, made[-1])
-            found |= {role: made[-1].name, **({bone: ""} if bone else {})}
+def _followed(settings: BakeSettings, role: str, bone: str) -> tuple[str, str]:
+    """Names of object and bone that a chain follows."""
+    return getattr(settings, role), getattr(settings, bone) if bone else ""
+
+
+def _stored(chain: StoredChain | None, role: str, bone: str) -> tuple[str, str]:
+    """The same of a stored chain."""
+    thing = getattr(chain, role, None)
+    return (thing.name, getattr(chain, bone) if bone else "") if thing else ("", "")
 
 
 def _belongs_to_both(armature: Object, role: str, own: str, bone: str) -> bool:
@@ -94,11 +92,11 @@ def _belongs_to_both(armature: Object, role: str, own: str, bone: str) -> bool:
     return not bone and role != "target" and own_mirror_image(armature, thing)
 
 
-def _image(scene: Scene, armature: Object, settings: BakeSettings, mirrored: Mapping[str, Any], role: str) -> Object:
+def _image(scene: Scene, armature: Object, settings: BakeSettings, mirrored: BakeSettings, role: str) -> Object:
     """An empty like the object that a chain follows, without its motion."""
     thing = object_named(getattr(settings, role))
     bone = getattr(settings, f"{role}_bone", "")
-    names = chain_from_names(armature, mirrored["upper"], mirrored["lower"], mirrored["tip"], mirrored["tip_end"])
+    names = chain_names(armature, mirrored)
     flipped = other_side(thing.name)
     is_empty = thing.type == "EMPTY" and not bone
     return add_empty(

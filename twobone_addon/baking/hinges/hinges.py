@@ -22,8 +22,9 @@ from ...scene.keys.rotation_channels import RotationChannels, read_rotation_chan
 from ...scene.rig.chain_finding import ChainNames
 from ...settings import LIMB_PLANES, BakeSettings
 from ..plan.finding import end_bone_of, find_chain
+from ..plan.plane_now import normal_now
 from .moving_plane import ON_AXIS, why_no_hinges
-from .still_plane import plane_moves, present_normal, present_pose
+from .still_plane import plane_moves, present_pose
 
 FOUR_CHANNELS = {"QUATERNION": "quaternions", "AXIS_ANGLE": "axis and angle"}
 """Rotation modes that always take four curves."""
@@ -85,7 +86,7 @@ def hinges_of(armature: Object, settings: BakeSettings, names: ChainNames, rest:
         return _limb_hinges(armature, settings, rest)
     bones = [rest.bones[index] for index in rest.turning]
     reference = present_pose(armature, rest, settings)
-    normal = present_normal(armature, settings, names)
+    normal = normal_now(armature, settings, names.upper)
     if normal is None:
         return [Hinge(bone, None, "no plane object is chosen") for bone in bones]
     if plane_moves(armature, settings, names, rest):

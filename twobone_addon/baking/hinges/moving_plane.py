@@ -15,7 +15,7 @@ from ...curves.frames import merge_frames, subframe_grid
 from ...rig.bones import BoneChannels, ChainMotion, RestChain
 from ...rig.channels import channel_rotations
 from ...rig.following.posing import rest_reference
-from ...rig.planes.plane_frames import LETTERS, carried_frames, has_plane, letter_axes
+from ...rig.planes.plane_frames import LETTERS, PlaneSpaces, has_plane, still_frames
 from ...rig.planes.turning import hinge_axis
 from ...rig.rotations import determinant, unit
 from ...scene.blender_types import Object
@@ -27,8 +27,9 @@ from ...scene.rig.chain_finding import ChainNames
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
 from ..motion.curve_motion import CurveMotion
+from ..plan.plane_now import normal_now
 from ..pose.curve_values import HINGE_TOLERANCE
-from .still_plane import plane_moves, present_normal
+from .still_plane import plane_moves
 
 ON_AXIS = 0.5 * HINGE_TOLERANCE
 """Radians between a hinge and a local axis below which every turn about the hinge, up to a half one, is within the
@@ -64,12 +65,12 @@ def why_no_hinges(armature: Object, settings: BakeSettings, names: ChainNames, r
 
 def _plane_of_parent(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> str:
     """Letters of the plane that lies as the asked one does now and goes with the parent bone; empty where there is none."""
-    normal = present_normal(armature, settings, names)
+    normal = normal_now(armature, settings, names.upper)
     if armature.pose.bones[names.upper].parent is None or normal is None:
         return ""
     for letters in LETTERS:
         tried = replace(settings, plane=letters, plane_space="PARENT")
-        other = present_normal(armature, tried, names)
+        other = normal_now(armature, tried, names.upper)
         if other is not None and abs(other @ normal) >= np.cos(SAME_PLANE) and not plane_moves(armature, tried, names, rest):
             return letters
     return ""
@@ -149,19 +150,14 @@ def _chain_motion(armature: Object, rest: RestChain, reader: LineageReader, moti
 
 def _normals(settings: BakeSettings, names: ChainNames, chain: ChainMotion, motion: CurveMotion) -> Array | None:
     """Normals of the plane, armature space, `(F, 3)` or `(1, 3)`."""
-    axes = np.eye(3)[:, :2] if settings.plane == "OBJECT" else letter_axes(settings.plane)
-    linear = np.eye(3)[None]
-    if settings.plane == "OBJECT" or settings.plane_space == "WORLD":
+    is_object = settings.plane == "OBJECT"
+    spaces = PlaneSpaces(np.eye(3), None if chain.parent_pose is None else chain.parent_pose[:, :3, :3], None)
+    if is_object or settings.plane_space == "WORLD":
         world = motion.find(Quantity("WORLD", names.armature))
-        if world is None or np.any(determinant(world[:, :3, :3]) == 0.0):
+        thing = motion.find(Quantity("WORLD", settings.plane_object)) if is_object else world
+        if world is None or thing is None or np.any(determinant(world[:, :3, :3]) == 0.0):
             return None
-        linear = np.linalg.inv(world[:, :3, :3])
-        if settings.plane == "OBJECT":
-            plane_world = motion.find(Quantity("WORLD", settings.plane_object))
-            if plane_world is None:
-                return None
-            linear = linear @ plane_world[:, :3, :3]
-    elif settings.plane_space == "PARENT" and chain.parent_pose is not None:
-        linear = chain.parent_pose[:, :3, :3]
-    frames = carried_frames(axes, linear)
+        inverse = np.linalg.inv(world[:, :3, :3])
+        spaces = PlaneSpaces(inverse, None, inverse @ thing[:, :3, :3] if is_object else None)
+    frames = still_frames(settings.plane, settings.plane_space, spaces).reshape(-1, 3, 3)
     return frames[..., 2] if np.all(has_plane(frames)) else None

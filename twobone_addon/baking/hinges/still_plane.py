@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...array_types import Array
 from ...rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
 from ...rig.channels import channel_rotations
 from ...rig.following.posing import Reference, present_reference, rest_reference
-from ...rig.planes.plane_frames import carried_frames, has_plane, letter_axes
-from ...rig.rotations import determinant
 from ...scene.blender_types import Object
 from ...scene.lookup import objects_by_name, rotation_values
 from ...scene.moves.dependencies import dependencies
@@ -27,16 +24,6 @@ def present_pose(armature: Object, rest: RestChain, settings: BakeSettings) -> R
         tuple(_channels(armature, bone) for bone in rest.bones),
     )
     return (rest_reference if settings.reference == "REST" else present_reference)(rest, motion)
-
-
-def present_normal(armature: Object, settings: BakeSettings, names: ChainNames) -> Array | None:
-    """Unit normal `(3,)` of a letter plane or of a plane object, armature space; `None` where there is no plane."""
-    axes = np.eye(3)[:, :2] if settings.plane == "OBJECT" else letter_axes(settings.plane)
-    linear = _armature_from_plane(armature, settings, names)
-    if linear is None:
-        return None
-    frame = carried_frames(axes, linear)
-    return frame[:, 2] if has_plane(frame) else None
 
 
 def plane_moves(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> bool:
@@ -60,27 +47,6 @@ def plane_moves(armature: Object, settings: BakeSettings, names: ChainNames, res
     # What moves the armature object moves the plane with it, as long as no bone above looks at anything else.
     outside = {node for node in above if node[0] != names.armature} - own
     return not stillness.holds(above if outside else {node for node in above if node[1]})
-
-
-def _armature_from_plane(armature: Object, settings: BakeSettings, names: ChainNames) -> Array | None:
-    """Linear map `(3, 3)` from the plane's space to the armature's; `None` where the object is not there."""
-    if settings.plane == "OBJECT" or settings.plane_space == "WORLD":
-        return _armature_from_world_plane(armature, settings)
-    parent = armature.pose.bones[names.upper].parent
-    if settings.plane_space == "PARENT" and parent is not None:
-        return np.array(parent.matrix, dtype=float)[:3, :3]
-    return np.eye(3)
-
-
-def _armature_from_world_plane(armature: Object, settings: BakeSettings) -> Array | None:
-    """The same for planes that do not lie in the armature; `None` also where the armature is scaled to nothing."""
-    world = np.array(armature.matrix_world, dtype=float)[:3, :3]
-    if determinant(world) == 0.0:
-        return None
-    if settings.plane != "OBJECT":
-        return np.linalg.inv(world)
-    thing = objects_by_name().get(settings.plane_object)
-    return None if thing is None else np.linalg.solve(world, np.array(thing.matrix_world, dtype=float)[:3, :3])
 
 
 def _channels(armature: Object, bone: RestBone) -> BoneChannels:

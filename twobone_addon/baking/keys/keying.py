@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...array_types import Array
-from ...scene.keys.tables import ChannelKeys
+from ...scene.keys.tables import ChannelKeys, Keyed
 from ..plan.chain_plan import ChainPlan
 from ..pose.solving import CurveSamples, SolvedChain
 from .holding import held_outside
@@ -34,7 +34,7 @@ def keyed_chain(solved: SolvedChain) -> KeyedChain:
         keys, drift = reduced(solved)
     else:
         keys, drift = full_rate_keys(solved.plan, solved.curves), NO_DRIFT
-    held = [_held(solved, *pair) for pair in zip(solved.curves, keys, strict=True)]
+    held = [with_held(solved.plan, solved.plan.keyed, *pair) for pair in zip(solved.curves, keys, strict=True)]
     if not any(_is_new_outside(solved.plan, each) for each in held):
         repeated = repeated_keys(solved, keys)
         if repeated is not None:
@@ -47,10 +47,10 @@ def _is_new_outside(plan: ChainPlan, keys: ChannelKeys) -> bool:
     return keys.outside is not None and keys.outside is not plan.keyed[keys.path, keys.index].table
 
 
-def _held(solved: SolvedChain, curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
-    plan = solved.plan
+def with_held(plan: ChainPlan, keyed: Mapping[tuple[str, int], Keyed], curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
+    """The keys of a curve, with those beside the range that the settings ask for; `keyed` says how its channel is keyed now."""
     outside = held_outside(
-        plan.keyed[curve.path, curve.index],
+        keyed[curve.path, curve.index],
         settings=plan.settings,
         within=(float(plan.frames[0]), float(plan.frames[-1])),
         present=(float(curve.present[0]), float(curve.present[-1])),

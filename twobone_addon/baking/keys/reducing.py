@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...scene.keys.tables import ChannelKeys
 from ...scene.paths import rotation_path, scale_path
 from ..motion.plan_motion import points
 from ..plan.chain_plan import ChainPlan
-from ..pose.solving import SolvedChain
+from ..pose.solving import CurveSamples, SolvedChain
 from .looping import loop_slopes
 
 
@@ -57,7 +58,7 @@ def reduced(solved: SolvedChain) -> tuple[list[ChannelKeys], KeyDrift]:
         preferred=extremes,
         ends=loop_slopes(plan, solved.curves),
     )
-    return [_channel_keys(solved, found, number) for number in range(values.shape[1])], key_drift(plan, found.worst_drifts)
+    return reduced_keys(solved.curves, found), key_drift(plan, found.worst_drifts)
 
 
 def key_drift(plan: ChainPlan, worst: Array) -> KeyDrift:
@@ -122,15 +123,10 @@ def tried_rotation(solved: SolvedChain, path: str, present: Array, values: Array
     return np.stack(np.broadcast_arrays(*(columns.get(index, present[:, index]) for index in range(4))), axis=-1)
 
 
-def _channel_keys(solved: SolvedChain, found: Reduction, number: int) -> ChannelKeys:
-    curve = solved.curves[number]
-    return ChannelKeys(
-        curve.path,
-        curve.index,
-        curve.group,
-        found.frames,
-        found.values[:, number],
-        "BEZIER",
-        found.left[:, number],
-        found.right[:, number],
-    )
+def reduced_keys(curves: Sequence[CurveSamples], found: Reduction) -> list[ChannelKeys]:
+    """The keys of a reduction, whose columns are those of the curves."""
+    columns = zip(curves, found.values.T, np.swapaxes(found.left, 0, 1), np.swapaxes(found.right, 0, 1), strict=True)
+    return [
+        ChannelKeys(curve.path, curve.index, curve.group, found.frames, values, "BEZIER", left, right)
+        for curve, values, left, right in columns
+    ]

@@ -10,6 +10,7 @@ from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.skeleton_reading import read_skeleton
 from ..fk_to_target.guides import TARGET_SHAPE, add_guide, guide_name, seen_target_guide
 from ..plan.completing import StoredChain
+from ..plan.finding import chain_found
 from ..plan.first_plane import first_plane
 from .records import LeftOutLimb, LimbReport, LimbsReport
 from .storing import chain_with, new_chain, note_limb
@@ -49,7 +50,7 @@ def _stored(armature: Object, limb: FoundLimb) -> LimbReport:
     if chain is None:
         names = ChainNames(armature.name, limb.upper, limb.lower, limb.tip, limb.tip_at_tail)
         bones = {"upper": limb.upper, "lower": limb.lower, "tip": limb.tip, "tip_end": end}
-        chain = new_chain(armature, title(limb), {**bones, "frame_range": "AUTO", **first_plane(armature, names)})
+        chain = new_chain(armature, title(limb), {**bones, "frame_range": "AUTO", **first_plane(chain_found(armature, names))})
     note_limb(chain, {"limb": limb.kind.value, "side": limb.side.value, "toe": limb.toe})
     return LimbReport(limb.kind.value, limb.side.value, limb.upper, limb.lower, limb.tip, end, limb.toe, chain.name, added)
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ...options import Kind
-from ...scene.blender_types import Object, Scene
-from ...scene.lookup import find_armature, objects_by_name, refuse_namesake
+from ...scene.blender_types import Context, Object, Scene
+from ...scene.lookup import objects_by_name, refuse_namesake
+from ...scene.rig.chain_finding import automatic_tip, chain_from_names, chain_from_selection
+from ...scene.rig.chain_names import ChainNames
 from ...settings import OPTIONS, BakeSettings
-from .finding import chain_names
+from .finding import chain_found, find_chain
 from .first_plane import first_plane, fitting_letters
 from .frame_choice import with_custom_range
 from .planning import ANIMATABLE
@@ -38,14 +40,33 @@ def fresh_settings(scene: Scene, given: Mapping[str, Any], armature: Object | No
     settings = BakeSettings(**given)
     if "plane" in given or "bend" in given:
         return settings
-    found = find_armature(settings.armature, armature)
     chosen = fitting_letters if FOR_LETTERS & given.keys() else first_plane
-    fresh = chosen(found, chain_names(found, settings), every_joint=settings.joints == "ALL")
-    return BakeSettings(**{**fresh, **given})
+    return BakeSettings(**{**chosen(find_chain(settings, armature)), **given})
+
+
+def fresh_chain(armature: Object) -> dict[str, str]:
+    """Settings of a new chain for the selected bones: bones, tip, and its plane, see `first_plane`.
+
+    The tip is left empty (automatic) unless a third bone is selected. Raises a `TwoBoneError` where the selection
+    means no chain.
+    """
+    names = chain_from_selection(armature)
+    automatic = automatic_tip(armature.pose.bones[names.lower], "AUTO")
+    return {
+        "upper": names.upper,
+        "lower": names.lower,
+        "tip": "" if automatic == (names.tip, names.tip_at_tail) else names.tip,
+        **first_plane(chain_found(armature, names)),
+    }
 
 
 FOR_LETTERS = {"plane_space", "depth"}
 """Settings that mean a letter plane: who gives them without a plane has one in mind."""
+
+
+def active_object(context: Context) -> Object | None:
+    """The active object, also where no window is in context."""
+    return context.view_layer.objects.active if context.view_layer else None
 
 
 def active_chain(armature: Object | None) -> StoredChain | None:
@@ -83,6 +104,11 @@ def stored_values(armature: Object, chain: StoredChain) -> dict[str, Any]:
                 value = value.name if value else ""
             values[option.name] = value
     return values
+
+
+def names_of(chain: StoredChain) -> ChainNames:
+    """The bones of a stored chain; raises `ChainError` where they do not form one."""
+    return chain_from_names(chain.id_data, chain.upper, chain.lower, chain.tip, chain.tip_end)
 
 
 def limit_pairs(limits: Any) -> tuple[tuple[float, float], ...]:

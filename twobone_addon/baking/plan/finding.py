@@ -26,8 +26,12 @@ class FoundChain:
 def find_chain(settings: BakeSettings, active: Object | None) -> FoundChain:
     """The chain that the settings mean; `active` is the armature where they name none. Raises a `TwoBoneError` without one."""
     armature = find_armature(settings.armature, active)
-    names = chain_names(armature, settings)
-    return FoundChain(armature, names, read_rest_chain(armature, names, all_joints=settings.joints == "ALL"))
+    return chain_found(armature, chain_names(armature, settings), every_joint=settings.joints == "ALL")
+
+
+def chain_found(armature: Object, names: ChainNames, *, every_joint: bool = False) -> FoundChain:
+    """The chain with these names."""
+    return FoundChain(armature, names, read_rest_chain(armature, names, all_joints=every_joint))
 
 
 def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...array_types import Array
 from ...rig.planes.plane_frames import flat_letters, nearest_letters, thin_letters
 from ...scene.blender_types import Object
-from ...scene.rig.chain_finding import ChainNames
-from ...scene.rig.rest_reading import all_places, mesh_extents, read_rest_chain
+from ...scene.rig.rest_reading import all_places, mesh_extents
+from .finding import FoundChain
 
 CURRENT_POSE = {"plane": "POSE", "plane_space": "ARMATURE", "bend": "POSITIVE", "reference": "POSE"}
 """What leaves a limb alone that is right already."""
@@ -17,21 +16,19 @@ SHEET = 0.05
 """Thickness of a mesh, relative to the rig, up to which it is a sheet, as a cut-out's; heads and bodies are thicker."""
 
 
-def first_plane(armature: Object, names: ChainNames, *, every_joint: bool = False) -> dict[str, str]:
+def first_plane(found: FoundChain) -> dict[str, str]:
     """Plane, its space, bend and reference of a new chain.
 
     The plane of its current pose. In a flat rig, such as a cut-out, which lies in a letter plane with its meshes, at rest and
     as it is posed now, that letter plane, and the side of the chain's bend at rest.
     """
-    flat = _flat(armature)
-    if not flat:
-        return dict(CURRENT_POSE)
-    return {**_letters(_rest_joints(armature, names, every_joint=every_joint), flat), "reference": "REST"}
+    flat = _flat(found.armature)
+    return {**_letters(found, flat), "reference": "REST"} if flat else dict(CURRENT_POSE)
 
 
-def fitting_letters(armature: Object, names: ChainNames, *, every_joint: bool = False) -> dict[str, str]:
+def fitting_letters(found: FoundChain) -> dict[str, str]:
     """Plane, its space and bend of the letter plane that fits a chain best: nearest to its bend at rest, to its side."""
-    return _letters(_rest_joints(armature, names, every_joint=every_joint), _flat(armature))
+    return _letters(found, _flat(found.armature))
 
 
 def _flat(armature: Object) -> tuple[str, ...]:
@@ -44,10 +41,7 @@ def _flat(armature: Object) -> tuple[str, ...]:
     return tuple(letters for letters in flat if letters in sheets)
 
 
-def _rest_joints(armature: Object, names: ChainNames, *, every_joint: bool) -> Array:
-    return read_rest_chain(armature, names, all_joints=every_joint).rest_joints()
-
-
-def _letters(joints: Array, flat: tuple[str, ...]) -> dict[str, str]:
+def _letters(found: FoundChain, flat: tuple[str, ...]) -> dict[str, str]:
+    joints = found.rest.rest_joints()
     plane, side = nearest_letters(joints, flat) if flat else nearest_letters(joints)
     return {"plane": plane, "plane_space": "ARMATURE", "bend": "POSITIVE" if side > 0 else "NEGATIVE"}

@@ -11,7 +11,7 @@ from ...arrays import frame_rows, held_rows, magnitude, path_length
 from ...rig.following.inverse import TWO, Task
 from ...rig.following.posing import Laying, Reference, joints_of, pose_path
 from ...rig.following.scaling import stretched
-from ...rig.planes.plane_frames import carried_frames, from_plane, has_plane, in_plane, letter_axes
+from ...rig.planes.plane_frames import PlaneSpaces, from_plane, has_plane, in_plane, still_frames
 from ...rig.rotations import solve_linear
 from ...settings import LIMB_PLANES, BakeSettings
 from ...solver import ReachOptions, sides_with_hysteresis
@@ -135,22 +135,14 @@ def _world_scale(linear: Array, frames: Array, ways: Array) -> Array:
 
 def _still_plane(plan: ChainPlan, motion: PlanMotion, targets: Array) -> tuple[Array, Mask]:
     """Frames `(F, 3, 3)` of a plane that does not follow the limb, and where they were taken from another frame."""
-    settings = plan.settings
-    if motion.plane_world is not None:
-        frames = carried_frames(np.eye(3)[:, :2], (motion.armature_from_world @ motion.plane_world)[:, :3, :3])
-    else:
-        frames = carried_frames(letter_axes(settings.plane), _armature_from_plane_space(plan, motion))
-    frames, held = _hold_frames(frames)
+    spaces = PlaneSpaces(
+        motion.armature_from_world[:, :3, :3],
+        None if motion.chain.parent_pose is None else motion.chain.parent_pose[:, :3, :3],
+        None if motion.plane_world is None else (motion.armature_from_world @ motion.plane_world)[:, :3, :3],
+    )
+    frames = still_frames(plan.settings.plane, plan.settings.plane_space, spaces)
+    frames, held = _hold_frames(frames.reshape(-1, 3, 3))
     return frames, np.broadcast_to(held, targets.shape[:1])
-
-
-def _armature_from_plane_space(plan: ChainPlan, motion: PlanMotion) -> Array:
-    """Linear map `(F, 3, 3)` from the space in which the plane's letters are meant."""
-    if plan.settings.plane_space == "WORLD":
-        return motion.armature_from_world[:, :3, :3]
-    if plan.settings.plane_space == "PARENT" and motion.chain.parent_pose is not None:
-        return motion.chain.parent_pose[:, :3, :3]
-    return np.eye(3)[None]
 
 
 def _bend(plan: ChainPlan, motion: PlanMotion, frames: Array, reference: Reference) -> Array:

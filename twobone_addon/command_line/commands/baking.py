@@ -15,6 +15,7 @@ from ...baking.bake import bake
 from ...baking.completeness import lost_libraries, missing_of_chains, what_is_missing
 from ...baking.file_versions import change_by_saving
 from ...baking.inspecting import inspect
+from ...baking.plan.completing import active_object
 from ...baking.rehearsing import rehearse
 from ...baking.report.records import BakeReport
 from ...settings import BakeSettings
@@ -35,7 +36,7 @@ from ..jobs.job import Job, load_job
 from ..outcomes import ExitCode, FileError, Outcome, UsageError
 from ..output import Voice, complain, hand_over
 from ..provenance import source_file
-from ..wanted import active_object, asked_actions, of_last_chain, settings_of, wanted_chains
+from ..wanted import asked_actions, of_last_chain, settings_of, wanted_chains
 from .dry_run import dry_run_document, dry_run_lines
 from .strictness import shortcomings
 
@@ -72,7 +73,7 @@ def _bake(arguments: argparse.Namespace, shot: OpenedShot, voice: Voice) -> Outc
             raise UsageError("--dry-run tells of the active action only. Leave out --dry-run or --actions.")
         document = _with_missing(_dry_run(chains, voice, goal, last_wins=last_wins), settings)
         return Outcome(judged(document, arguments, job, voice), document, settings, shot.source)
-    report = bake(bpy.context.scene, settings, active_object(), last_wins=last_wins, actions=actions)
+    report = bake(bpy.context.scene, settings, active_object(bpy.context), last_wins=last_wins, actions=actions)
     tell(report, voice)
     document = json.loads(report.to_json())
     if actions == ACTIVE:
@@ -93,7 +94,7 @@ def report_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     shot = opened(arguments, voice)
     with window_in_context(shot.scene):
         settings = [chain.settings for chain in settings_of(wanted_chains(arguments, shot.job))]
-        report = inspect(bpy.context.scene, settings, active_object())
+        report = inspect(bpy.context.scene, settings, active_object(bpy.context))
     for chain in report.chains:
         voice.say(f"{chain.armature}: {chain.sentence()}")
     document = _with_missing(json.loads(report.to_json()), settings)
@@ -198,7 +199,7 @@ def _strictness(document: Document, arguments: argparse.Namespace, job: Job | No
 
 def _dry_run(chains: list[Any], voice: Voice, goal: Path | None, *, last_wins: bool) -> Document:
     settings = [chain.settings for chain in chains]
-    rehearsal = rehearse(bpy.context.scene, settings, active_object(), last_wins=last_wins)
+    rehearsal = rehearse(bpy.context.scene, settings, active_object(bpy.context), last_wins=last_wins)
     document = dry_run_document([chain.label for chain in chains], rehearsal)
     document["save"] = str(goal) if goal is not None else None
     for line in dry_run_lines(document):

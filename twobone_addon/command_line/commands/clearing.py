@@ -8,10 +8,11 @@ from dataclasses import asdict
 import bpy
 
 from ...baking.actions.clearing import clear_actions
+from ...baking.plan.completing import active_object
 from ..files.shot_files import window_in_context
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice
-from ..wanted import active_object, asked_actions, settings_of, wanted_chains
+from ..wanted import asked_actions, settings_of, wanted_chains
 from .baking import asked_goal, opened, save
 
 
@@ -21,7 +22,7 @@ def clear_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     with window_in_context(shot.scene):
         settings = [chain.settings for chain in settings_of(wanted_chains(arguments, shot.job))]
         goal = asked_goal(arguments)
-        cleared = clear_actions(bpy.context.scene, settings, active_object(), asked_actions(arguments, shot.job))
+        cleared = clear_actions(bpy.context.scene, settings, active_object(bpy.context), asked_actions(arguments, shot.job))
         voice.say(f"{cleared.removed} baked keys removed from {len(settings)} chain{'s' if len(settings) > 1 else ''}")
         for note in cleared.notes():
             voice.warn(note)

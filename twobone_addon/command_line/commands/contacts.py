@@ -10,12 +10,12 @@ import bpy
 
 from ...baking.completeness import missing_in_rig
 from ...baking.contacts.finding import find_contacts
+from ...baking.plan.completing import active_object
 from ...baking.plan.frame_choice import with_custom_range
 from ...settings.contacts import ContactSettings
 from ..files.shot_files import window_in_context
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice
-from ..wanted import active_object
 from .baking import asked_goal, completeness, opened, save
 
 
@@ -23,7 +23,7 @@ def contacts_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Find the contacts of one character's feet, and key them."""
     shot = opened(arguments, voice)
     with window_in_context(shot.scene):
-        report = find_contacts(bpy.context.scene, ContactSettings(**_given(arguments)), active_object())
+        report = find_contacts(bpy.context.scene, ContactSettings(**_given(arguments)), active_object(bpy.context))
         voice.say(f"{report.armature}: {report.sentence()}")
         for chain in report.chains:
             voice.detail(f"  {chain.chain}: {', '.join(f'{each.first:g}-{each.last:g} {each.point}' for each in chain.contacts)}")

@@ -15,6 +15,7 @@ from ...baking.giving import give_motion
 from ...baking.ik_to_fk.converting import convert
 from ...baking.ik_to_fk.plans import Conversion
 from ...baking.ik_to_fk.switches import SWITCHES
+from ...baking.plan.completing import active_object
 from ...baking.plan.frame_choice import with_custom_range
 from ...baking.report.records import BakeReport
 from ...settings import BakeSettings
@@ -22,7 +23,7 @@ from ..files.shot_files import window_in_context
 from ..jobs.job import Job
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice
-from ..wanted import active_object, asked_actions, settings_of, wanted_chains
+from ..wanted import asked_actions, settings_of, wanted_chains
 from .baking import OpenedShot, asked_goal, completeness, opened, save, tell
 
 
@@ -36,7 +37,7 @@ def convert_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         wanted = Conversion(
             keys, arguments.bone or job.bone, switch_off, arguments.rigify or job.rigify, actions=asked_actions(arguments, job)
         )
-        report = convert(bpy.context.scene, wanted, active_object())
+        report = convert(bpy.context.scene, wanted, active_object(bpy.context))
         missing = missing_in_rig(report.chains[0].armature) if report.chains else []
         return _finished(arguments, shot, report, [keys], voice, missing=missing)
 
@@ -49,7 +50,7 @@ def target_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         if arguments.rotate or (shot.job and shot.job.rotate):
             settings = [with_rotation(each) for each in settings]
         actions = asked_actions(arguments, shot.job)
-        report = give_motion(bpy.context.scene, settings, active_object(), actions)
+        report = give_motion(bpy.context.scene, settings, active_object(bpy.context), actions)
         missing = missing_of_chains(settings, [asdict(chain) for chain in report.chains])
         return _finished(arguments, shot, report, settings, voice, missing=missing)
 

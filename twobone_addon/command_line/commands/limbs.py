@@ -8,10 +8,10 @@ import json
 import bpy
 
 from ...baking.limbs.finding import find_and_store
+from ...baking.plan.completing import active_object
 from ..files.shot_files import window_in_context
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice
-from ..wanted import active_object
 from .baking import asked_goal, opened, save
 
 
@@ -19,7 +19,7 @@ def limbs_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Find the limbs of one armature, and store those that are not stored yet; there being none is said, and no failure."""
     shot = opened(arguments, voice)
     with window_in_context(shot.scene):
-        report = find_and_store(bpy.context.scene, arguments.armature, active_object(), targets=arguments.targets)
+        report = find_and_store(bpy.context.scene, arguments.armature, active_object(bpy.context), targets=arguments.targets)
         voice.say(report.sentence())
         saved = save(asked_goal(arguments), voice)
     return Outcome(ExitCode.DONE, json.loads(report.to_json()), (), shot.source, saved)

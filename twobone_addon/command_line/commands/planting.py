@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ...baking.completeness import missing_in_rig
+from ...baking.plan.completing import active_object
 from ...baking.plan.frame_choice import with_custom_range
 from ...baking.planting.fitting import fit_root
 from ...baking.planting.planting import plant
@@ -18,7 +19,6 @@ from ...settings.planting import PlantSettings, RootFitSettings
 from ..files.shot_files import window_in_context
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice, complain
-from ..wanted import active_object
 from .baking import asked_goal, completeness, opened, save
 
 
@@ -29,7 +29,7 @@ def plant_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         given = _given(arguments)
         if arguments.ground_velocity is not None:
             given["ground_velocity"] = tuple(arguments.ground_velocity)
-        report = plant(bpy.context.scene, PlantSettings(**given), active_object())
+        report = plant(bpy.context.scene, PlantSettings(**given), active_object(bpy.context))
         return _finished(arguments, report, shot.source, voice)
 
 
@@ -37,7 +37,7 @@ def fit_root_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Move the root of one armature so that its chains reach their targets."""
     shot = opened(arguments, voice)
     with window_in_context(shot.scene):
-        report = fit_root(bpy.context.scene, RootFitSettings(**_given(arguments)), active_object())
+        report = fit_root(bpy.context.scene, RootFitSettings(**_given(arguments)), active_object(bpy.context))
         return _finished(arguments, report, shot.source, voice)
 
 

@@ -5,9 +5,8 @@ from bpy_extras import view3d_utils
 from mathutils import Matrix, Vector
 
 from ...baking.fk_to_target.guides import target_guide
-from ...baking.plan.completing import StoredChain
+from ...baking.plan.completing import StoredChain, names_of
 from ...errors import TwoBoneError
-from ...scene.rig.chain_finding import chain_from_names
 from ..stored.where import MODES, active_armature, chain_in
 from .following import is_live
 
@@ -71,7 +70,7 @@ def joint_places(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector
     """Middle joint and tip as the viewport shows them, world space; `None` where the bones form no chain."""
     armature = chain.id_data
     try:
-        names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+        names = names_of(chain)
     except TwoBoneError:
         return None
     evaluated = armature.evaluated_get(context.view_layer.depsgraph)

@@ -1,10 +1,12 @@
 """What the buttons beside the list of chains do."""
 
+from dataclasses import asdict
+
 import bpy
 
 from ...baking.fk_to_target.mirrored_guides import other_guides
 from ...baking.plan.completing import stored_settings, stored_values
-from ...baking.plan.mirroring import mirrored_limb, mirrored_values
+from ...baking.plan.mirroring import mirrored_limb, mirrored_settings
 from ...scene.lookup import other_side
 from ..refusing import MayRefuse
 from ..stored.selecting import keep_active, list_changed
@@ -108,15 +110,14 @@ class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
     def act(self, context: bpy.types.Context) -> set[str]:
         """Change the other side's chain if there is one, else add it."""
         armature, chain = active_armature(context), chain_in(context)
-        name, own = other_side(chain.name), stored_values(armature, chain)
+        name, settings = other_side(chain.name), stored_settings(armature, chain, {})
         limb = mirrored_limb(armature, limb_of(chain))
-        flipped = mirrored_values(armature, own)
-        present = chain_of_bones(armature, flipped["upper"], flipped["lower"])
+        flipped = mirrored_settings(armature, settings)
+        present = chain_of_bones(armature, flipped.upper, flipped.lower)
         context.view_layer.update()
-        theirs = stored_values(armature, present) if present is not None else None
-        guides = other_guides(context.scene, armature, stored_settings(armature, chain, {}), flipped, theirs)
+        guides = other_guides(context.scene, armature, settings, flipped, present)
         context.view_layer.update()
-        values = mirrored_values(armature, own, guides)
+        values = asdict(mirrored_settings(armature, settings, guides))
         if present is None:
             present = add_chain(armature, name, values)
         else:

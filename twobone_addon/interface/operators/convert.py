@@ -6,10 +6,10 @@ from ...baking.fk_to_target.baking import with_rotation
 from ...baking.giving import give_actions_steps
 from ...baking.ik_to_fk.converting import convert_steps
 from ...baking.ik_to_fk.plans import SETTINGS, Conversion
-from ...baking.plan.choosing import bones_of_selected_limbs
 from ...baking.plan.completing import over_stored, stored_settings
 from ...baking.report.records import BakeReport
 from ...options import Group
+from ...scene.rig.chain_finding import bones_of_selected_limbs
 from ...settings import BakeSettings
 from ..rows import draw_options
 from ..running.actions import ACTIONS

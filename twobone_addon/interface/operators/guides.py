@@ -5,9 +5,9 @@ from typing import Any
 import bpy
 
 from ...baking.fk_to_target.guides import POLE_SHAPE, TARGET_SHAPE, Guide, add_guide, guide_name, pole_guide, seen_target_guide
-from ...baking.plan.completing import StoredChain
+from ...baking.plan.completing import StoredChain, names_of
 from ...scene.evaluated import as_evaluated
-from ...scene.rig.chain_finding import ChainNames, chain_from_names
+from ...scene.rig.chain_finding import ChainNames
 from ..refusing import MayRefuse
 from ..stored.selecting import chain_meant, keep_active
 from ..stored.where import NeedsArmature, active_armature
@@ -44,7 +44,7 @@ class AddsGuide(MayRefuse, NeedsArmature):
         armature = active_armature(context)
         chain = armature.twobone.chains.get(self.stored) or chain_meant(context, armature)
         keep_active(context, chain)
-        names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+        names = names_of(chain)
         self.assign(chain, self.make(context, armature, names, self.guide(armature, names, chain)))
         return {"FINISHED"}
 

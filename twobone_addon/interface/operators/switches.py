@@ -4,17 +4,16 @@ import bpy
 import numpy as np
 
 from ...arrays import magnitude
-from ...baking.plan.completing import StoredChain, stored_values
+from ...baking.plan.completing import StoredChain, names_of
+from ...baking.plan.finding import chain_found
 from ...baking.plan.first_plane import fitting_letters
-from ...baking.plan.limits_of_rig import limits_of_rig
 from ...errors import TwoBoneError
-from ...scene.rig.chain_finding import chain_from_names
-from ...scene.rig.rest_reading import read_rest_chain
 from ...settings import LIMITS, OPTION
 from ..refusing import MayRefuse
 from ..sentences import in_language
 from ..stored.storing import key_if_keyed, set_values
 from ..stored.where import NeedsChain, active_armature, chain_in
+from .limits import read_limits
 
 STORED = 1e-6
 """What Blender's single precision makes of half a turn is still half a turn."""
@@ -61,7 +60,7 @@ class TWOBONE_OT_switch_setting(MayRefuse, NeedsChain, bpy.types.Operator):
             setattr(chain, self.setting, OPTION[self.setting].default)
         elif self.setting == "use_limits":
             chain.use_limits = True
-            self._start_limits(armature, chain)
+            self._start_limits(chain)
         else:
             setattr(chain, self.setting, _start(armature, chain, self.setting))
         return {"FINISHED"}
@@ -69,12 +68,12 @@ class TWOBONE_OT_switch_setting(MayRefuse, NeedsChain, bpy.types.Operator):
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel: nothing to change after the fact."""
 
-    def _start_limits(self, armature: bpy.types.Object, chain: StoredChain) -> None:
+    def _start_limits(self, chain: StoredChain) -> None:
         """Limits that nobody has set yet are those of the rig, where it has some."""
         if len(chain.limits) or any(abs(getattr(chain, name) - OPTION[name].default) > STORED for name in LIMITS):
             return
         try:
-            set_values(chain, limits_of_rig(armature, stored_values(armature, chain)))
+            set_values(chain, read_limits(chain))
         except TwoBoneError as error:
             self.report({"INFO"}, in_language(str(error)))
 
@@ -117,16 +116,15 @@ class TWOBONE_OT_flip(MayRefuse, NeedsChain, bpy.types.Operator):
 
 def fit_letters(chain: StoredChain) -> None:
     """Give the chain the letter plane that fits it best; raises a `TwoBoneError` where its bones form no chain."""
-    names = chain_from_names(chain.id_data, chain.upper, chain.lower, chain.tip, chain.tip_end)
-    set_values(chain, {**fitting_letters(chain.id_data, names, every_joint=chain.joints == "ALL"), "reference": "REST"})
+    found = chain_found(chain.id_data, names_of(chain), every_joint=chain.joints == "ALL")
+    set_values(chain, {**fitting_letters(found), "reference": "REST"})
 
 
 def _start(armature: bpy.types.Object, chain: StoredChain, name: str) -> float:
     if name.startswith("softness"):
         return SOFTNESS
-    names = chain_from_names(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
     # Distances are meant in world units, also of an armature that is scaled.
-    joints = read_rest_chain(armature, names, all_joints=False).rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
+    joints = chain_found(armature, names_of(chain)).rest.rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
     lengths = magnitude(np.diff(joints, axis=0))
     if name == "max_distance":
         return float(lengths.sum())

@@ -11,7 +11,6 @@ from typing import Any
 import bpy
 from bpy.app.handlers import depsgraph_update_post, persistent
 
-from ...baking.plan.choosing import limb_finder
 from ...baking.plan.completing import (
     StoredChain,
     active_chain,
@@ -21,7 +20,7 @@ from ...baking.plan.completing import (
     stored_settings,
 )
 from ...errors import SelectionError, TwoBoneError
-from ...scene.rig.chain_finding import bones_between
+from ...scene.rig.chain_finding import bones_between, limb_finder
 from ...scene.rig.limb_pieces import is_body
 from ...scene.rig.selection import selected_bones, selection_mark
 from ...scene.walk.stage import STAGE_NAME

@@ -7,8 +7,7 @@ from typing import Any
 import bpy
 
 from ...baking.plan.chain_names import free_name
-from ...baking.plan.choosing import fresh_chain
-from ...baking.plan.completing import StoredChain
+from ...baking.plan.completing import StoredChain, fresh_chain
 from ...options import Kind
 from ...scene.keys.reading import is_animated
 from ...settings import OPTIONS

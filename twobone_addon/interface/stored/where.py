@@ -3,17 +3,12 @@
 import bpy
 from bpy.app.translations import pgettext_rpt
 
-from ...baking.plan.completing import StoredChain, active_chain
+from ...baking.plan.completing import StoredChain, active_chain, active_object
 
 GUIDES = ("target", "pole", "plane_object")
 """Objects of a chain that a person moves while working on it."""
 
 MODES = {"OBJECT", "POSE"}
-
-
-def active_object(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active object, also where no window is in context."""
-    return context.view_layer.objects.active if context.view_layer else None
 
 
 def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:

@@ -9,6 +9,7 @@ that is seen in the plane's own space.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,6 +35,17 @@ OUTWARDS = {"YZ": np.array([0.0, -1.0, 0.0]), "XZ": np.array([0.0, 0.0, -1.0]), 
 """Where the middle joint of a straight chain goes by default: knees to the front, elbows of spread arms down or back."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlaneSpaces:
+    """Linear maps `(..., 3, 3)` to armature space from the spaces in which a plane may be meant."""
+
+    world: Array
+    parent: Array | None
+    """From the bone that the chain hangs from; `None` where it hangs from none."""
+    thing: Array | None
+    """From the plane object; `None` for a letter plane."""
+
+
 def letter_axes(plane: str) -> Array:
     """In-plane axes u, v as columns `(3, 2)`, in the plane's own space."""
     return np.eye(3)[:, LETTERS[plane]]
@@ -50,6 +62,14 @@ def carried_frames(axes: Array, armature_from_space: Array) -> Array:
     v = carried[..., 1]
     v = unit(v - u * np.sum(u * v, axis=-1, keepdims=True))
     return np.stack([u, v, np.cross(u, v)], axis=-1)
+
+
+def still_frames(plane: str, plane_space: str, spaces: PlaneSpaces) -> Array:
+    """Frames `(..., 3, 3)` of a plane that does not follow the limb: of letters in their space, or of an object's X and Y."""
+    if spaces.thing is not None:
+        return carried_frames(np.eye(3)[:, :2], spaces.thing)
+    linear = {"WORLD": spaces.world, "PARENT": spaces.parent}.get(plane_space)
+    return carried_frames(letter_axes(plane), np.eye(3) if linear is None else linear)
 
 
 def has_plane(frames: Array) -> Array:

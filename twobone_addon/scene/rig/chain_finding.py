@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -84,6 +85,19 @@ def limb_meant(bone: PoseBone, limbs: ControlLimbs) -> tuple[str, str] | None:
         return controlled
     pair = _pair_at(bone)
     return (pair[0].name, pair[1].name) if pair else None
+
+
+def limb_finder(armature: Object) -> Callable[[PoseBone], tuple[str, str] | None]:
+    """What tells upper and lower bone of the limb that a single bone means; it looks through the armature once."""
+    return partial(limb_meant, limbs=ControlLimbs(armature))
+
+
+def bones_of_selected_limbs(armature: Object) -> frozenset[str]:
+    """The selected bones, and all bones of the limbs that they control or stand for."""
+    limbs = ControlLimbs(armature)
+    selected = selected_bones(armature)
+    found = (limbs.limb_of(bone) for bone in selected)
+    return frozenset({bone.name for bone in selected}.union(*(limb.bones for limb in found if limb is not None)))
 
 
 def _controlled(selected: list[PoseBone], limbs: ControlLimbs) -> tuple[str, str] | None:
