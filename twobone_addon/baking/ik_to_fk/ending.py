@@ -12,7 +12,7 @@ from ...errors import ChainError
 from ...scene.actions.finding import OwnAction, actions_of
 from ...scene.actions.holding import hold, is_held
 from ...scene.blender_types import Action, Object
-from ...scene.rig.ik_reading import mute
+from ...scene.rig.constraints import mute
 from ..actions.choosing import names_of
 from .limb_plan import LimbPlan
 from .solving import SolvedLimb, with_influence_off

@@ -15,8 +15,7 @@ from ...scene.keys.reading import is_posed_without_keys
 from ...scene.lookup import find_armature
 from ...scene.paths import rotation_path
 from ...scene.rest_bones import read_rest_bone
-from ...scene.rig.constraints import turned_bones
-from ...scene.rig.ik_reading import IkLimb, acting_ik, has_other_constraints, read_ik
+from ...scene.rig.constraints import IkLimb, acting_ik, has_other_constraints, read_ik, turned_bones
 from ...scene.rig.rest_reading import bone_path
 from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
 from ...settings import OPTIONS, BakeSettings

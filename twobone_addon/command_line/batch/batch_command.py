@@ -14,12 +14,11 @@ from ..outcomes import ExitCode, Outcome, UsageError
 from ..output import Voice, clean_standard_output, hand_over
 from ..stopping import stop_requests
 from .batch_run import BatchRun, QueuedShot
-from .choosing import chosen_shot, summary_beside
 from .frozen import freeze, frozen_shots
 from .progress import Progress
 from .resuming import left_to_do
 from .scratch import claimed_summary, scratch_folder
-from .shots import Shot, find_shots
+from .shots import Shot, chosen_shot, find_shots, summary_beside
 from .summary import DONE, INCOMPLETE, STRICT, ShotRecord, Summary, earlier_fingerprints
 from .work import work
 

@@ -7,17 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import bpy
 
 from ..outcomes import FileError
-from .child_log import ChildLog
 from .processes import MARK, descendants, end_marked, memory_of
 from .windows_job import Job
 
@@ -29,6 +30,44 @@ LOOK_AT_MEMORY = 0.2
 
 PACKAGE = __name__.rsplit(".", 3)[0]
 """The add-on's own package, whatever Blender calls the extension."""
+
+
+OWN_WORDS = "twobone: "
+"""How the command's own sentences begin in the log."""
+
+LINES, LETTERS = 500, 2000
+"""How many lines are kept, and of how many letters each."""
+
+
+class ChildLog:
+    """The log of one process, read by a thread, so that nobody waits for anybody."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        """Begin to read."""
+        self._latest: deque[str] = deque(maxlen=LINES)
+        self._own: deque[str] = deque(maxlen=LINES)
+        self._reader = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._reader.start()
+
+    def end(self, patience: float) -> None:
+        """Wait until everything is read; not forever, since something may hold the stream that nobody knows of."""
+        self._reader.join(patience)
+
+    def latest(self, count: int) -> list[str]:
+        """The last lines."""
+        return list(self._latest)[-count:]
+
+    def own_sentences(self) -> list[str]:
+        """Our command's complaints and warnings, in their order, without the words that all begin with."""
+        return list(self._own)
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            for raw in iter(lambda: stream.readline(LETTERS), b""):
+                line = raw.decode("utf-8", errors="replace").rstrip("\r\n")
+                self._latest.append(line)
+                if line.startswith(OWN_WORDS):
+                    self._own.append(line.removeprefix(OWN_WORDS))
 
 
 @dataclass(slots=True)

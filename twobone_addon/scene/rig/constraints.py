@@ -1,9 +1,19 @@
-"""Which constraints move a bone, and which bones a constraint moves."""
+"""Constraints: which move a bone, which bones one moves, and IK constraints as chains."""
 
 from __future__ import annotations
 
-from ..blender_types import Constraint, PoseBone
+import bpy
+
+from ...errors import ChainError
+from ..blender_types import Constraint, CurveBag, Object, PoseBone
+from ..keys.reading import is_keyed_to, moving_curves
+from ..lookup import refuse_namesake
 from ..moves.dependencies import inverse_kinematics
+from ..paths import constraint_path
+from ..versions import curve_bag
+from .chain_names import ChainNames, IkLimb
+
+LINKS = 2
 
 
 def is_acting(constraint: Constraint) -> bool:
@@ -23,3 +33,49 @@ def turned_bones(constraint: Constraint, carrier: PoseBone) -> list[PoseBone]:
     # An IK that spares its own bone begins one bone further up.
     turned = above if constraint.use_tail else above[1:]
     return turned[: constraint.chain_count or len(turned)]
+
+
+def acting_ik(armature: Object, bone: str = "") -> list[tuple[PoseBone, Constraint]]:
+    """The IK constraints of one bone, or of all, that are neither muted nor keyed off; each with the bone that carries it."""
+    carriers = [armature.pose.bones[bone]] if bone else armature.pose.bones
+    bag = curve_bag(armature)
+    found = [(each, ik) for each in carriers for ik in each.constraints if ik.type == "IK" and not ik.mute]
+    return [(each, ik) for each, ik in found if not is_keyed_off(bag, constraint_path(each.name, ik.name))]
+
+
+def is_keyed_off(bag: CurveBag | None, path: str) -> bool:
+    """Whether the curves of an action keep the influence of the constraint at a data path at 0."""
+    return is_keyed_to(bag, f"{path}.influence", 0.0)
+
+
+def has_other_constraints(bone: PoseBone) -> bool:
+    """Whether constraints of its own other than IK may pose a bone."""
+    return any(not constraint.mute and constraint.type != "IK" for constraint in bone.constraints)
+
+
+def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
+    """The chain of an IK constraint; raises `ChainError` where it is none of two links with a target."""
+    armature = carrier.id_data
+    who = f'IK constraint "{constraint.name}" of bone "{carrier.name}"'
+    turned = turned_bones(constraint, carrier)
+    if len(turned) != LINKS:
+        bones = "bone" if len(turned) == 1 else "bones"
+        raise ChainError(
+            f"{who} turns {len(turned)} {bones}, but only two-bone IK can be converted exactly. "
+            "Set its Chain Length to 2, or use Blender's Bake Action with Visual Keying."
+        )
+    if constraint.target is None:
+        raise ChainError(f"{who} has no target. Give it one, or remove it.")
+    refuse_namesake(constraint.target)
+    lower, upper = turned
+    names = ChainNames(armature.name, upper.name, lower.name, carrier.name, tip_at_tail=constraint.use_tail)
+    target_bone = constraint.subtarget if constraint.target.type == "ARMATURE" else ""
+    limb = IkLimb(names, carrier.name, constraint.name, constraint.target.name, target_bone)
+    if moving_curves(armature, f"{limb.path}.mute"):
+        raise ChainError(f"{who} is muted by animation or a driver. Remove that first.")
+    return limb
+
+
+def mute(limb: IkLimb) -> None:
+    """Mute the constraint."""
+    bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint].mute = True
