@@ -38,7 +38,7 @@ CODES = "exit codes: " + ", ".join(
     f"{int(code)} {text}"
     for code, text in {
         ExitCode.DONE: "done",
-        ExitCode.COULD_NOT: "could not",
+        ExitCode.COULD_NOT: "failed",
         ExitCode.USAGE: "invalid flags or job file",
         ExitCode.STRICT: "--strict not met",
         ExitCode.INCOMPLETE: "something that moves the chain is missing",
@@ -78,17 +78,17 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog=PROGRAM, description="Bake two-bone IK without a window.", epilog=CODES, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"twobone {addon_version()}, Blender {bpy.app.version_string}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    _bake(_sub(commands, "bake", "bake chains and say what became of them"))
-    _report(_sub(commands, "report", "measure the animation that is there, change nothing"))
+    _bake(_sub(commands, "bake", "bake chains and report the result"))
+    _report(_sub(commands, "report", "measure the existing animation; change nothing"))
     _chains(_sub(commands, "chains", "list the chains stored in the file"))
     _limbs(_sub(commands, "limbs", "find the arms and legs of a character and store them as chains"))
     _clear(_sub(commands, "clear", "remove the keys that a bake made"))
-    _convert(_sub(commands, "convert", "key bones as their IK poses them, and switch the IK off"))
-    _target(_sub(commands, "target", "key targets, and poles, as the chains move now: the reverse of bake"))
-    _contacts(_sub(commands, "contacts", "find when feet are on the ground, and key it on the chains of the legs"))
-    _plant(_sub(commands, "plant", "let feet stand still on the ground, and move the hips as little as that needs"))
+    _convert(_sub(commands, "convert", "convert IK to FK keys, and switch the IK off"))
+    _target(_sub(commands, "target", "key targets and poles from the existing motion of the chains: the reverse of bake"))
+    _contacts(_sub(commands, "contacts", "detect when feet are on the ground, and key it on the leg chains"))
+    _plant(_sub(commands, "plant", "keep feet still on the ground, moving the hips only as much as needed"))
     _own(_sub(commands, "fit-root", "move the root so that all enabled chains reach their targets"), ROOT_OPTIONS)
-    _batch(_sub(commands, "batch", "bake many shots, each in a Blender of its own"))
+    _batch(_sub(commands, "batch", "bake many shots, each in its own Blender"))
     _schema(_sub(commands, "schema", "print the JSON Schema of a file that the command reads or writes"))
     return parser
 
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
 def _sub(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.", epilog=CODES, allow_abbrev=False)
     loudness = parser.add_mutually_exclusive_group()
-    loudness.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    loudness.add_argument("--quiet", action="store_true", help="print only errors")
     loudness.add_argument("--verbose", action="store_true", help="print more: every chain, the time of every stage")
     return parser
 
@@ -128,7 +128,7 @@ def _chains(parser: argparse.ArgumentParser) -> None:
 def _limbs(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     add_saving(parser)
-    parser.add_argument("--armature", default="", metavar="NAME", help="armature to look through; default: the active one")
+    parser.add_argument("--armature", default="", metavar="NAME", help="armature to search; default: the active one")
     parser.add_argument("--targets", action="store_true", help="also add an empty at the tip of every limb as its target")
 
 
@@ -145,7 +145,7 @@ def _convert(parser: argparse.ArgumentParser) -> None:
     add_saving(parser)
     add_job(parser)
     parser.add_argument(
-        "--bone", default="", metavar="BONE", help="bone that carries the IK constraint; default: every one of the armature"
+        "--bone", default="", metavar="BONE", help="bone that carries the IK constraint; default: all in the armature"
     )
     parser.add_argument(
         "--switch-off",
@@ -166,7 +166,7 @@ def _target(parser: argparse.ArgumentParser) -> None:
     add_saving(parser)
     add_actions(parser)
     add_chosen_chains(parser)
-    parser.add_argument("--rotate", action="store_true", help="key the targets' rotation as well, as the bones at the tips turn")
+    parser.add_argument("--rotate", action="store_true", help="also key the targets' rotation, as the bones at the tips rotate")
 
 
 def _plant(parser: argparse.ArgumentParser) -> None:
@@ -195,11 +195,11 @@ def _contacts(parser: argparse.ArgumentParser) -> None:
 
 def _batch(parser: argparse.ArgumentParser) -> None:
     add_completeness(parser)
-    parser.add_argument("--dry-run", action="store_true", help="open every shot and say what would become of it; save nothing")
+    parser.add_argument("--dry-run", action="store_true", help="open every shot and say what would happen to it; save nothing")
     parser.add_argument("job", type=file_path, metavar="JOB", help="TOML or JSON file with the shots, the output and the chains")
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--list", action="store_true", help="print the shots with their numbers, and do nothing")
-    only.add_argument("--freeze", type=file_name, metavar="FILE", help="write the list of shots to count by, and do nothing")
+    only.add_argument("--list", action="store_true", help="print the shots with their numbers, and do nothing else")
+    only.add_argument("--freeze", type=file_name, metavar="FILE", help="write the numbered list of shots, and do nothing else")
     only.add_argument("--shot", metavar="NAME|NUMBER", help="only this shot, by its name, or its number in the list of --frozen")
     parser.add_argument("--frozen", type=file_path, metavar="FILE", help="take the shots from the list that --freeze has written")
     parser.add_argument("--jobs", type=count, metavar="N", help="shots at a time; default: as many as the machine has cores")
@@ -219,9 +219,9 @@ def _batch(parser: argparse.ArgumentParser) -> None:
         "--summary",
         type=file_name,
         metavar="FILE.json|-",
-        help="where the summary goes, with a .csv beside it; default: JOB.summary.json, JOB.NUMBER.summary.json",
+        help="where the summary goes, with a .csv next to it; default: JOB.summary.json, JOB.NUMBER.summary.json",
     )
 
 
 def _schema(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", choices=NAMES, metavar="|".join(NAMES), help="which file")
+    parser.add_argument("name", choices=NAMES, metavar="|".join(NAMES), help="which schema")

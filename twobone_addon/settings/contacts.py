@@ -25,12 +25,14 @@ AXES = 3
 class ContactOptions:
     """Which feet, over which frames, on which ground, and what counts as standing."""
 
-    armature: str = object_option(Group.CHAIN, "Armature", "Armature whose feet are meant. Leave empty to use the active object")
+    armature: str = object_option(
+        Group.CHAIN, "Armature", "Armature whose feet are checked. Leave empty to use the active object"
+    )
     arms: bool = switch_option(
-        Group.CHAIN, "Arms as Well", "Also find when hands, or paws that are listed as arms, are on the ground", default=False
+        Group.CHAIN, "Include Arms", "Also find when hands, or paws that are listed as arms, are on the ground", default=False
     )
     frame_range: str = choice_option(
-        Group.KEYS, "SCENE", "Frame Range", "Frames in which contacts are found",
+        Group.KEYS, "SCENE", "Frame Range", "Frames to search for contacts",
         ("SCENE", "Scene", "From the scene's first to its last frame"),
         ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
         ("CUSTOM", "Custom", "Use Start and End"),
@@ -53,16 +55,17 @@ class ContactOptions:
     ground_object: str = object_option(Group.PLANE, "Ground Object", "Mesh that the feet stand on", needs=when(ground=["OBJECT"]))
     ground_moves: str = choice_option(
         Group.PLANE, "AUTO", "Ground Moves", "Whether the ground moves under the feet, as on a treadmill or in a walk in place",
-        ("AUTO", "Automatic", "If the feet say so while the character stays where it is"),
+        ("AUTO", "Automatic", "Detect from the feet whether the ground moves while the character stays in place"),
         ("NO", "No", "The ground stands still"),
-        ("GIVEN", "Given", "The ground moves with Ground Velocity"),
+        ("GIVEN", "Given", "The ground moves at Ground Velocity"),
     )  # fmt: skip
     enter_speed: float = number_option(
-        Group.REACH, 0.0, "Contact Speed", "Speed, units per second, below which a heel or ball surely stands (0 = automatic)",
+        Group.REACH, 0.0, "Contact Speed",
+        "Speed in units per second below which a heel or ball counts as standing (0 = automatic)",
         minimum=0.0,
     )  # fmt: skip
     leave_speed: float = number_option(
-        Group.REACH, 0.0, "Leaving Speed", "Speed, units per second, above which a contact ends (0 = automatic)", minimum=0.0,
+        Group.REACH, 0.0, "Leaving Speed", "Speed in units per second above which a contact ends (0 = automatic)", minimum=0.0,
     )  # fmt: skip
     enter_height: float = number_option(
         Group.REACH, 0.0, "Contact Height", "Height above the ground below which a heel or ball may stand (0 = automatic)",

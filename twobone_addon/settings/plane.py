@@ -19,7 +19,7 @@ class PlaneSettings:
 
     plane: str = choice_option(
         Group.PLANE, "YZ", "Plane", "Plane in which the chain bends",
-        ("POSE", "Current Pose", "The plane of the chain's bend on each frame, rotated as little as possible to hold the target"),
+        ("POSE", "Current Pose", "The plane of the chain's bend on each frame, rotated just enough to contain the target"),
         ("POLE", "Pole", "The plane through the root joint, the target and the pole"),
         ("REST", "Rest", "The plane in which the chain is bent at rest, rotated so the target lies in it"),
         ("XY", "XY (Top)", "The plane seen in Top view"),

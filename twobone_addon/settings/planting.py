@@ -44,22 +44,22 @@ class RangeSettings:
 class RootSettings(RangeSettings):
     """How far the root may move so that the legs reach."""
 
-    root: str = bone_option(Group.REACH, "Root", "Bone that carries the legs, such as the hips. Leave empty to find it")
+    root: str = bone_option(Group.REACH, "Root", "Bone above all legs, such as the hips. Leave empty to detect it")
     max_lower: float = number_option(
-        Group.REACH, 0.0, "Maximum Lowering", "Farthest that the root is lowered (0 = a tenth of the leg)",
+        Group.REACH, 0.0, "Maximum Lowering", "Maximum distance the root may be lowered (0 = a tenth of the leg length)",
         minimum=0.0, unit="LENGTH",
     )  # fmt: skip
     max_raise: float = number_option(
-        Group.REACH, 0.0, "Maximum Raising", "Farthest that the root is raised (0 = a tenth of the leg)",
+        Group.REACH, 0.0, "Maximum Raising", "Maximum distance the root may be raised (0 = a tenth of the leg length)",
         minimum=0.0, unit="LENGTH",
     )  # fmt: skip
     reserve: float = number_option(
         Group.REACH, 0.001, "Reserve",
-        "Fraction of the leg's length that is never stretched out, so that knees stay bent. Frames that are straighter stay so",
+        "Fraction of the leg length kept in reserve, so that knees stay bent. Frames that are straighter already are not changed",
         minimum=0.0, maximum=0.5, unit="FACTOR",
     )  # fmt: skip
     window: float = number_option(
-        Group.REACH, 0.5, "Window", "Seconds over which the root's move is smoothed", minimum=0.0,
+        Group.REACH, 0.5, "Window", "Number of seconds over which the root's movement is smoothed", minimum=0.0,
     )  # fmt: skip
     keys: str = choice_option(
         Group.KEYS, "FRAMES", "Keys", "Which frames get keys",
@@ -95,7 +95,7 @@ class PlantOnlySettings(RootSettings, ContactOptions):
         Group.REACH, "Move Root", "Move the root as little as needed so that all planted feet are reached", default=True
     )
     ease: float = number_option(
-        Group.REACH, 10.0, "Ease", "Frames before and after a contact over which the correction comes and goes",
+        Group.REACH, 10.0, "Ease", "Number of frames over which the correction fades in before a contact and out after it",
         minimum=0.0, unit="FRAMES",
     )  # fmt: skip
     max_tilt: float = number_option(

@@ -92,7 +92,7 @@ def _summary_path(arguments: argparse.Namespace) -> Path | None:
     kind = "dry_run" if arguments.dry_run else "summary"
     path = Path(arguments.summary) if arguments.summary else summary_beside(arguments.job, arguments.shot, kind)
     if path.suffix != ".json":
-        raise UsageError(f'"{path}" does not end in ".json". Name a .json file; the table is written beside it.')
+        raise UsageError(f'"{path}" does not end in ".json". Name a .json file; the table is written next to it.')
     return path
 
 

@@ -45,7 +45,7 @@ def frozen_shots(job: Job, path: Path) -> list[Shot]:
     except OSError as error:
         raise UsageError(f'"{path}" cannot be read ({error.strerror}). Name a list that --freeze has written.') from error
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f'"{path}" is no list that --freeze has written. Name one.') from error
+        raise UsageError(f'"{path}" is not a list written by --freeze. Name one that is.') from error
     if known != content_of(job.path):
         raise UsageError(f'Job "{job.path}" has changed since "{path}" was frozen. Freeze it again.')
     return shots

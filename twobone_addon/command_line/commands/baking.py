@@ -70,7 +70,7 @@ def _bake(arguments: argparse.Namespace, shot: OpenedShot, voice: Voice) -> Outc
     actions = asked_actions(arguments, job)
     if arguments.dry_run:
         if actions != ACTIVE:
-            raise UsageError("--dry-run tells of the active action only. Leave out --dry-run or --actions.")
+            raise UsageError("--dry-run covers the active action only. Leave out --dry-run or --actions.")
         document = _with_missing(_dry_run(chains, voice, goal, last_wins=last_wins), settings)
         return Outcome(judged(document, arguments, job, voice), document, settings, shot.source)
     report = bake(bpy.context.scene, settings, active_object(bpy.context), last_wins=last_wins, actions=actions)
@@ -149,7 +149,7 @@ def _known_source(arguments: argparse.Namespace) -> dict[str, str] | None:
     source = source_file(source_of(arguments.file))
     if wanted is not None and (source is None or source["sha256"] != wanted.lower()):
         path = source["path"] if source else arguments.file
-        raise FileError(f'Shot "{path}" is not the one that was meant: its SHA-256 is another. Freeze the list of shots again.')
+        raise FileError(f'Shot "{path}" has changed: its SHA-256 is different. Freeze the list of shots again.')
     return source
 
 

@@ -104,7 +104,7 @@ def _refuse_shot_goal(flag: str, name: str) -> None:
         raise UsageError(f'{flag} names "{name}", but a .blend file cannot be written to a stream. Name a file.')
     _refuse_unwritable(path)
     if path.exists() and path.stat().st_size and not looks_like_blend(path):
-        raise FileError(f'"{name}" is no .blend file, so it cannot be saved over. Name another file.')
+        raise FileError(f'"{name}" is not a .blend file, so it cannot be saved over. Name another file.')
 
 
 def _refuse_unwritable(asked: Path) -> None:

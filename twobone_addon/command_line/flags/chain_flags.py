@@ -36,7 +36,7 @@ def add_chain_flags(parser: argparse.ArgumentParser) -> None:
         "--chain",
         action=_NextGroup,
         metavar="NAME",
-        help="begin the settings of the next chain; what stands before the first --chain is shared by all",
+        help="begin the settings of the next chain; flags before the first --chain are shared by all",
     )
     add_setting_flags(parser, [option.name for option in OPTIONS])
 
@@ -63,7 +63,7 @@ def add_ground_velocity(parser: argparse.ArgumentParser) -> None:
         nargs=3,
         type=float,
         metavar=("X", "Y", "Z"),
-        help="velocity of a ground that moves as given, scene units per second along the world's axes",
+        help="velocity of the ground with --ground-moves given, scene units per second along the world axes",
     )
 
 

@@ -33,7 +33,7 @@ def add_scripts(parser: argparse.ArgumentParser, text: str) -> None:
         "--scripts", action="store_const", const=True, help=f"{text}; default: off, or as Blender was told with -y or -Y"
     )
     choice.add_argument(
-        "--no-scripts", dest="scripts", action="store_const", const=False, help="run none, whatever Blender was told"
+        "--no-scripts", dest="scripts", action="store_const", const=False, help="run none, however Blender was started"
     )
 
 
@@ -47,9 +47,7 @@ def add_job(parser: argparse.ArgumentParser) -> None:
 def add_chosen_chains(parser: argparse.ArgumentParser) -> None:
     """Which chains."""
     add_job(parser)
-    parser.add_argument(
-        "--stored", action="store_true", help="all enabled chains that are stored in the scene; flags win over them"
-    )
+    parser.add_argument("--stored", action="store_true", help="use all enabled chains stored in the scene; flags win over them")
     parser.add_argument(
         "--strict-settings",
         action="store_true",
@@ -90,7 +88,7 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--linked", type=file_name, metavar="FILE|-", help="write the files that the shot links, and their SHA-256, as JSON"
     )
-    parser.add_argument("--sha256", metavar="HASH", help="refuse a shot with other contents than of this SHA-256")
+    parser.add_argument("--sha256", metavar="HASH", help="refuse a shot whose contents do not have this SHA-256")
     parser.add_argument("--lifeline", type=int, help=argparse.SUPPRESS)
     add_upgrade(parser)
 
@@ -98,7 +96,9 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
 def add_upgrade(parser: argparse.ArgumentParser) -> None:
     """Whether a file of another version may be saved over."""
     parser.add_argument(
-        "--upgrade", action="store_true", help="save over a file of another version of Blender, which may not read it then"
+        "--upgrade",
+        action="store_true",
+        help="save over a file of another Blender version, which may be unable to read it then",
     )
 
 

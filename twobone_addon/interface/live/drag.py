@@ -27,7 +27,7 @@ FLIP = {"WHEELUPMOUSE", "WHEELDOWNMOUSE", "F"}
 
 
 class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
-    """Move the tip of the active chain with the mouse, the chain follows in its plane; F or the wheel flips the bend"""
+    """Move the tip of the active chain with the mouse. The chain follows in its plane; F or the wheel flips the bend"""
 
     bl_idname = "twobone.drag"
     bl_label = "Drag Chain"

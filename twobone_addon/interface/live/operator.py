@@ -20,8 +20,8 @@ class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
         description="Turn live following on or off",
         items=(
             ("TOGGLE", "Toggle", "Switch between on and off"),
-            ("ON", "On", "It follows"),
-            ("OFF", "Off", "It does not follow"),
+            ("ON", "On", "Follow the target"),
+            ("OFF", "Off", "Stop following"),
         ),
         options={"SKIP_SAVE"},
     )

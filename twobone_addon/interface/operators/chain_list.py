@@ -40,7 +40,7 @@ class NeedsFreeList(NeedsChain):
 
 
 class TWOBONE_OT_chain_remove(MayRefuse, NeedsFreeList, bpy.types.Operator):
-    """Remove the active chain from the list; its keys stay"""
+    """Remove the active chain from the list. Its keys are kept"""
 
     bl_idname = "twobone.chain_remove"
     bl_label = "Remove Chain"
@@ -65,7 +65,7 @@ class TWOBONE_OT_chain_move(MayRefuse, NeedsFreeList, bpy.types.Operator):
 
     direction: bpy.props.EnumProperty(
         name="Direction",
-        description="Which way to move the chain",
+        description="Direction in which to move the chain",
         items=(("UP", "Up", "Towards the top of the list"), ("DOWN", "Down", "Towards the end of the list")),
         options={"SKIP_SAVE"},
     )
@@ -101,7 +101,7 @@ class TWOBONE_OT_chain_duplicate(MayRefuse, NeedsChain, bpy.types.Operator):
 
 
 class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
-    """Add or update the mirrored chain on the other side, with its target and pole: those that the other side lacks are made"""
+    """Add or update the mirrored chain on the other side, with its target and pole. Missing ones are created"""
 
     bl_idname = "twobone.chain_mirror"
     bl_label = "Mirror Chain"

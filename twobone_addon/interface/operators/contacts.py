@@ -15,7 +15,7 @@ from ..stored.where import NeedsArmature, NeedsMode, active_armature
 
 @with_properties(properties_of(CONTACT_OPTIONS))
 class TWOBONE_OT_find_contacts(ShowsProgress, NeedsMode, bpy.types.Operator):
-    """Find when heel and ball of each foot are on the ground, and key it on the chains of the legs"""
+    """Detect when heel and ball of each foot are on the ground, and key it on the leg chains"""
 
     bl_idname = "twobone.find_contacts"
     bl_label = "Find Contacts"
@@ -23,7 +23,7 @@ class TWOBONE_OT_find_contacts(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     ground_velocity: bpy.props.FloatVectorProperty(
         name="Ground Velocity",
-        description="Velocity of a ground that moves as given, units per second along the world's axes",
+        description="Velocity of the ground if Ground Moves is Given, in units per second along the world axes",
         size=3,
         options={"SKIP_SAVE"},
     )
@@ -55,7 +55,7 @@ class TWOBONE_OT_contact_jump(MayRefuse, NeedsArmature, bpy.types.Operator):
     direction: bpy.props.EnumProperty(
         name="Direction",
         description="Where to look for the contact",
-        items=(("PREVIOUS", "Previous", "Before the present frame"), ("NEXT", "Next", "After the present frame")),
+        items=(("PREVIOUS", "Previous", "Before the current frame"), ("NEXT", "Next", "After the current frame")),
         default="NEXT",
         options={"SKIP_SAVE"},
     )

@@ -25,7 +25,7 @@ TO = (
 )
 MOTION = (
     ("AUTO", "Automatic", "Bake the visible motion onto FK, unless the FK bones have just been baked or the IK does not move"),
-    ("BAKE", "Bake", "Bake the visible motion onto the other side, so that nothing is seen to move"),
+    ("BAKE", "Bake", "Bake the visible motion onto the other side, so that nothing visibly moves"),
     ("KEEP", "Keep", "Keep the keys that the FK bones have"),
 )
 
@@ -43,7 +43,7 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
     )
     to: bpy.props.EnumProperty(name="To", description="What the limb should follow", items=TO, options={"SKIP_SAVE"})
     motion: bpy.props.EnumProperty(
-        name="Motion", description="What becomes of the motion when switching to FK", items=MOTION, options={"SKIP_SAVE"}
+        name="Motion", description="What happens to the motion when switching to FK", items=MOTION, options={"SKIP_SAVE"}
     )
 
     def act(self, context: bpy.types.Context) -> set[str]:

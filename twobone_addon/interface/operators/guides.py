@@ -23,15 +23,15 @@ SHAPES = (
 
 
 def shape_property(default: str) -> Any:
-    """What the empty looks like."""
-    return bpy.props.EnumProperty(name="Shape", description="What the empty looks like", items=SHAPES, default=default)
+    """Display shape of the empty."""
+    return bpy.props.EnumProperty(name="Shape", description="Display shape of the empty", items=SHAPES, default=default)
 
 
 class AddsGuide(MayRefuse, NeedsArmature):
     """Operators that make an empty for the chain that is meant: see `chain_meant`."""
 
     size: bpy.props.FloatProperty(
-        name="Size", description="Size of the empty; 0 takes it from the chain", min=0.0, subtype="DISTANCE"
+        name="Size", description="Size of the empty (0 = in proportion to the chain)", min=0.0, subtype="DISTANCE"
     )
     stored: bpy.props.StringProperty(
         name="Stored Chain",

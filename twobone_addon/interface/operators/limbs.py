@@ -10,14 +10,14 @@ from ..stored.where import NeedsMode, active_armature
 
 
 class TWOBONE_OT_find_limbs(MayRefuse, NeedsMode, bpy.types.Operator):
-    """Add a chain for every arm and leg of the armature, found from its bones whatever they are called"""
+    """Add a chain for every arm and leg of the armature, whatever its bones are called"""
 
     bl_idname = "twobone.find_limbs"
     bl_label = "Find Limbs"
     bl_options = {"REGISTER", "UNDO"}
 
     armature: bpy.props.StringProperty(
-        name="Armature", description="Armature to look through. Leave empty for the active one", options={"SKIP_SAVE"}
+        name="Armature", description="Armature to search. Leave empty to use the active object", options={"SKIP_SAVE"}
     )
     targets: bpy.props.BoolProperty(
         name="Add Targets", description="Also add an empty at the tip of every limb as its target", options={"SKIP_SAVE"}

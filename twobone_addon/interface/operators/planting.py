@@ -26,7 +26,7 @@ def _given(operator: bpy.types.Operator, context: bpy.types.Context, options: Se
 
 @with_properties(properties_of(PLANT_OPTIONS))
 class TWOBONE_OT_plant(ShowsProgress, NeedsMode, bpy.types.Operator):
-    """Let the feet of the character stand still while they are on the ground, and move the hips as little as that needs"""
+    """Keep the character's feet still while they are on the ground, and move the hips only as much as needed"""
 
     bl_idname = "twobone.plant"
     bl_label = "Plant Feet"
@@ -34,7 +34,7 @@ class TWOBONE_OT_plant(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     ground_velocity: bpy.props.FloatVectorProperty(
         name="Ground Velocity",
-        description="Velocity of a ground that moves as given, units per second along the world's axes",
+        description="Velocity of the ground if Ground Moves is Given, in units per second along the world axes",
         size=3,
         options={"SKIP_SAVE"},
     )

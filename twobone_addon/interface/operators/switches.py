@@ -29,7 +29,7 @@ SWITCHED = (
     ("softness_near", "Softness Near", "Ease into the fully folded pose"),
     ("min_distance", "Minimum Distance", "Keep the tip at least this far from the root joint"),
     ("max_distance", "Maximum Distance", "Keep the tip at most this far from the root joint"),
-    ("use_limits", "Joint Limits", "Keep both joints within limits, at first those of the rig"),
+    ("use_limits", "Joint Limits", "Keep both joints within limits, initially those of the rig"),
 )
 """Setting, label, and what it does when it is on."""
 

@@ -15,7 +15,7 @@ FREE = {"options": set(), "override": OVERRIDABLE}
 
 LIMBS = (
     ("NONE", "None", "Neither leg nor arm, or not known"),
-    ("LEG", "Leg", "A leg, which stands on the ground"),
+    ("LEG", "Leg", "A leg that stands on the ground"),
     ("ARM", "Arm", "An arm"),
 )
 
@@ -40,14 +40,16 @@ class TwoBoneLimit(bpy.types.PropertyGroup):
 
     minimum: bpy.props.FloatProperty(
         name="Minimum",
-        description="Smallest turn of the first bone from rest; of any other, smallest angle between its link and the one before",
+        description="Smallest rotation of the first bone from rest. "
+        "For other bones, smallest angle between the link and the previous one",
         default=-math.pi,
         subtype="ANGLE",
         **FREE,
     )
     maximum: bpy.props.FloatProperty(
         name="Maximum",
-        description="Largest turn of the first bone from rest; of any other, largest angle between its link and the one before",
+        description="Largest rotation of the first bone from rest. "
+        "For other bones, largest angle between the link and the previous one",
         default=math.pi,
         subtype="ANGLE",
         **FREE,
@@ -74,7 +76,7 @@ class TwoBoneChain(bpy.types.PropertyGroup):
     )
     limb: bpy.props.EnumProperty(
         name="Limb",
-        description="What the chain is on the character",
+        description="Which kind of limb the chain is",
         items=LIMBS,
         translation_context=CONTEXT,
         **FREE,
@@ -87,7 +89,7 @@ class TwoBoneChain(bpy.types.PropertyGroup):
         **FREE,
     )
     toe: bpy.props.StringProperty(
-        name="Toe", description="Bone of the toes, or of whatever bends on the ground before the foot", **FREE
+        name="Toe", description="Bone of the toes, or of whatever part of the foot bends on the ground", **FREE
     )
     contact: bpy.props.EnumProperty(
         name="Contact",
@@ -162,7 +164,7 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
     show_in_front: bpy.props.BoolProperty(name="In Front", description="Draw through other objects", default=True, **FREE)
 
     show_gizmos: bpy.props.BoolProperty(
-        name="Gizmos", description="Show handles beside the knee and the tip, to flip and to drag the chain", default=True, **FREE
+        name="Gizmos", description="Show handles next to the knee and the tip, to flip and drag the chain", default=True, **FREE
     )
 
 
