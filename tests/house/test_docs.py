@@ -55,16 +55,16 @@ def test_every_page_is_in_the_index():
 
 def test_every_file_that_contributors_are_sent_to_is_there():
     page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
-    rooms = [ROOT, ROOT / "twobone_addon", ROOT / "twobone_addon" / "curves", ROOT / "twobone_addon" / "baking"]
+    folders = [ROOT, ROOT / "twobone_addon", ROOT / "twobone_addon" / "curves", ROOT / "twobone_addon" / "baking"]
     named = re.findall(r"`([\w/]+(?:\.py|/))`", page)
     assert len(named) > MANY_FILES
-    lost = [name for name in named if not any((room / name).exists() for room in rooms)]
+    lost = [name for name in named if not any((folder / name).exists() for folder in folders)]
     assert not lost
 
 
 @each_page
 def test_every_script_on_a_page_names_settings_and_solver_as_they_are(page):
-    """Words given to the bake are settings, and what is imported is there; the tests of the rooms see that they work."""
+    """Words given to the bake are settings, and what is imported is there; the tests of each package see that they work."""
     settings = {option.name for option in OPTIONS}
     for script in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
         for node in ast.walk(ast.parse(script)):
