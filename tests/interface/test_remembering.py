@@ -61,6 +61,28 @@ def test_after_a_change_it_looks_once(looks):
     assert [looks(), looks()] == [(1, 1), (0, 0)]
 
 
+def test_in_a_window_panels_are_drawn_at_once_and_it_looks_a_little_later(looks, monkeypatch):
+    monkeypatch.setattr(remembering, "timers_run", lambda: True)
+    change()
+    assert looks() == (0, 0)
+    assert bpy.app.timers.is_registered(remembering._catch_up)
+    seen = []
+    monkeypatch.setattr(remembering, "shown_bone", lambda *given: seen.append(given))
+    assert remembering._catch_up() is None
+    assert len(seen) == 1
+    assert looks() == (0, 0)
+    remembering.unregister()
+    assert not bpy.app.timers.is_registered(remembering._catch_up)
+
+
+def test_what_is_gone_by_then_is_not_remembered(looks, monkeypatch):
+    monkeypatch.setattr(remembering, "timers_run", lambda: True)
+    change()
+    looks()
+    bpy.data.objects.remove(bpy.data.objects["Rig"])
+    assert remembering._catch_up() is None
+
+
 def test_another_frame_does_not_change_the_animation(looks):
     bpy.context.scene.frame_set(3)
     assert looks() == (1, 0)

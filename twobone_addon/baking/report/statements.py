@@ -31,7 +31,7 @@ STATEMENTS = {
     "NOWHERE": "{count} without a target position",
     "OTHERWISE": "{count} off although in reach, up to {distance} at frame {frame}: something else moves the bones",
     "OVERRIDDEN": "{count} off although in reach, up to {distance} at frame {frame}: use Switch to FK",
-    "BETWEEN": "up to {distance} off between keys, at frame {frame}",
+    "BETWEEN": "{distance} off between keys, at frame {frame}",
 }
 """What can be said, by kind."""
 

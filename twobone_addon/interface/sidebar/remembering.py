@@ -1,6 +1,7 @@
 """What panels show that takes milliseconds to find: found once after a change, for panels are drawn far more often.
 
-While something is moved or played, which changes the scene all the time, panels go on showing what was found before.
+After a change panels go on showing what was found before, until a timer has found it anew. While something is moved or
+played, which changes the scene all the time, nothing is.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,15 @@ from bpy.app.handlers import persistent
 
 from ...baking.report.freshness import chain_digest
 from ...errors import TwoBoneError
+from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import chain_from_names
 from ...scene.sight.showing import Shown, shown_bone
 from ...scene.sight.skin import hidden_skins
 from ...settings import BakeSettings
-from ..stored.where import is_busy
+from ..stored.where import is_busy, redraw_viewports
+
+PAUSE_IN_SECONDS = 0.1
+"""How long panels show what was there before a change."""
 
 KEPT = 64
 """Chains of which it is remembered."""
@@ -30,16 +35,31 @@ class Memory(Generic[Found]):
     def __init__(self) -> None:
         self._found: dict[object, Found] = {}
         self._current: set[object] = set()
+        self._asked: dict[object, Callable[[], Found]] = {}
 
     def recall(self, key: object, find: Callable[[], Found]) -> Found:
-        """What was found; found anew after a change, unless somebody is busy."""
+        """What was found; after a change it is found anew a little later, or at once where no timer runs."""
         known = key in self._found and (key in self._current or is_busy(bpy.data.window_managers[0]))
-        if not known:
+        if key in self._found and not known and timers_run():
+            self._asked[key] = find
+            _later()
+        elif not known:
             if len(self._found) >= KEPT:
                 self.forget()
             self._found[key] = find()
             self._current.add(key)
         return self._found[key]
+
+    def catch_up(self) -> bool:
+        """Find anew what was asked for since the last change; tells whether anything was."""
+        asked, self._asked = self._asked, {}
+        for key, find in asked.items():
+            try:
+                self._found[key] = find()
+                self._current.add(key)
+            except TwoBoneError:
+                self._found.pop(key, None)  # whoever draws it next will say what is wrong
+        return bool(asked)
 
     def doubt(self) -> None:
         """Something has changed."""
@@ -49,6 +69,7 @@ class Memory(Generic[Found]):
         """Know nothing any more."""
         self._found.clear()
         self._current.clear()
+        self._asked.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +99,31 @@ def present_digest(settings: BakeSettings) -> str:
 
 
 def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Visible:
-    thing = bpy.data.objects[armature]
     try:
+        thing = find_armature(armature, None)
         shown = shown_bone(thing, chain_from_names(thing, upper, lower, tip, tip_end))
     except TwoBoneError:
         return Visible()  # There is no such limb, which is said elsewhere.
     return Visible(shown, tuple(hidden_skins(thing)))
+
+
+def timers_run() -> bool:
+    """Whether Blender has a window, and calls timers."""
+    return not bpy.app.background
+
+
+def _later() -> None:
+    if not bpy.app.timers.is_registered(_catch_up):
+        bpy.app.timers.register(_catch_up, first_interval=PAUSE_IN_SECONDS)
+
+
+def _catch_up() -> float | None:
+    manager = bpy.context.window_manager
+    if is_busy(manager):
+        return PAUSE_IN_SECONDS
+    if any([visible.catch_up(), digests.catch_up()]):
+        redraw_viewports(manager)
+    return None
 
 
 @persistent
@@ -127,6 +167,8 @@ def register() -> None:
 
 def unregister() -> None:
     """Notice nothing any more."""
+    if bpy.app.timers.is_registered(_catch_up):
+        bpy.app.timers.unregister(_catch_up)
     for functions, function in _handlers():
         if function in functions:
             functions.remove(function)
