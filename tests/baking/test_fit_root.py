@@ -93,7 +93,7 @@ def test_what_cannot_be_met_is_named(reaching):
     assert first <= 20 <= last
 
 
-@pytest.mark.parametrize("root, reason", [("nobody", "is no bone"), ("chest", "connected"), ("toe.L", "connected")])
+@pytest.mark.parametrize("root, reason", [("nobody", "is not in armature"), ("chest", "connected"), ("toe.L", "connected")])
 def test_a_root_that_cannot_move_the_legs_is_refused(reaching, root, reason):
     with pytest.raises(RuntimeError, match=reason):
         bpy.ops.twobone.fit_root(root=root)

@@ -71,6 +71,13 @@ def moving_ground(times: Array, velocity: Array) -> Ground:
     return Ground(matrices)
 
 
+def moved_ground(ground: Ground, moves: Array) -> Ground:
+    """The same with `moves` `(S, 3)` in the world on top of its own motion."""
+    matrices = np.array(every_row(ground.world_from_ground, len(moves)))
+    matrices[:, :3, 3] += moves
+    return replace(ground, world_from_ground=matrices)
+
+
 def carried_ground(matrices: Array) -> Ground:
     """Ground that an object carries, with its world matrices `(S, 4, 4)`."""
     return Ground(matrices @ np.linalg.inv(matrices[:1]))

@@ -98,6 +98,13 @@ class PlantOnlySettings(RootSettings, ContactOptions):
         Group.REACH, 10.0, "Ease", "Number of frames over which the correction fades in before a contact and out after it",
         minimum=0.0, unit="FRAMES",
     )  # fmt: skip
+    root_motion: str = choice_option(
+        Group.REACH, "KEEP", "Root Motion", "Whether the root carries the walk through the world",
+        ("KEEP", "Keep", "The character stays where it is, or gets along, as before"),
+        ("ADD", "Add", "A walk in place, or on a treadmill, goes through the world, and its ground stands still"),
+        ("REMOVE", "Remove", "A walk through the world stays in place, and its ground moves under it"),
+        needs=when(use_root=[True]),
+    )  # fmt: skip
     max_tilt: float = number_option(
         Group.REACH, math.radians(40.0), "Maximum Tilt", "Steepest ground on which soles lie flat, as far as ankles allow",
         minimum=0.0, maximum=math.radians(80.0), unit="ANGLE", needs=when(ground=["HEIGHT", "OBJECT"]),

@@ -11,18 +11,22 @@ from ...array_types import Array, Codes
 from ...arrays import path_length
 from ...contacts.ground import is_of_flat_ground
 from ...contacts.states import on_ball, on_heel
-from ...planting.ground import Ground, carried_ground, level_surface, moving_ground
+from ...planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
 from ...scene.blender_types import Scene
 from ...scene.keys.contact_keys import contact_curve, keyed_by_hand, keyed_states
 from ...scene.lookup import object_named
 from ...scene.walk.evaluate import Samples
 from ...scene.walk.stepping import Steps
+from ...settings.planting import PlantSettings
 from ..contacts.finding import FoundContacts, found_contacts_steps, key_found
 from .feet import LegMotion, at_frames
 from .planning import ContactPlan, LegPlan, PlantingPlan
 
 ABOVE = 0.5
 """Leg lengths over a foot from which its ground is looked for."""
+
+IN_PLACE = 1e-3
+"""Leg lengths that a character may get along by and still be in place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,30 @@ def ground_of(
     if not is_given:
         return replace(ground, level=height)
     return _told(replace(ground, surface=level_surface(height)), standing, legs)
+
+
+def travel_of(plan: PlantingPlan, settings: PlantSettings, ground_velocity: Array, legs: Sequence[LegMotion]) -> Array:
+    """How far `(S, 3)` the root is to go along more than it does, world space, from nothing at the first sample on.
+
+    As fast as the ground under a walk in place, or as the character through the world, unless the ground's velocity is given.
+    """
+    times = (plan.samples - plan.samples[0]) / plan.frames_per_second
+    if plan.root is None or settings.root_motion == "KEEP":
+        return np.zeros((len(times), 3))
+    if settings.root_motion == "ADD":
+        return times[:, None] * -ground_velocity
+    if settings.ground_moves == "GIVEN":
+        return times[:, None] * np.array(settings.ground_velocity)
+    hips = np.mean([leg.joints[:, 0] for leg in legs], axis=0)
+    along = (hips[-1] - hips[0]) * np.array([1.0, 1.0, 0.0])
+    if np.linalg.norm(along) <= IN_PLACE * max(leg.length for leg in legs):
+        return np.zeros((len(times), 3))
+    return times[:, None] / times[-1] * -along
+
+
+def ground_after(ground: Ground, travel: Array) -> Ground:
+    """The ground as it moves under a character that goes along by `travel` `(S, 3)` more."""
+    return moved_ground(ground, travel) if np.any(travel) else ground
 
 
 def _told(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Ground:

@@ -49,11 +49,11 @@ class ChannelPieces:
     """What the curve is to have beside them, where that is not what it has."""
 
 
-def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted) -> list[ChannelPieces]:
-    """The keys of all legs and of the root; of channels that stay as they are, none."""
+def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> list[ChannelPieces]:
+    """The keys of all legs and of the root, which goes along by `travel` `(S, 3)`; of channels that stay as they are, none."""
     found = [channel for leg in planted.legs for channel in _leg_keys(plan, leg, planted.moves)]
     if plan.root is not None:
-        found += root_keys(plan, plan.root, samples, planted.moves)
+        found += root_keys(plan, plan.root, samples, planted.moves + travel, whole_range=bool(np.any(travel)))
     return found
 
 
@@ -109,12 +109,14 @@ def _ends(now: Present, piece: Piece) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def root_keys(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array) -> list[ChannelPieces]:
+def root_keys(
+    plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False
+) -> list[ChannelPieces]:
     """The keys of the root's location with `moves` `(S, 3)`, world space, on top of what it is."""
     curves = _root_curves(plan, root, samples, moves)
     present = {(curve.path, curve.index): Present(curve.present, root.keyed[curve.path, curve.index]) for curve in curves}
     solved = []
-    for piece in changed_pieces(np.any(moves != 0.0, axis=-1), whole_range=_is_whole(plan)):
+    for piece in changed_pieces(np.any(moves != 0.0, axis=-1), whole_range=whole_range or _is_whole(plan)):
         rows = piece_samples(piece)
         parts = [replace(each, values=each.values[rows], present=each.present[rows]) for each in curves]
         solved.append((piece, fitted_keys(parts, plan.frames[piece[0] : piece[1] + 1])))

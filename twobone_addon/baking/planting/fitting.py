@@ -47,7 +47,7 @@ def fit_root_steps(scene: Scene, settings: RootFitSettings, active: Object | Non
         write(scene, plan, keys)
     chains = [_reach(plan, leg, goal, moves) for leg, goal in zip(legs, goals, strict=True)]
     bone = "" if plan.root is None else plan.root.name
-    root = RootReport(bone, float(magnitude(moves).max()), count_keys(keys))
+    root = RootReport(bone, float(magnitude(moves).max()), count_keys(keys), [0.0, 0.0, 0.0])
     return RootFitReport(chains, root, watch.seconds, samples.evaluation, list(plan.notes))
 
 

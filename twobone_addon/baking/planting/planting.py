@@ -9,7 +9,7 @@ from ...scene.walk.stepping import Steps, at_once
 from ...settings.planting import PlantSettings
 from ..motion.sampling import sample_steps
 from ..stages import SkipCheckError, Stopwatch, evaluation_of
-from .contacts import ground_of, key_contacts, standing_steps
+from .contacts import ground_of, key_contacts, standing_steps, travel_of
 from .curves import keys_of
 from .feet import leg_motion
 from .planning import PlantingPlan, plan_planting
@@ -43,13 +43,14 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
         footing = Footing(plan, legs, ground, round(settings.ease), settings.max_tilt)
         planted = solve_planting(footing, standing)
     with watch.stage("keys"):
-        keys = keys_of(plan, samples, planted)
+        travel = travel_of(plan, settings, standing.found.ground_velocity, legs)
+        keys = keys_of(plan, samples, planted, travel)
     with watch.stage("write"):
         key_contacts(scene, plan, standing, [leg.states for leg in planted.legs])
         write(scene, plan, keys)
     with watch.stage("verify"):
         proof = yield from _prove(scene, plan, [leg.states for leg in planted.legs])
-    return plant_report(footing, planted, (samples, proof), keys, watch.seconds)
+    return plant_report(footing, planted, (samples, proof), keys, watch.seconds, travel=travel)
 
 
 def _prove(scene: Scene, plan: PlantingPlan, states: list[Codes]) -> Steps[Samples | None]:

@@ -74,6 +74,8 @@ class RootReport:
     max_move: float
     """Farthest that it was moved, world units."""
     keys: int
+    travel: list[float]
+    """How much farther it goes along the world's axes, from the first frame to the last, as root motion."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,12 @@ from ...arrays import magnitude
 from ...contacts.states import contacts_of_states
 from ...curves.frames import ranges
 from ...planting.goals import SAMPLES_PER_FRAME
+from ...planting.ground import Ground
 from ...planting.pins import Pin
 from ...scene.walk.evaluate import Samples
+from .contacts import ground_after
 from .curves import ChannelPieces
-from .planning import LegPlan
+from .planning import LegPlan, PlantingPlan
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
 from .records import ContactReport, LegReport, PlantReport, RootReport
 from .standing import Footing, Planted, PlantedLeg
@@ -29,6 +31,8 @@ def plant_report(
     samples: tuple[Samples, Samples | None],
     keys: Sequence[ChannelPieces],
     seconds: dict[str, float],
+    *,
+    travel: Array,
 ) -> PlantReport:
     """What became of the feet; `samples` are those before, and those after where there was a proof."""
     plan, (before, after) = footing.plan, samples
@@ -37,19 +41,21 @@ def plant_report(
         own = leg.before.leg
         paths = set(own.plan.rotation_paths())
         written = [channel for channel in keys if channel.pieces[0].path in paths]
-        tracks = _track(footing, own, before.on(plan.samples)), None if after is None else _track(footing, own, after)
+        later = ground_after(footing.ground, travel)
+        still = _track(plan, footing.ground, own, before.on(plan.samples))
+        tracks = still, None if after is None else _track(plan, later, own, after)
         chains.append(_leg_report(footing, planted, leg, tracks, written))
     root = None
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
-        root = RootReport(plan.root.name, float(magnitude(planted.moves).max()), count_keys(written))
+        root = RootReport(plan.root.name, float(magnitude(planted.moves).max()), count_keys(written), travel[-1].tolist())
     return PlantReport(chains, root, seconds, before.evaluation, list(plan.notes))
 
 
-def _track(footing: Footing, leg: LegPlan, samples: Samples) -> Track:
+def _track(plan: PlantingPlan, ground: Ground, leg: LegPlan, samples: Samples) -> Track:
     """A leg as seen from the ground."""
-    rows = np.searchsorted(footing.plan.samples, samples.frames)
-    return on_ground(track(leg, samples), footing.ground.at(rows))
+    rows = np.searchsorted(plan.samples, samples.frames)
+    return on_ground(track(leg, samples), ground.at(rows))
 
 
 def count_keys(channels: Sequence[ChannelPieces]) -> int:
