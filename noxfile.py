@@ -190,7 +190,7 @@ def tests_outcome(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("python,numpy", [nox.param(on_python(version), numpy, id=version) for version, numpy in NUMPY_OF_PYTHON.items()])
 def pure_tests(session: nox.Session, numpy: str) -> None:
-    """Test the rooms that need no Blender, in a Python that has none."""
+    """Test the packages that need no Blender, in a Python that has none."""
     session.install(numpy, *TEST_PACKAGES)
     newest = session.python == on_python(list(NUMPY_OF_PYTHON)[-1])
     measured = ["--cov", "--cov-append", "--cov-report=", "--cov-fail-under=0"] if covers(session) and newest else []
@@ -199,7 +199,7 @@ def pure_tests(session: nox.Session, numpy: str) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check rules, layout, types and the public checks: all of them, so that one run shows everything there is to mend."""
+    """Check rules, layout, types and the public checks: all of them, so that one run shows everything there is to fix."""
     session.install(*LINT_PACKAGES)
     workflow = "check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml"
     checks = ["ruff check .", "ruff format --check .", "pyright", workflow]
