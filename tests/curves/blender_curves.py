@@ -5,31 +5,32 @@ import contextlib
 import bpy
 import numpy as np
 
-from twobone_addon.curves.bezier import Interpolation, Keys
+from twobone_addon.curves.bezier import Keys
 
-FREE = 0
+FREE, BEZIER = 0, 2
+"""Blender's numbers of a handle's type and of an interpolation."""
 
 
 @contextlib.contextmanager
-def written_curves(curves, interpolation=Interpolation.BEZIER):
+def written_curves(curves):
     """F-curves of a new action that carry the keys, on custom properties of a new object; removed afterwards."""
     owner = bpy.data.objects.new("Curve test", None)
     action = bpy.data.actions.new("Curve test")
     owner.animation_data_create().action = action
     try:
-        yield [_written(owner, action, index, keys, interpolation) for index, keys in enumerate(curves)]
+        yield [_written(owner, action, index, keys) for index, keys in enumerate(curves)]
     finally:
         bpy.data.objects.remove(owner)
         bpy.data.actions.remove(action)
 
 
 @contextlib.contextmanager
-def written_curve(keys, interpolation=Interpolation.BEZIER):
-    with written_curves([keys], interpolation) as (fcurve,):
+def written_curve(keys):
+    with written_curves([keys]) as (fcurve,):
         yield fcurve
 
 
-def _written(owner, action, index, keys, interpolation):
+def _written(owner, action, index, keys):
     owner[f"channel {index}"] = 0.0
     path = f'["channel {index}"]'
     make = getattr(action, "fcurve_ensure_for_datablock", None)
@@ -41,7 +42,7 @@ def _written(owner, action, index, keys, interpolation):
         points.foreach_set(attribute, [FREE] * count)
     points.foreach_set("handle_left", keys.left.astype(np.float32).ravel())
     points.foreach_set("handle_right", keys.right.astype(np.float32).ravel())
-    points.foreach_set("interpolation", [int(interpolation)] * count)
+    points.foreach_set("interpolation", [BEZIER] * count)
     fcurve.update()
     return fcurve
 

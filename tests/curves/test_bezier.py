@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from twobone_addon.curves.bezier import Interpolation, Keys, clamped_handles, evaluate, parameters_at
+from twobone_addon.curves.bezier import Keys, clamped_handles, evaluate, parameters_at
 
 shares = st.floats(0, 1)
 
@@ -43,12 +43,6 @@ def test_keys_are_met_and_held_outside():
     assert np.allclose(evaluate(keys, [-9, 2, 5, 11, 99]), [1, 1, -3, 4, 4])
     assert np.allclose(evaluate(keys_with([2], [7], left=1, right=1), [0, 2, 5]), 7)
     assert evaluate(keys, []).shape == (0,)
-
-
-def test_straight_and_stepped_segments():
-    keys = keys_with([0, 10], [0, 5], left=3, right=3)
-    assert np.allclose(evaluate(keys, [0, 2, 9.999, 10], Interpolation.CONSTANT), [0, 0, 0, 5])
-    assert np.allclose(evaluate(keys, [0, 2, 9, 10], Interpolation.LINEAR), [0, 1, 4.5, 5])
 
 
 def test_a_handle_longer_than_its_segment_is_shortened_along_its_own_direction():

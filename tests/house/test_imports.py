@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "options": {"errors"},
     "settings": {"errors", "options"},
     "unused": {"options", "settings"},
-    "solver": ARRAYS | {"errors"},
+    "solver": ARRAYS,
     "curves": ARRAYS | {"errors"},
     "rig": ARRAYS | {"errors", "solver"},
     "limbs": ARRAYS,

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from tests.solver.brute_force import closest_gaps, random_problems
 from tests.solver.problems import around, tips
-from twobone_addon.errors import SettingError
 from twobone_addon.solver import Reach, forward, solve_two_bone, solve_two_bone_limited
 
 FULL_SIZE_VARIABLE = "TWOBONE_FULL_TESTS"
@@ -203,12 +202,6 @@ def test_links_without_length_stay_within_limits(lengths):
     solution = solve_two_bone_limited(np.array([[1.0, 1.0], [0.0, 0.0]]), np.array(lengths), POSITIVE, limits, 0.0)
     assert_within(solution, limits, 0.0)
     assert np.all(solution.reach == Reach.DEGENERATE)
-
-
-@pytest.mark.parametrize("degrees", [(10, -10, 0, 90), (0, 90, 20, 10), (np.nan, 1, 0, 1), (0, 1, np.inf, np.inf)])
-def test_limits_that_leave_no_pose_are_refused(degrees):
-    with pytest.raises(SettingError, match="leave no pose"):
-        solve([[1, 0]], UNIT_LINKS, POSITIVE, degrees)
 
 
 number = st.floats(allow_nan=True, allow_infinity=True)

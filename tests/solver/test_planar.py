@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.solver.problems import around, tips
-from twobone_addon.errors import SettingError
 from twobone_addon.solver import (
     Reach,
     ReachMode,
@@ -231,44 +230,3 @@ def test_whatever_comes_in_numbers_come_out(targets, lengths, options):
     for values in (solution.angles, solution.ratio, solution.goals):
         assert np.isfinite(values).all()
     assert np.isin(solution.reach, list(Reach)).all()
-
-
-# Settings without a meaning are refused with a sentence.
-
-
-def test_an_unknown_way_to_reach_is_refused_with_those_there_are():
-    with pytest.raises(SettingError, match=r'"SPRING" is unknown. Choose one of CLAMP, SOFTEN, STRETCH\.'):
-        ReachOptions(mode="SPRING")
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"softness": -0.1},
-        {"softness": 1.1},
-        {"softness": np.nan},
-        {"softness_near": 2},
-        {"stretch_start": np.nan},
-        {"stretch_max": 0.9},
-        {"compress_min": 0.0},
-        {"compress_min": 1.5},
-        {"min_distance": -1},
-        {"max_distance": np.nan},
-        {"tolerance": -1e-9},
-    ],
-)
-def test_numbers_out_of_range_are_refused(wrong):
-    (name,) = wrong
-    with pytest.raises(SettingError, match=f"{name} is .* Choose a number"):
-        ReachOptions(**wrong)
-
-
-def test_bounds_in_the_wrong_order_are_refused():
-    with pytest.raises(SettingError, match="min_distance 2 is above max_distance 1"):
-        ReachOptions(min_distance=2, max_distance=1)
-    assert ReachOptions(min_distance=2, max_distance=0).min_distance == 2
-
-
-def test_limits_that_leave_no_pose_are_refused():
-    with pytest.raises(SettingError, match="leave no pose"):
-        ReachOptions(limits=np.array([1.0, 0.0, 0.0, 1.0]))

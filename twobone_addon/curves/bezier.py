@@ -6,7 +6,6 @@ time runs forward along the curve and there is exactly one such parameter.
 """
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,14 +22,6 @@ SLOWEST = 1e-12
 """Time may stand still along the curve for a moment, where the handles are as long as the segment: not divided by."""
 
 
-class Interpolation(IntEnum):
-    """How the segment after a key runs. The numbers are Blender's own."""
-
-    CONSTANT = 0
-    LINEAR = 1
-    BEZIER = 2
-
-
 @dataclass(frozen=True, slots=True)
 class Keys:
     """The keys of one F-curve, sorted in time."""
@@ -45,7 +36,7 @@ class Keys:
     """`(K, 2)` handles after the keys: frame, value."""
 
 
-def evaluate(keys: Keys, frames: ArrayLike, interpolation: Interpolation = Interpolation.BEZIER) -> Array:
+def evaluate(keys: Keys, frames: ArrayLike) -> Array:
     """Values `(F,)` of the curve at `frames : (F,)`; before the first key and after the last their values are held.
 
     `keys` must have at least one key. Agrees with Blender's own evaluation to its single precision.
@@ -57,10 +48,6 @@ def evaluate(keys: Keys, frames: ArrayLike, interpolation: Interpolation = Inter
     start, end = keys.frames[segment], keys.frames[segment + 1]
     share = np.clip((frames - start) / (end - start), 0.0, 1.0)
     first, last = keys.values[segment], keys.values[segment + 1]
-    if interpolation is Interpolation.CONSTANT:
-        return np.where(share < 1.0, first, last)
-    if interpolation is Interpolation.LINEAR:
-        return first + share * (last - first)
     right, left = clamped_handles(keys)
     right, left = right[segment], left[segment]
     duration = end - start

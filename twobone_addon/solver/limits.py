@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes
-from ..errors import SettingError
 from .angles import hold
 from .limit_candidates import TIE_SLACK, Problem, choose
 from .reach import Reach
@@ -27,22 +26,6 @@ class LimitedSolution:
 
     tip_distances: Array
     """(..., F), from the tip to the target; 0 where the target is no finite point."""
-
-
-def check_limits(limits: ArrayLike) -> Array:
-    """Return limits (..., 4) as floats; raise SettingError if they leave no pose."""
-    limits = np.asarray(limits, dtype=np.float64)
-    for name, low, high in (("Upper", 0, 1), ("Lower", 2, 3)):
-        lowest, highest = limits[..., low], limits[..., high]
-        # NaN compares false, so it is refused too.
-        possible = (lowest <= highest) & (lowest < np.inf) & (highest > -np.inf)
-        if not possible.all():
-            found_low, found_high = np.degrees(limits[~possible][0, [low, high]])
-            raise SettingError(
-                f"{name} limits from {found_low:g} to {found_high:g} degrees leave no pose. "
-                "Make the minimum at most as large as the maximum."
-            )
-    return limits
 
 
 def solve_two_bone_limited(
@@ -74,11 +57,9 @@ def solve_two_bone_limited(
     symmetry: there the pose nearest to that of the last frame without such a choice is taken,
     so that the choice needs no walk over the frames. Of angles that are whole turns apart, the
     one nearest to rest is taken. What a frame leaves free is held as in `solve_two_bone`,
-    within the limits. Never NaN, never outside the limits.
-
-    Raises SettingError if a minimum is above its maximum.
+    within the limits. Never NaN, never outside the limits. No minimum may be above its maximum.
     """
-    boxes = check_limits(limits)
+    boxes = np.asarray(limits, dtype=np.float64)
     targets, lengths, bend, rest, boxes = _broadcast(targets, lengths, bend, rest_direction, boxes)
     distances = target_distances(targets) if distances is None else np.asarray(distances, dtype=np.float64)
     asked, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))

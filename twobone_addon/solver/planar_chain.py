@@ -46,8 +46,6 @@ def solve_planar_chain(
     Without limits the default method brings the tip to its goal wherever the ring allows. With limits, or by `CCD`,
     the goal is where the tip got, and a target counts as reached if the tip is, or without softness would be, on it
     (`REACH_TOLERANCE`). Frames that leave the pose free hold it. Nothing returned is NaN.
-
-    Raises SettingError for limits that leave no pose or an unknown method.
     """
     targets, lengths, start = (np.asarray(values, dtype=np.float64) for values in (targets, lengths, start))
     stand_in = links_with_same_ring(lengths)

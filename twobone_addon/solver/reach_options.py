@@ -6,8 +6,6 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import SettingError
-from .limits import check_limits
 from .reach import ROUNDING_SLACK
 
 
@@ -26,10 +24,7 @@ class ReachMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReachOptions:
-    """How a chain is to reach for its targets.
-
-    Raises SettingError when built with values that have no meaning.
-    """
+    """How a chain is to reach for its targets. Values without a meaning are refused where settings are made."""
 
     mode: ReachMode | str = ReachMode.CLAMP
     """A `ReachMode` or its name."""
@@ -60,34 +55,3 @@ class ReachOptions:
 
     tolerance: float = ROUNDING_SLACK
     """How far off, relative to the chain length, still counts as reached."""
-
-    def __post_init__(self) -> None:
-        """Check every field."""
-        if self.mode not in list(ReachMode):
-            names = ", ".join(mode.value for mode in ReachMode)
-            raise SettingError(f'Reach "{self.mode}" is unknown. Choose one of {names}.')
-        for name, low, high in _RANGES:
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise SettingError(f"{name} is {value:g}. Choose a number from {low:g} to {high:g}.")
-        if self.compress_min == 0:
-            raise SettingError("compress_min is 0. Choose a number above 0, links cannot vanish.")
-        if 0 < self.max_distance < self.min_distance:
-            raise SettingError(
-                f"min_distance {self.min_distance:g} is above max_distance {self.max_distance:g}. "
-                "Make it smaller, or set one of them to 0 to turn it off."
-            )
-        if self.limits is not None:
-            check_limits(self.limits)
-
-
-_RANGES = (
-    ("softness", 0.0, 1.0),
-    ("softness_near", 0.0, 1.0),
-    ("stretch_start", 0.0, 1.0),
-    ("stretch_max", 1.0, np.inf),
-    ("compress_min", 0.0, 1.0),
-    ("min_distance", 0.0, np.inf),
-    ("max_distance", 0.0, np.inf),
-    ("tolerance", 0.0, 1.0),
-)

@@ -16,12 +16,9 @@ from enum import StrEnum
 import numpy as np
 
 from ...array_types import Array, Codes
-from ...errors import SettingError
 from ..angles import hold
 from ..forward import forward
-from ..limits import solve_two_bone_limited
 from ..reach import Reach
-from ..two_bone import solve_two_bone
 from .coordinate_descent import coordinate_descent
 from .paths import agree_over_time, unwrap
 from .request import ChainRequest, read_request
@@ -70,7 +67,7 @@ def solve_chain(
     method: ChainMethod | str = ChainMethod.AUTO,
     tolerance: float = REACH_TOLERANCE,
 ) -> ChainSolution:
-    """Solve planar chains of n >= 2 links for targets that move over the frames.
+    """Solve planar chains of n > 2 links for targets that move over the frames.
 
     targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
     lengths : (n,) or broadcast against (..., F, n), >= 0, any scale
@@ -80,7 +77,7 @@ def solve_chain(
         the first is the direction of link 1 from u; radians, infinite where there is no limit
     start : (n,) or broadcast against (..., F, n), the pose to stay near to, such as the rest pose
         or the pose each frame has; None is the straight chain along u
-    method : a `ChainMethod` or its name; two links use the closed forms whatever it says
+    method : a `ChainMethod` or its name
     tolerance : distance of the tip, relative to the chain length, that counts as reached
 
     AUTO returns the pose whose angles after the first deviate least from `start` among those near
@@ -97,31 +94,18 @@ def solve_chain(
     that is not finite, or with all lengths 0, are DEGENERATE and hold the pose of the frame
     before (before the first good one: of that one; without any: `start`). A target on the root
     joint keeps the last direction. A link of length 0 stays near its `start`.
-
-    Raises SettingError for fewer than two links, limits that leave no pose or an unknown method.
     """
     request = read_request(targets, lengths, bend, limits, start)
-    chosen = _known(method)
     if request.readable.size == 0:
         return _judge(request, request.start, tolerance)
-    poses = request.from_joint_major(_solve(request, chosen, tolerance))
+    poses = request.from_joint_major(_solve(request, ChainMethod(method), tolerance))
     return _judge(request, _hold_poses(request, poses), tolerance)
-
-
-def _known(method: ChainMethod | str) -> ChainMethod:
-    """Return the method of that name; raises SettingError."""
-    if method not in list(ChainMethod):
-        names = ", ".join(member.value for member in ChainMethod)
-        raise SettingError(f'Method "{method}" is unknown. Choose one of {names}.')
-    return ChainMethod(method)
 
 
 def _solve(request: ChainRequest, method: ChainMethod, tolerance: float) -> Array:
     """Return the poses, (n, C * F): by the closed forms where there are two links, else by the method."""
     problem = request.to_problem()
     frames, links = request.readable.shape[-1], request.lengths.shape[-1]
-    if links == 2:  # noqa: PLR2004 - two bones
-        return unwrap(problem, _solve_two_links(request), frames)
     if method == ChainMethod.CCD:
         starts = request.start.reshape(-1, links).T
         poses, _ = coordinate_descent(problem, starts, tolerance)
@@ -130,19 +114,6 @@ def _solve(request: ChainRequest, method: ChainMethod, tolerance: float) -> Arra
         problem = replace(problem, preferred=spring_pose(problem))
     poses, _ = agree_over_time(problem, *solve_frames(problem), frames)
     return poses
-
-
-def _solve_two_links(request: ChainRequest) -> Array:
-    """Return the closed forms' poses, (2, C * F)."""
-    low, high = request.limits[..., 0], request.limits[..., 1]
-    if np.isinf(low).all() and np.isinf(high).all():
-        angles = solve_two_bone(request.targets, request.lengths, request.bend).angles
-    else:
-        rest = request.start[..., 0]
-        limits = np.stack([low[..., 0] - rest, high[..., 0] - rest, low[..., 1], high[..., 1]], axis=-1)
-        solution = solve_two_bone_limited(request.targets, request.lengths, request.bend, limits, rest)
-        angles = np.clip(solution.angles, low, high)
-    return angles.reshape(-1, 2).T
 
 
 def _hold_poses(request: ChainRequest, angles: Array) -> Array:

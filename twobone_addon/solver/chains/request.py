@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...array_types import Array, Mask
-from ...errors import SettingError
 from ..angles import hold
 from .problem import ChainProblem
 from .start import preferred_pose
@@ -76,14 +75,12 @@ def read_request(
     limits: Array | None,
     start: Array | None,
 ) -> ChainRequest:
-    """Check and complete the arguments of `solve_chain`, see there."""
+    """Complete the arguments of `solve_chain`, see there."""
     targets = np.asarray(targets, dtype=np.float64)
     frames = targets.shape[:-1]
     joints = np.shape(lengths)[-1]
-    if joints < 2:  # noqa: PLR2004 - a chain bends
-        raise SettingError(f"A chain of {joints} links cannot bend. Choose at least 2.")
     lengths = np.broadcast_to(np.asarray(lengths, dtype=np.float64), (*frames, joints))
-    limits = np.broadcast_to(_check_limits(limits), (*frames, joints, 2))
+    limits = np.broadcast_to([-np.inf, np.inf] if limits is None else limits, (*frames, joints, 2)).astype(np.float64)
     start = np.broadcast_to(np.asarray(0.0 if start is None else start, dtype=np.float64), (*frames, joints))
     start = np.clip(np.where(np.isfinite(start), start, 0.0), limits[..., 0], limits[..., 1])
     bend = np.where(np.broadcast_to(bend, frames) < 0, -1.0, 1.0)
@@ -95,22 +92,6 @@ def read_request(
         # A chain without a readable frame is solved as any chain, and then not used.
         lengths = np.where(lengths.sum(axis=-1, keepdims=True) > 0, lengths, 1.0)
     return ChainRequest(targets, lengths, limits, start, bend, readable)
-
-
-def _check_limits(limits: Array | None) -> Array:
-    """Return limits (..., 2) as floats, infinite if there are none."""
-    if limits is None:
-        return np.array([-np.inf, np.inf])
-    limits = np.asarray(limits, dtype=np.float64)
-    wrong = ~(limits[..., 0] <= limits[..., 1])
-    if wrong.any():
-        where = tuple(np.argwhere(wrong)[0])
-        low, high = np.degrees(limits[where])
-        raise SettingError(
-            f"Limits of joint {where[-1] + 1} from {low:g} to {high:g} degrees leave no pose. "
-            "Make the minimum at most as large as the maximum."
-        )
-    return limits
 
 
 def _hold_rows(rows: Array, readable: Mask) -> Array:
