@@ -36,9 +36,6 @@ from .plan.planning import plan_chain, refuse_unwritable_chain
 from .stages import evaluation_of
 from .switching import SwitchReport, fk_settings_over, is_still, switch_keys, switch_report, switch_to_fk, write_switch
 
-MOTIONS = ("AUTO", "BAKE", "KEEP")
-"""What becomes of the motion that is seen: baked onto the other side where that does not move by itself, always, or never."""
-
 
 def switch_limb(
     scene: Scene, settings: BakeSettings, active: Object | None, *, to: str, motion: str, just_baked: bool

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import bpy
 
 from ..baking.ik_to_fk.plans import SETTINGS
-from ..baking.ik_to_fk.switches import SWITCHES
+from ..baking.ik_to_fk.switches import MOTIONS, SIDES, SWITCHES
 from ..options import Option
 from ..settings.contacts import CONTACT_OPTIONS
 from ..settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
@@ -85,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     _clear(_sub(commands, "clear", "remove the keys that a bake made"))
     _convert(_sub(commands, "convert", "convert IK to FK keys, and switch the IK off"))
     _target(_sub(commands, "target", "key targets and poles from the existing motion of the chains: the reverse of bake"))
+    _switch(_sub(commands, "switch", "switch limbs to FK, or to the IK of their rig, with their motion"))
     _contacts(_sub(commands, "contacts", "detect when feet are on the ground, and key it on the leg chains"))
     _plant(_sub(commands, "plant", "keep feet still on the ground, moving the hips only as much as needed"))
     _own(_sub(commands, "fit-root", "move the root so that all enabled chains reach their targets"), ROOT_OPTIONS)
@@ -128,6 +129,7 @@ def _chains(parser: argparse.ArgumentParser) -> None:
 def _limbs(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     add_saving(parser)
+    add_job(parser)
     parser.add_argument("--armature", default="", metavar="NAME", help="armature to search; default: the active one")
     parser.add_argument("--targets", action="store_true", help="also add an empty at the tip of every limb as its target")
 
@@ -147,14 +149,8 @@ def _convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bone", default="", metavar="BONE", help="bone that carries the IK constraint; default: all in the armature"
     )
-    parser.add_argument(
-        "--switch-off",
-        type=str.upper,
-        choices=SWITCHES,
-        default="",
-        metavar="|".join(SWITCHES),
-        help=f"mute the constraint, or key its influence to 0 over the range; default {SWITCHES[0]}",
-    )
+    off = f"mute the constraint, or key its influence to 0 over the range; default {SWITCHES[0]}"
+    _choice(parser, "--switch-off", SWITCHES, off)
     parser.add_argument("--rigify", action="store_true", help="key Rigify's FK controls, and its switches from IK to FK")
     add_actions(parser)
     add_setting_flags(parser, SETTINGS)
@@ -169,6 +165,19 @@ def _target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rotate", action="store_true", help="also key the targets' rotation, as the bones at the tips rotate")
 
 
+def _switch(parser: argparse.ArgumentParser) -> None:
+    add_file(parser)
+    add_completeness(parser)
+    add_saving(parser)
+    add_chosen_chains(parser)
+    _choice(parser, "--to", SIDES, f"what the limb follows over the range; default {SIDES[0]}")
+    _choice(parser, "--motion", MOTIONS, f"bake the visible motion onto the other side, or keep its keys; default {MOTIONS[0]}")
+
+
+def _choice(parser: argparse.ArgumentParser, name: str, choices: Sequence[str], text: str) -> None:
+    parser.add_argument(name, type=str.upper, choices=choices, default="", metavar="|".join(choices), help=text)
+
+
 def _plant(parser: argparse.ArgumentParser) -> None:
     _own(parser, PLANT_OPTIONS)
     add_ground_velocity(parser)
@@ -179,6 +188,7 @@ def _own(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
     add_file(parser)
     add_completeness(parser)
     add_saving(parser)
+    add_job(parser)
     parser.add_argument(
         "--strict", action="store_true", help=f"exit with {int(ExitCode.STRICT)}, unsaved, when a frame is out of reach"
     )
@@ -189,6 +199,7 @@ def _contacts(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     add_completeness(parser)
     add_saving(parser)
+    add_job(parser)
     add_option_flags(parser, CONTACT_OPTIONS)
     add_ground_velocity(parser)
 

@@ -18,6 +18,7 @@ from .commands.converting import convert_command, target_command
 from .commands.limbs import limbs_command
 from .commands.listing import chains_command
 from .commands.planting import fit_root_command, plant_command
+from .commands.switching import switch_command
 from .files.claims import claimed
 from .files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
 from .files.shot_files import save_goal, source_of
@@ -36,6 +37,7 @@ COMMANDS = {
     "clear": clear_command,
     "convert": convert_command,
     "target": target_command,
+    "switch": switch_command,
     "contacts": contacts_command,
     "plant": plant_command,
     "fit-root": fit_root_command,

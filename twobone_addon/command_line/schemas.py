@@ -10,13 +10,13 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from ..baking.contacts.records import ContactReport
-from ..baking.ik_to_fk.switches import SWITCHES
+from ..baking.ik_to_fk.switches import MOTIONS, SIDES, SWITCHES
 from ..baking.limbs.records import LeftOutLimb, LimbReport
 from ..baking.report.records import ChainReport, Refused, Statement
 from ..options import Kind, Option
 from ..settings import OPTIONS, BakeSettings
 from .batch.summary import STATES, ShotRecord
-from .jobs.values import USES
+from .jobs.uses import GROUND_VELOCITY, OWN_OPTIONS, USES
 from .outcomes import ExitCode, Outcome
 from .output import Voice
 from .version import FORMAT
@@ -29,6 +29,7 @@ NAMES = ("job", "report", "summary", "contacts")
 TEXT: Schema = {"type": "string"}
 SWITCH: Schema = {"type": "boolean"}
 PAIR: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+TRIPLE: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
 FILE: Schema = {
     "type": ["object", "null"],
     "properties": {"path": TEXT, "sha256": {"type": "string", "pattern": "^([0-9a-f]{64})?$"}},
@@ -50,7 +51,9 @@ def schema(name: str) -> Schema:
 
 
 def _job() -> Schema:
-    settings = {option.name: _setting(option) for option in OPTIONS} | {"limits": {"type": "array", "items": PAIR}}
+    others = {name: _setting(option) for options in OWN_OPTIONS.values() for name, option in options.items()}
+    settings = others | {option.name: _setting(option) for option in OPTIONS}
+    settings |= {"limits": {"type": "array", "items": PAIR}, GROUND_VELOCITY: TRIPLE}
     chain = {"type": "object", "properties": {"name": TEXT, **settings}, "additionalProperties": False}
     shot = {
         "type": "object",
@@ -72,9 +75,12 @@ def _job() -> Schema:
         "output": TEXT,
         "scene": TEXT,
         "bone": TEXT,
-        "switch_off": {"enum": ["", *SWITCHES, *(value.lower() for value in SWITCHES)]},
+        "switch_off": _one_of(SWITCHES),
         "rigify": SWITCH,
         "rotate": SWITCH,
+        "targets": SWITCH,
+        "to": _one_of(SIDES),
+        "motion": _one_of(MOTIONS),
         "actions": TEXT,
         "in_place": SWITCH,
         "stored": SWITCH,
@@ -86,6 +92,10 @@ def _job() -> Schema:
         "chains": {"type": "array", "items": chain},
     }
     return {"type": "object", "properties": {**own, **settings}, "additionalProperties": False}
+
+
+def _one_of(values: tuple[str, ...]) -> Schema:
+    return {"enum": ["", *values, *(value.lower() for value in values)]}
 
 
 def _setting(option: Option) -> Schema:

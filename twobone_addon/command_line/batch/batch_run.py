@@ -81,7 +81,7 @@ class BatchRun:
         words = [self.job.use, "--file", str(shot.path), "--job", str(job), *self._saving(shot)]
         words += ["--report", str(report), "--linked", str(linked), "--scripts" if self.scripts else "--no-scripts"]
         words += ["--sha256", shot.content] if shot.content else []
-        words += ["--allow-incomplete"] if self.allow_incomplete and self.job.use != "clear" else []
+        words += ["--allow-incomplete"] if self.allow_incomplete and self.job.use not in {"clear", "limbs"} else []
         words += ["--upgrade"] if self.upgrade else []
         child = start_child(words, self.scratch, int(self.memory * GIGABYTE) if self.memory else None)
         return Running(queued, child, report, linked)

@@ -33,6 +33,7 @@ from ..files.shot_files import (
     window_in_context,
 )
 from ..jobs.job import Job, load_job
+from ..jobs.uses import USES
 from ..outcomes import ExitCode, FileError, Outcome, UsageError
 from ..output import Voice, complain, hand_over
 from ..provenance import source_file
@@ -103,7 +104,8 @@ def report_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
 
 def opened(arguments: argparse.Namespace, voice: Voice) -> OpenedShot:
     """Read the job before the shot, since it is the quicker one to refuse; then have the shot open."""
-    job = load_job(arguments.job) if getattr(arguments, "job", None) else None
+    use = arguments.command if arguments.command in USES else USES[0]
+    job = load_job(arguments.job, use) if getattr(arguments, "job", None) else None
     alone = of_last_chain(arguments)
     if alone:
         voice.say(alone)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 import bpy
 
 from ...baking.completeness import missing_in_rig
 from ...baking.plan.completing import active_object
-from ...baking.plan.frame_choice import with_custom_range
 from ...baking.planting.fitting import fit_root
 from ...baking.planting.planting import plant
 from ...baking.planting.records import PlantReport, RootFitReport, out_of_reach_from
@@ -19,35 +17,27 @@ from ...settings.planting import PlantSettings, RootFitSettings
 from ..files.shot_files import window_in_context
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice, complain
-from .baking import asked_goal, completeness, opened, save
+from .baking import OpenedShot, asked_goal, completeness, opened, save
+from .contacts import given_settings
 
 
 def plant_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Let the feet of one character stand still while they are on the ground."""
     shot = opened(arguments, voice)
     with window_in_context(shot.scene):
-        given = _given(arguments)
-        if arguments.ground_velocity is not None:
-            given["ground_velocity"] = tuple(arguments.ground_velocity)
-        report = plant(bpy.context.scene, PlantSettings(**given), active_object(bpy.context))
-        return _finished(arguments, report, shot.source, voice)
+        report = plant(bpy.context.scene, PlantSettings(**given_settings(arguments, shot.job)), active_object(bpy.context))
+        return _finished(arguments, shot, report, voice)
 
 
 def fit_root_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Move the root of one armature so that its chains reach their targets."""
     shot = opened(arguments, voice)
     with window_in_context(shot.scene):
-        report = fit_root(bpy.context.scene, RootFitSettings(**_given(arguments)), active_object(bpy.context))
-        return _finished(arguments, report, shot.source, voice)
+        report = fit_root(bpy.context.scene, RootFitSettings(**given_settings(arguments, shot.job)), active_object(bpy.context))
+        return _finished(arguments, shot, report, voice)
 
 
-def _given(arguments: argparse.Namespace) -> dict[str, Any]:
-    return dict(with_custom_range(bpy.context.scene, arguments.groups[0].values))
-
-
-def _finished(
-    arguments: argparse.Namespace, report: PlantReport | RootFitReport, source: dict[str, str] | None, voice: Voice
-) -> Outcome:
+def _finished(arguments: argparse.Namespace, shot: OpenedShot, report: PlantReport | RootFitReport, voice: Voice) -> Outcome:
     voice.say(report.sentence())
     for note in report.notes:
         voice.say(f"  {note}")
@@ -55,11 +45,11 @@ def _finished(
     voice.detail(f"  {stages}; evaluation {report.evaluation}")
     document = json.loads(report.to_json())
     missing = missing_in_rig(report.chains[0].armature)
-    code = completeness(missing, arguments, None, voice)
+    code = completeness(missing, arguments, shot.job, voice)
     missed = [chain for chain in report.chains if not chain.is_on_target]
-    if code is ExitCode.DONE and arguments.strict and missed:
+    if code is ExitCode.DONE and (arguments.strict or (shot.job and shot.job.strict)) and missed:
         for chain in missed:
             complain(out_of_reach_from(chain.chain, chain.out_of_reach[0][0], in_english))
         code = ExitCode.STRICT
     saved = save(asked_goal(arguments), voice) if code is ExitCode.DONE else None
-    return Outcome(code, document | {"incomplete": missing}, [], source, saved)
+    return Outcome(code, document | {"incomplete": missing}, [], shot.source, saved)

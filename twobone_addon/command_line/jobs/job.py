@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ...baking.actions.choosing import which_actions
-from ...baking.ik_to_fk.switches import SWITCHES
+from ...baking.ik_to_fk.switches import MOTIONS, SIDES, SWITCHES
 from ...errors import SettingError
 from ...options import shown
-from ...settings import BakeSettings
 from ..flags.chain_flags import ChainGroup
 from ..outcomes import UsageError
 from ..version import FORMAT
 from .reading import read_job_data
-from .values import USES, JobValues
+from .uses import ONLY_FOR, USES, options_for, refuse_contradicting
+from .values import JobValues
 
 LABEL = "name"
 """Key of a chain's table that is no setting: what reports of the dry run call it."""
@@ -28,7 +28,7 @@ SHOT_KEYS = {"file", "output", "scene", "chains"}
 OWN_KEYS = {
     "$schema", "version", "use", "shots", "output", "in_place", "scene", "stored", "chains",
     "strict", "strict_settings", "last_wins", "allow_incomplete", "max_error", "bone", "switch_off", "rigify", "actions",
-    "rotate",
+    "rotate", "targets", "to", "motion",
 }  # fmt: skip
 """Keys of a job that are no settings."""
 
@@ -80,6 +80,11 @@ class Job:
     rigify: bool = False
     rotate: bool = False
     """Key the targets' rotation as well. `target` only."""
+    targets: bool = False
+    """Add targets. `limbs` only."""
+    to: str = ""
+    """`FK` or `IK`. `switch` only, as the next one."""
+    motion: str = ""
     actions: str = ""
     """`ACTIVE`, `ALL`, or names separated by semicolons."""
     shared: dict[str, Any] = field(default_factory=dict)
@@ -87,10 +92,16 @@ class Job:
     chains: tuple[ChainGroup, ...] = ()
 
 
-def load_job(path: Path) -> Job:
-    """Read and check a job file; raises `UsageError` naming the file, the key or line, and what to do."""
+def load_job(path: Path, use: str = "") -> Job:
+    """Read and check a job file; raises `UsageError` naming the file, the key or line, and what to do.
+
+    use : what it is read for, and so what it is for where it does not say so itself; empty for whatever it says
+    """
     data = read_job_data(path)
-    return _Reader(path, JobValues(path)).job(data)
+    found = JobValues(path).choice({"use": use or USES[0]} | dict(data), "use", USES)
+    if use and options_for(found) is not options_for(use):
+        raise JobValues(path).wrong("use", f"is {shown(found)}, whose settings are others than those of {shown(use)}. Correct it")
+    return _Reader(path, JobValues(path, found)).job(data)
 
 
 def job_for(job: Job, tables: list[ShotTable]) -> Job:
@@ -121,7 +132,7 @@ class _Reader:
         shots, tables = self._shots(data)
         job = Job(
             path=self.path,
-            use=values.choice(data, "use", USES),
+            use=values.use,
             shots=shots,
             tables=tables,
             output=values.place(values.text(data, "output"), "output"),
@@ -134,9 +145,12 @@ class _Reader:
             allow_incomplete=values.switch(data, "allow_incomplete"),
             max_error=values.distance(data, "max_error"),
             bone=values.text(data, "bone"),
-            switch_off=self._switch_off(data),
+            switch_off=self._one_of(data, "switch_off", SWITCHES),
             rigify=values.switch(data, "rigify"),
             rotate=values.switch(data, "rotate"),
+            targets=values.switch(data, "targets"),
+            to=self._one_of(data, "to", SIDES),
+            motion=self._one_of(data, "motion", MOTIONS),
             actions=which_actions(values.text(data, "actions")),
             shared=values.settings({key: value for key, value in data.items() if key not in OWN_KEYS}, "", OWN_KEYS),
             chains=self._chains(data, ""),
@@ -144,9 +158,9 @@ class _Reader:
         self._refuse_contradictions(job)
         return job
 
-    def _switch_off(self, data: Mapping[str, Any]) -> str:
-        text = self.values.text(data, "switch_off")
-        return self.values.choice({"switch_off": text.upper()}, "switch_off", SWITCHES) if text else ""
+    def _one_of(self, data: Mapping[str, Any], key: str, choices: Sequence[str]) -> str:
+        text = self.values.text(data, key)
+        return self.values.choice({key: text.upper()}, key, choices) if text else ""
 
     def _shots(self, data: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[ShotTable, ...]]:
         """Files or patterns of all shots, and the tables among them."""
@@ -199,11 +213,10 @@ class _Reader:
             raise self.values.wrong("stored", 'cannot be combined with "chains". Keep one of them')
         if job.output and job.in_place:
             raise self.values.wrong("in_place", 'cannot be combined with "output". Keep one of them')
-        for key in ("bone", "switch_off", "rigify"):
-            if getattr(job, key) and job.use != "convert":
-                raise self.values.wrong(key, 'needs "use" to be "convert". Remove it, or convert')
-        if job.rotate and job.use not in {"bake", "target"}:
-            raise self.values.wrong("rotate", 'needs "use" to be "target". Remove it, or key targets')
+        for key, uses in ONLY_FOR.items():
+            is_there = getattr(job, key) or (key == "chains" and any(table.chains for table in job.tables))
+            if is_there and job.use not in uses:
+                raise self.values.wrong(key, f'does not go with "use" being "{job.use}". Remove it, or correct "use"')
         for where, one in (("", job), *((f' for "{table.file}"', job_for(job, [table])) for table in job.tables)):
             for number, group in enumerate(one.chains or (ChainGroup(""),)):
                 place = f', key "chains[{number}]"{where}' if one.chains else where
@@ -211,6 +224,6 @@ class _Reader:
 
     def _refuse_settings(self, values: Mapping[str, Any], place: str) -> None:
         try:
-            BakeSettings(**values)
+            refuse_contradicting(self.values.use, values)
         except SettingError as error:
             raise UsageError(f'Job "{self.path}"{place}: {error}') from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,7 @@ from ...errors import SettingError
 from ...options import Kind, check, is_finite, shown
 from ...settings import OPTION
 from ..outcomes import UsageError
-
-USES = ("bake", "convert", "target", "clear")
-"""What a batch does with each shot: the sub-command of that name."""
+from .uses import GROUND_VELOCITY, ON_THE_GROUND, options_for
 
 VARIABLE = re.compile(r"\$\{?\w+\}?")
 """An environment variable in a path, as a shell writes it."""
@@ -33,17 +31,21 @@ class JobValues:
     """Reads values of one job file; each method raises `UsageError`."""
 
     path: Path
+    use: str = "bake"
 
     def settings(self, data: Mapping[str, Any], prefix: str, also: set[str]) -> dict[str, Any]:
-        """Settings of a bake by name; `also` are the other keys that a table may have, for hints."""
-        made = {}
+        """Settings by name; `also` are the other keys that a table may have, for hints."""
+        made: dict[str, Any] = {}
+        options = options_for(self.use)
+        lists: dict[str, Callable[[Any, str], tuple[Any, ...]]] = {LIMITS: self.pairs} if options is OPTION else {}
+        lists |= {GROUND_VELOCITY: self.triple} if self.use in ON_THE_GROUND else {}
         for key, value in data.items():
-            if key == LIMITS:
-                made[key] = self.pairs(value, f"{prefix}{key}")
+            if key in lists:
+                made[key] = lists[key](value, f"{prefix}{key}")
                 continue
-            option = OPTION.get(key)
+            option = options.get(key)
             if option is None:
-                near = difflib.get_close_matches(key, [*OPTION, LIMITS, *also], n=1)
+                near = difflib.get_close_matches(key, [*options, *lists, *also], n=1)
                 hint = f'Did you mean "{near[0]}"?' if near else "Remove it, or see the list of settings"
                 raise self.wrong(f"{prefix}{_shortened(key)}", f"is unknown. {hint}")
             if option.kind is Kind.CHOICE and isinstance(value, str):
@@ -61,6 +63,12 @@ class JobValues:
         if not isinstance(value, list) or not all(_is_pair(pair) for pair in value):
             raise self.wrong(key, f"is {shown(value)}. Use one pair of angles in radians for each joint, such as [[-1.0, 1.0]]")
         return tuple((float(least), float(greatest)) for least, greatest in value)
+
+    def triple(self, value: Any, key: str) -> tuple[float, ...]:
+        """Three numbers."""
+        if not isinstance(value, list) or len(value) != 3 or not all(_is_finite(number) for number in value):  # noqa: PLR2004
+            raise self.wrong(key, f"is {shown(value)}. Use three numbers, such as [0.0, -1.2, 0.0]")
+        return tuple(float(number) for number in value)
 
     def text(self, data: Mapping[str, Any], key: str) -> str:
         """A text; empty where there is none."""
