@@ -13,17 +13,16 @@ import numpy as np
 
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
-from ..scene.moves.lineage_reading import LineageReader
-from ..scene.walk.evaluate import Quantity, Samples, Trust, animation_times, prepared_place
+from ..scene.walk.evaluate import Quantity, Samples, Trust, prepared_place
 from ..scene.walk.stepping import Steps
 from ..settings import BakeSettings
-from .motion.curve_motion import CurveMotion
 from .motion.plan_motion import followed_motion, motion_quantities
 from .motion.sampling import sample_steps
 from .plan.overlap import refuse_overlap
 from .plan.planning import ChainPlan, plan_bake
 from .pose.solving import SolvedChain, solve_curves
-from .report.between import Track, affordable_intervals, joined_tracks, quarters
+from .report.between import Track, affordable_intervals, joined_tracks
+from .report.motion_between import MotionBetween
 from .report.proof import Measured, measure, moments_between, proof_frames, proof_quantities, track
 from .report.sight import Sight, look_for, look_frames, needs_a_look, sight, sight_quantities, unmeasured
 
@@ -110,7 +109,7 @@ def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], 
     together: dict[str, list[int]] = {}
     for number, chain in enumerate(chains):
         together.setdefault("" if evaluation == "SCENE" else chain.plan.names.armature, []).append(number)
-    motions: dict[bytes, CurveMotion] = {}
+    motions: dict[bytes, MotionBetween] = {}
     found: list[Track | None] = [None] * len(chains)
     for numbers in together.values():
         affordable = affordable_intervals(evaluation, len(together))
@@ -148,13 +147,10 @@ def _proof_quantities(chains: Iterable[SolvedChain]) -> list[Quantity]:
     return [quantity for chain in chains for quantity in proof_quantities(chain)]
 
 
-def _moments(scene: Scene, chain: SolvedChain, at_frames: Track, motions: dict[bytes, CurveMotion], affordable: int) -> Array:
+def _moments(scene: Scene, chain: SolvedChain, at_frames: Track, motions: dict[bytes, MotionBetween], affordable: int) -> Array:
     """Moments between frames to look at; `motions` are kept for other chains with the same frames."""
-    key = at_frames.frames.tobytes()
-    if key not in motions:
-        between = quarters(at_frames.frames, np.arange(len(at_frames.frames) - 1))
-        motions[key] = CurveMotion(LineageReader(animation_times(scene, between)))
-    return moments_between(chain, at_frames, motions[key], affordable=affordable)
+    motion = motions.setdefault(at_frames.frames.tobytes(), MotionBetween(scene, at_frames.frames))
+    return moments_between(chain, at_frames, motion, affordable=affordable)
 
 
 def all_frames(lists: Iterator[Array]) -> Array:

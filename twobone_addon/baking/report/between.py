@@ -6,6 +6,7 @@ the worst intervals are: from the frames it can be told well how far off the tip
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,9 @@ SAME_FRAME = 1e-3
 
 LEAST = 6
 """Intervals that are evaluated of each armature, however many there are."""
+
+INTERVALS_AT_ONCE = 4096
+"""What happens in so many takes a few megabytes; all of an hour of film would take half of what the bake may."""
 
 MOST_KEYED = 16
 """Intervals that are evaluated besides because the target has keys inside of them."""
@@ -144,9 +148,8 @@ def worst_intervals(track: Track, targets_between: Array | None, *, interpolatio
     """
     if len(track.frames) < TWO:
         return np.empty(0, dtype=int)
-    targets = _along_cubic(track.targets_world) if targets_between is None else targets_between
-    away = distances(_expected_tips(track.joints_world, interpolation), targets).max(axis=-1)
-    expected = np.nan_to_num(away, nan=0.0, posinf=0.0)
+    away = [_expected_away(track, targets_between, rows, interpolation) for rows in parts_of(len(track.frames) - 1)]
+    expected = np.nan_to_num(np.concatenate(away), nan=0.0, posinf=0.0)
     at_frames = np.nan_to_num(track.distances, nan=0.0, posinf=0.0)
     rise = expected - np.maximum(at_frames[1:], at_frames[:-1])
     return np.union1d(_largest(expected, count // 2), _largest(rise, count - count // 2))
@@ -171,6 +174,21 @@ def distances(tips: Array, targets: Array) -> Array:
     """Distances `(...)` of points `(..., 3)`."""
     away = tips - targets
     return magnitude(away)
+
+
+def parts_of(count: int) -> Iterator[slice]:
+    """Rows of so many intervals, a part after the other."""
+    for start in range(0, count, INTERVALS_AT_ONCE):
+        yield slice(start, min(start + INTERVALS_AT_ONCE, count))
+
+
+def _expected_away(track: Track, targets_between: Array | None, rows: slice, interpolation: str) -> Array:
+    """How far `(I,)` the tip is likely to be off in some of the intervals; see `worst_intervals`."""
+    first, last = max(0, rows.start - 1), rows.stop + 2  # with a neighbour on both sides, which a cubic needs
+    own = slice(rows.start - first, rows.stop - first)
+    tips = _expected_tips(track.joints_world[first:last], interpolation)[own]
+    targets = _along_cubic(track.targets_world[first:last])[own] if targets_between is None else targets_between[rows]
+    return distances(tips, targets).max(axis=-1)
 
 
 def _expected_tips(joints: Array, interpolation: str) -> Array:

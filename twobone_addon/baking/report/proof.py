@@ -13,10 +13,10 @@ from ...scene.keys.reading import key_frames
 from ...scene.lookup import object_named
 from ...scene.walk.evaluate import Quantity, Samples
 from ...solver import Reach
-from ..motion.curve_motion import CurveMotion
 from ..motion.plan_motion import points, target_matrices
 from ..pose.solving import SolvedChain
 from .between import Between, Track, keyed_intervals, measured_frames, quarters, worst_between, worst_intervals, worth_a_look
+from .motion_between import MotionBetween
 from .sight import Sight
 from .units import limb_length
 
@@ -64,7 +64,7 @@ def track(solved: SolvedChain, samples: Samples) -> Track:
     return Track(samples.frames, np.stack(joints, axis=1), every_row(targets, count))
 
 
-def moments_between(solved: SolvedChain, at_frames: Track, motion: CurveMotion, *, affordable: int) -> Array:
+def moments_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween, *, affordable: int) -> Array:
     """Moments `(Q,)` between frames at which a chain is evaluated: all quarters, or where there are too many the worst.
 
     motion : tells what F-curves alone move at the quarters of all intervals between those frames
@@ -83,13 +83,11 @@ def moments_between(solved: SolvedChain, at_frames: Track, motion: CurveMotion, 
     return quarters(at_frames.frames, np.union1d(worst, keyed_intervals(at_frames.frames, keyed)).astype(int))
 
 
-def _targets_between(solved: SolvedChain, at_frames: Track, motion: CurveMotion) -> Array | None:
+def _targets_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween) -> Array | None:
     """Where the tip is to be, `(M - 1, 3, 3)`, at the quarters of each interval; `None` where curves do not tell."""
-    found = motion.find(solved.plan.target_world) if solved.plan.source is None else None
-    if found is None or len(at_frames.frames) <= 1:
+    if solved.plan.source is not None or len(at_frames.frames) <= 1:
         return None
-    places = points(found, solved.pose.target_offset)
-    return np.broadcast_to(places, (3 * (len(at_frames.frames) - 1), 3)).reshape(-1, 3, 3)
+    return motion.places(solved.plan.target_world, solved.pose.target_offset)
 
 
 def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Measured:
