@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import TwoBoneError
 from ..scene.blender_types import Object, Scene
-from ..scene.lookup import find_armature
+from ..scene.lookup import find_armature, objects_known
 from ..scene.walk.evaluate import Trust
 from ..scene.walk.stepping import Steps, at_once
 from ..settings import BakeSettings
@@ -69,7 +69,7 @@ class _Work:
 
     def write(self, prepared: _Keyed) -> set[str]:
         """Write the keys where somebody else looks after what is not keyed."""
-        with self.watch.stage("write"):
+        with self.watch.stage("write"), objects_known():
             put_chains(prepared.chains)
         return {key.path for chain in prepared.chains for key in chain.keys}
 
@@ -81,7 +81,7 @@ class _Work:
 
     def reports(self, prepared: _Keyed, measured: Sequence[Measured | None] = ()) -> list[ChainReport]:
         """One for each chain."""
-        with self.watch.stage("report"):
+        with self.watch.stage("report"), objects_known():
             solved = [chain.solved for chain in prepared.chains]
             fingerprints = fingerprints_of(self.scene, [chain.plan for chain in solved])
             found_of = measured or [None] * len(solved)
@@ -126,7 +126,7 @@ def bake_steps(
         return (yield from _bake_actions(scene, wanted, active, actions, last_wins=last_wins))
     work = _Work(scene, wanted, active, watch, last_wins)
     prepared = yield from work.prepare(None)
-    with watch.stage("write"):
+    with watch.stage("write"), objects_known():
         write_chains(scene, prepared.chains)
     try:
         chains = yield from work.prove(prepared)

@@ -13,6 +13,9 @@ import numpy as np
 
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
+from ..scene.lookup import objects_known
+from ..scene.sight.skin import Skins
+from ..scene.walk.companies import companies
 from ..scene.walk.evaluate import Quantity, Samples, Trust, prepared_place
 from ..scene.walk.stepping import Steps
 from ..settings import BakeSettings
@@ -65,7 +68,7 @@ def solve(
 
     Chains that key the same channels at the same frames are refused, unless they `may_overlap`.
     """
-    with watch.stage("read"):
+    with watch.stage("read"), objects_known():
         plans = [plan_bake(scene, settings, active) for settings in wanted]
         if not may_overlap:
             refuse_overlap(plans)
@@ -103,33 +106,47 @@ def prove(scene: Scene, solved: Sequence[SolvedChain], trust: Trust) -> Steps[li
 def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], look: Look) -> Steps[list[Track | None]]:
     """What each chain does between its reported frames, at the moments that are worth it; `None` without any.
 
-    In a scene of our own each armature is evaluated by itself, for what is worth a look at one is of no interest at others.
+    In a scene of our own each armature has moments of its own, for what is worth a look at one is of no interest at others.
+    Those that are evaluated in one company are evaluated at all of its moments: to fetch them one by one would cost more.
     """
     evaluation = look.keywords["evaluation"]
     together: dict[str, list[int]] = {}
     for number, chain in enumerate(chains):
         together.setdefault("" if evaluation == "SCENE" else chain.plan.names.armature, []).append(number)
+    affordable = affordable_intervals(evaluation, len(together))
     motions: dict[bytes, MotionBetween] = {}
+    with objects_known():
+        moments = {
+            name: all_frames(_moments(scene, chains[number], tracks[number], motions, affordable) for number in numbers)
+            for name, numbers in together.items()
+        }
     found: list[Track | None] = [None] * len(chains)
-    for numbers in together.values():
-        affordable = affordable_intervals(evaluation, len(together))
-        moments = {number: _moments(scene, chains[number], tracks[number], motions, affordable) for number in numbers}
-        frames = all_frames(iter(moments.values()))
+    for names in _in_company(chains, together):
+        frames = all_frames(moments[name] for name in names)
         if not len(frames):
             continue
-        samples = yield from look(_proof_quantities(chains[number] for number in numbers), frames)
-        for number in numbers:
-            reported = chains[number].plan.report_frames
-            inside = frames[(frames > reported[0]) & (frames < reported[-1])]
-            seen = track(chains[number], samples.on(inside))
-            found[number] = joined_tracks(tracks[number], seen, without=reported)
+        samples = yield from look(_proof_quantities(chains[number] for name in names for number in together[name]), frames)
+        for name in names:
+            for number in together[name]:
+                reported = chains[number].plan.report_frames
+                inside = moments[name][(moments[name] > reported[0]) & (moments[name] < reported[-1])]
+                seen = track(chains[number], samples.on(inside))
+                found[number] = joined_tracks(tracks[number], seen, without=reported)
     return found
+
+
+def _in_company(chains: list[SolvedChain], together: dict[str, list[int]]) -> list[list[str]]:
+    """Those that are looked at together, in the companies that Blender evaluates fast."""
+    apart = companies(_proof_quantities(chains)) if len(together) > 1 else []
+    found = [[name for name in dict.fromkeys(quantity.object for quantity in each) if name in together] for each in apart]
+    return found or [list(together)]
 
 
 def _look_at(chains: list[SolvedChain], lengths: list[float], look: Look) -> Steps[list[Sight | None]]:
     """What people see of each chain; `None` where nothing deforms. Evaluated only where that is in doubt."""
-    shown = [look_for(chain) for chain in chains]
-    sights = [unmeasured(chain, each) if each else None for chain, each in zip(chains, shown, strict=True)]
+    skins = Skins()
+    shown = [look_for(chain, skins) for chain in chains]
+    sights = [unmeasured(chain, each, skins) if each else None for chain, each in zip(chains, shown, strict=True)]
     each = enumerate(zip(chains, shown, strict=True))
     doubtful = {number: seen for number, (chain, seen) in each if seen and needs_a_look(chain, seen)}
     if not doubtful:
@@ -139,7 +156,7 @@ def _look_at(chains: list[SolvedChain], lengths: list[float], look: Look) -> Ste
         [quantity for number, seen in doubtful.items() for quantity in sight_quantities(chains[number], seen)], frames
     )
     for number, seen in doubtful.items():
-        sights[number] = sight(chains[number], seen, samples, lengths[number])
+        sights[number] = sight(chains[number], seen, skins, samples, lengths[number])
     return sights
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import bpy
 
@@ -14,9 +16,39 @@ BONES = 'pose.bones["'
 """How data paths of bones and their constraints begin."""
 
 
+@dataclass(slots=True)
+class _Memory:
+    """What `objects_known` remembers."""
+
+    objects: dict[str, Object]
+    """By name; empty outside of its block."""
+
+
+_memory = _Memory({})
+
+
+@contextmanager
+def objects_known() -> Iterator[None]:
+    """Look at the file's objects once for a block in which none comes, goes or is renamed and nobody else has a turn.
+
+    Blender finds an object by looking at one after the other: for thousands of chains that would take longer than all else.
+    """
+    before = _memory.objects
+    _memory.objects = objects_by_name()
+    try:
+        yield
+    finally:
+        _memory.objects = before
+
+
 def object_named(name: str) -> Object:
     """The object of that name, which is known to be there."""
-    return bpy.data.objects[name]
+    return _memory.objects.get(name) or bpy.data.objects[name]
+
+
+def object_or_none(name: str) -> Object | None:
+    """The object of that name, if there is one."""
+    return _memory.objects.get(name) or bpy.data.objects.get(name)
 
 
 def playing_action(thing: Object) -> str:
@@ -27,12 +59,12 @@ def playing_action(thing: Object) -> str:
 
 def objects_by_name() -> dict[str, Object]:
     """Every object of the file; of several that share a name, the one that answers to it: linked ones come last."""
-    return {thing.name: thing for thing in reversed(list(bpy.data.objects))}
+    return _memory.objects or {thing.name: thing for thing in reversed(list(bpy.data.objects))}
 
 
 def refuse_namesake(thing: Object) -> None:
     """Raise `ObjectError` where another object answers to the name: things are known by their names from here on."""
-    if bpy.data.objects[thing.name] != thing:
+    if object_named(thing.name) != thing:
         raise ObjectError(
             f'Object "{thing.name}" is linked from another file, and this file already has an object with that name. '
             "Choose that one, or rename it."
@@ -53,7 +85,7 @@ def find_object(role: str, name: str, bone: str = "") -> Object:
     """The object that a setting names, and check its bone; raises `ObjectError`."""
     if not name:
         raise ObjectError(f"No {role.lower()} is chosen. Choose an object, such as an empty.")
-    found = bpy.data.objects.get(name)
+    found = object_or_none(name)
     if found is None:
         raise ObjectError(f'{role} "{name}" is not in this file. Choose an object of this file.')
     if bone and found.type != "ARMATURE":
@@ -65,7 +97,7 @@ def find_object(role: str, name: str, bone: str = "") -> Object:
 
 def find_armature(name: str, active: Object | None) -> Object:
     """The armature of that name, or the active one where none is named; raises `ObjectError`."""
-    found = bpy.data.objects.get(name) if name else active
+    found = object_or_none(name) if name else active
     if found is None:
         missing = f'Armature "{name}" is not in this file{_lost()}' if name else "No armature is active"
         raise ObjectError(f"{missing}. Choose the armature that holds the chain.")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ...array_types import Array
 from ...scene.blender_types import Scene
-from ...scene.lookup import objects_by_name
+from ...scene.lookup import objects_by_name, objects_known
 from ...scene.moves.dependencies import DependencyFinder
 from ...scene.moves.lineage_reading import LineageReader
 from ...scene.moves.stillness import Stillness
@@ -48,7 +48,8 @@ def sample_steps(
         values = yield from evaluate(scene, unique, frames, in_scene=evaluation == "SCENE", place=place, trust=trust)
         return Samples(values, frames, evaluation)
     motion = CurveMotion(LineageReader(animation_times(scene, frames)))
-    found = {quantity: motion.find(quantity) for quantity in unique}
+    with objects_known():
+        found = {quantity: motion.find(quantity) for quantity in unique}
     values = {quantity: value for quantity, value in found.items() if value is not None}
     methods = {quantity: "STILL" if len(value) == 1 else "CURVES" for quantity, value in values.items()}
     left = [quantity for quantity in unique if quantity not in values]

@@ -13,7 +13,7 @@ import numpy as np
 from ...array_types import Array
 from ...scene.lookup import object_named
 from ...scene.sight.showing import Shown, shown_bone
-from ...scene.sight.skin import hidden_skins, seen_from
+from ...scene.sight.skin import Skins, seen_from
 from ...scene.sight.switches import influences_change
 from ...scene.walk.evaluate import Quantity, Samples
 from ..motion.plan_motion import points, target_matrices
@@ -44,9 +44,9 @@ class Sight:
     """When that is."""
 
 
-def look_for(solved: SolvedChain) -> Shown | None:
+def look_for(solved: SolvedChain, skins: Skins) -> Shown | None:
     """The bone that people see; `None` where there is none."""
-    return shown_bone(object_named(solved.plan.names.armature), solved.plan.names)
+    return shown_bone(object_named(solved.plan.names.armature), solved.plan.names, skins)
 
 
 def needs_a_look(solved: SolvedChain, shown: Shown) -> bool:
@@ -77,12 +77,12 @@ def sight_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
     return [plan.armature_world, *plan.aims, tip, *seen]
 
 
-def unmeasured(solved: SolvedChain, shown: Shown) -> Sight:
+def unmeasured(solved: SolvedChain, shown: Shown, skins: Skins) -> Sight:
     """What is known without looking."""
-    return Sight(shown.bone, is_own(solved, shown), shown.follows, _reasons(solved, shown), None, 0.0)
+    return Sight(shown.bone, is_own(solved, shown), shown.follows, _reasons(solved, shown, skins), None, 0.0)
 
 
-def sight(solved: SolvedChain, shown: Shown, samples: Samples, limb_length: float) -> Sight:
+def sight(solved: SolvedChain, shown: Shown, skins: Skins, samples: Samples, limb_length: float) -> Sight:
     """Compare the visible bone, at the frames of `look_frames`, which the samples have, with the chain's tip and its target."""
     plan, samples = solved.plan, samples.on(look_frames(solved))
     world, other = samples[plan.armature_world], object_named(shown.armature)
@@ -94,14 +94,14 @@ def sight(solved: SolvedChain, shown: Shown, samples: Samples, limb_length: floa
     away = np.broadcast_to(distances(seen, target), samples.frames.shape)
     apart = np.broadcast_to(distances(seen, tip), samples.frames.shape)
     if apart.max() <= APART * limb_length or not np.isfinite(away).any():
-        return Sight(shown.bone, is_own=False, follows=True, hindrances=_unseen(solved), max_distance=None, frame=0.0)
+        return Sight(shown.bone, is_own=False, follows=True, hindrances=_unseen(solved, skins), max_distance=None, frame=0.0)
     worst = int(np.nanargmax(np.where(apart > APART * limb_length, away, -1.0)))
-    found = _reasons(solved, shown)
+    found = _reasons(solved, shown, skins)
     when = float(samples.frames[worst])
     return Sight(shown.bone, is_own=False, follows=False, hindrances=found, max_distance=float(away[worst]), frame=when)
 
 
-def _reasons(solved: SolvedChain, shown: Shown) -> tuple[str, ...]:
+def _reasons(solved: SolvedChain, shown: Shown, skins: Skins) -> tuple[str, ...]:
     lower = solved.plan.names.lower
     followed = "the keys" if is_own(solved, shown) else f'"{lower}"'
     hindered = [
@@ -111,12 +111,12 @@ def _reasons(solved: SolvedChain, shown: Shown) -> tuple[str, ...]:
         + (("acts" if each.constraint else "act") + " on it." if each.acts else "does not act on it.")
         for each in (() if shown.follows else shown.hindrances)
     ]
-    return (*_unseen(solved), *hindered[:1])
+    return (*_unseen(solved, skins), *hindered[:1])
 
 
-def _unseen(solved: SolvedChain) -> tuple[str, ...]:
+def _unseen(solved: SolvedChain, skins: Skins) -> tuple[str, ...]:
     """Sentences about meshes that do not show the motion of the armature or of one that follows it."""
-    found = hidden_skins(object_named(solved.plan.names.armature))
+    found = skins.hidden(object_named(solved.plan.names.armature))
     return tuple(
         f'Modifier "{modifier}" of "{mesh}" is hidden in the viewport, so that mesh does not follow.' for modifier, mesh in found
     )

@@ -16,7 +16,7 @@ from ...errors import TwoBoneError
 from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import chain_from_names
 from ...scene.sight.showing import Shown, shown_bone
-from ...scene.sight.skin import hidden_skins
+from ...scene.sight.skin import Skins
 from ...settings import BakeSettings
 from ..stored.where import is_busy, redraw_viewports
 
@@ -101,10 +101,11 @@ def present_digest(settings: BakeSettings) -> str:
 def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Visible:
     try:
         thing = find_armature(armature, None)
-        shown = shown_bone(thing, chain_from_names(thing, upper, lower, tip, tip_end))
+        skins = Skins()
+        shown = shown_bone(thing, chain_from_names(thing, upper, lower, tip, tip_end), skins)
     except TwoBoneError:
         return Visible()  # There is no such limb, which is said elsewhere.
-    return Visible(shown, tuple(hidden_skins(thing)))
+    return Visible(shown, tuple(skins.hidden(thing)))
 
 
 def timers_run() -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from ...array_types import Array
 from ...rig.lineage import BoneLink, Carrier, ChannelValues, ObjectLink
 from ..blender_types import Constraint, Object, PoseBone
+from ..lookup import object_named
 from ..paths import rotation_channel
 from ..rest_bones import read_rest_bone
 from .animation_reading import Animation, read_animation, steers_bones
@@ -39,7 +40,7 @@ class LineageReader:
 
     def parents(self, name: str) -> list[Object]:
         """An object and all it hangs from, outermost first."""
-        lineage = [bpy.data.objects[name]]
+        lineage = [object_named(name)]
         while lineage[-1].parent is not None:
             lineage.append(lineage[-1].parent)
         return lineage[::-1]

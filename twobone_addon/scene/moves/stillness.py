@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import bpy
 
 from ..blender_types import Constraint, FCurve, Object, PoseBone
-from ..lookup import BONES, bone_owner, owner_of
+from ..lookup import BONES, bone_owner, object_named, owner_of
 from .animation_reading import Animation, read_animation, steers_bones
 from .dependencies import Node, drivers_by_owner, inverse_kinematics
 
@@ -49,7 +49,7 @@ class Stillness:
 
     def _is_still(self, node: Node) -> bool:
         if node not in self._known:
-            thing = bpy.data.objects[node[0]]
+            thing = object_named(node[0])
             bone = thing.pose.bones.get(node[1]) if node[1] and thing.pose else None
             self._known[node] = self._object_is_still(thing) if bone is None else self._bone_is_still(thing, bone)
         return self._known[node]

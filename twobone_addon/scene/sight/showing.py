@@ -17,7 +17,7 @@ from ..blender_types import Constraint, FCurve, Object, PoseBone
 from ..lookup import BONES, bone_owner, owner_of
 from ..moves.dependencies import Node, drivers_by_owner, inverse_kinematics
 from ..rig.chain_finding import ChainNames, bones_between
-from .skin import BESIDE, deforming_beside, deforms_a_mesh, followers
+from .skin import BESIDE, Skins, deforming_beside
 from .trials import Turned
 
 REPLACING = {
@@ -76,15 +76,20 @@ class Shown:
         return self.share >= FOLLOWS
 
 
-def shown_bone(armature: Object, names: ChainNames) -> Shown | None:
-    """What is seen of the chain's lower link; `None` where no bone deforms anything there."""
-    linked, (_, mid, tip) = Links(armature, {names.lower}), _rest_joints(armature, names)
-    others = [] if deforms_a_mesh(armature) else [other for other in followers(armature) if deforms_a_mesh(other)]
+def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
+    """What is seen of the chain's lower link; `None` where no bone deforms anything there.
+
+    skins : what deforms in the file, if somebody has looked already
+    """
+    skins = skins or Skins()
+    linked, (_, mid, tip) = Links(armature, {names.lower}, skins), _rest_joints(armature, names)
+    deforms = skins.deforms_a_mesh(armature)
+    others = [] if deforms else [other for other in skins.followers(armature) if skins.deforms_a_mesh(other)]
     seen = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
     if not seen:
         seen = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
         own = armature.pose.bones[names.lower]
-        if own.bone.use_deform and (not seen or deforms_a_mesh(armature, own.name) or not deforms_a_mesh(armature)):
+        if own.bone.use_deform and (not seen or skins.deforms_a_mesh(armature, own.name) or not deforms):
             seen = [linked.shown((armature.name, own.name))]
     return max(seen, key=lambda shown: shown.share) if seen else None
 
@@ -94,10 +99,11 @@ def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> li
     root, mid, tip = _rest_joints(armature, names)
     above = {bone.name for bone in bones_between(armature, names.upper, names.lower)} - {names.lower}
     found: dict[Hindrance, None] = {}
+    skins = Skins()
     for chain, start, end in ((above, root, mid), ({names.lower}, mid, tip)):
-        linked = Links(armature, chain, view)
+        linked = Links(armature, chain, skins, view)
         shown = [linked.shown((armature.name, name)) for name in chain]
-        for other in (armature, *followers(armature)):
+        for other in (armature, *skins.followers(armature)):
             shown += linked.shown_beside(other, start, end)
             shown += linked.shown_at(other, tip, BESIDE * (tip - mid).length) if end == tip else []
         found |= {hindrance: None for each in shown if not each.follows for hindrance in each.hindrances}
@@ -113,12 +119,12 @@ def _rest_joints(armature: Object, names: ChainNames) -> tuple[Vector, Vector, V
 class Links:
     """How the motion of a chain reaches the bones of its armature and of others; looks at each bone once."""
 
-    def __init__(self, armature: Object, chain: Collection[str], view: View = as_it_is) -> None:
+    def __init__(self, armature: Object, chain: Collection[str], skins: Skins, view: View = as_it_is) -> None:
         """Take the chain's armature, and those of its bones whose motion is looked for."""
         self._armature = armature
         self._chain = chain
         self._view = view
-        self._things = {thing.name: thing for thing in (armature, *followers(armature))}
+        self._things = {thing.name: thing for thing in (armature, *skins.followers(armature))}
         self._turning: dict[str, dict[str, list[Constraint]]] = {}
         self._drivers: dict[str, dict[str, list[FCurve]]] = {}
         self._turned: Turned | None = None

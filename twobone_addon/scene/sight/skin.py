@@ -14,23 +14,46 @@ BESIDE = 0.05
 """Part of the lower link's length within which a bone's ends have to be for the bone to lie on it at rest."""
 
 
-def hidden_skins(armature: Object) -> list[tuple[str, str]]:
-    """Armature modifiers that are hidden in the viewport, each with its mesh, of the armature and of those that follow it."""
-    seen = [armature, *followers(armature)]
-    return [
-        (modifier.name, thing.name)
-        for thing in bpy.data.objects
-        if thing.type == "MESH"
-        for modifier in thing.modifiers
-        if modifier.type == "ARMATURE" and modifier.object in seen and not modifier.show_viewport
-    ]
+class Skins:
+    """The meshes and armatures of the file, looked at once: who asks for many chains need not look at all for each."""
+
+    def __init__(self) -> None:
+        self._meshes = [
+            (thing, modifier)
+            for thing in bpy.data.objects
+            if thing.type == "MESH"
+            for modifier in thing.modifiers
+            if modifier.type == "ARMATURE"
+        ]
+        self._followers: dict[Object, list[Object]] = {}
+        for thing in bpy.data.objects:
+            if thing.type == "ARMATURE":
+                for read in {read for read in _read_by(thing) if read is not None}:
+                    self._followers.setdefault(read, []).append(thing)
+
+    def hidden(self, armature: Object) -> list[tuple[str, str]]:
+        """Armature modifiers that are hidden in the viewport, each with its mesh, of the armature and of its followers."""
+        seen = [armature, *self.followers(armature)]
+        return [
+            (modifier.name, thing.name)
+            for thing, modifier in self._meshes
+            if not modifier.show_viewport and modifier.object in seen
+        ]
+
+    def followers(self, armature: Object) -> list[Object]:
+        """Other armatures with bones that constraints or drivers let follow this one, as the deforming one of a control rig."""
+        original = armature.original
+        return [other for other in self._followers.get(original, []) if other not in {armature, original}]
+
+    def deforms_a_mesh(self, armature: Object, bone: str = "") -> bool:
+        """Whether a mesh has weights for a bone, or without a bone whether the armature deforms any mesh."""
+        meshes = (thing for thing, modifier in self._meshes if modifier.object == armature.original)
+        return any(not bone or bone in mesh.vertex_groups for mesh in meshes)
 
 
 def followers(armature: Object) -> list[Object]:
-    """Other armatures with bones that constraints or drivers let follow this one, such as the deforming one of a control rig."""
-    original = armature.original
-    others = (thing for thing in bpy.data.objects if thing.type == "ARMATURE" and thing not in {armature, original})
-    return [other for other in others if original in _read_by(other)]
+    """The same as `Skins.followers`, for who asks once."""
+    return Skins().followers(armature)
 
 
 def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
@@ -55,16 +78,6 @@ def seen_from(armature: Object, other: Object, bone: str, place: Sequence[float]
     """A point of an armature at rest, seen from a bone of its own or of another armature, which carries it along."""
     own = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
     return own.inverted_safe() @ Vector(place)
-
-
-def deforms_a_mesh(armature: Object, bone: str = "") -> bool:
-    """Whether a mesh has weights for a bone, or without a bone whether the armature deforms any mesh."""
-    meshes = [thing for thing in bpy.data.objects if thing.type == "MESH" and _is_deformed_by(thing, armature.original)]
-    return any(not bone or bone in mesh.vertex_groups for mesh in meshes)
-
-
-def _is_deformed_by(mesh: Object, armature: Object) -> bool:
-    return any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in mesh.modifiers)
 
 
 def _is_on(place: Vector, along: Vector, length: float) -> bool:

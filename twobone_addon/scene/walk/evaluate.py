@@ -19,6 +19,7 @@ from bpy.app import handlers
 from ...array_types import Array
 from ...arrays import still_row
 from ..blender_types import Object, Scene
+from ..lookup import objects_by_name
 from .believing import Trust, shown_values
 from .companies import companies
 from .doubles import Double, doubles_of
@@ -59,7 +60,7 @@ def evaluate(
         return {}
     if in_scene:
         with frame_and_edits_kept(scene):
-            return (yield from _walk(scene, quantities, frames, in_scene=True, doubles={}))
+            return (yield from _walk(scene, quantities, frames, in_scene=True, things=objects_by_name()))
     prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames, trust)
     with prepared as ours:
         return (yield from _walk_apart(ours.stage, quantities, frames, _fitting(ours.doubles, quantities)))
@@ -112,16 +113,17 @@ def _walk_apart(
     """Walk in a scene of our own, with each company alone."""
     values: dict[Quantity, Array] = {}
     apart = companies(quantities)
+    things = {**objects_by_name(), **doubles}
     for number, company in enumerate(apart):
-        walk = _walk(stage, company, frames, in_scene=False, doubles=doubles)
+        walk = _walk(stage, company, frames, in_scene=False, things=things)
         values |= yield from part_of(walk, number, len(apart))
     return values
 
 
 def _walk(
-    stage: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, doubles: Mapping[str, Object]
+    stage: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, things: Mapping[str, Object]
 ) -> Steps[dict[Quantity, Array]]:
-    with Probes(stage, quantities, len(frames), alone=not in_scene, doubles=doubles) as probes:
+    with Probes(stage, quantities, len(frames), alone=not in_scene, things=things) as probes:
         layer, readers = stage.view_layers[0], list[Read]()
         depsgraph = None
         set_frame = partial(_set_frame if in_scene else _set_frame_quietly, stage)

@@ -37,11 +37,11 @@ class Probes:
     """Probes for some quantities in a scene, and arrays for what is read from them, `count` rows."""
 
     def __init__(
-        self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool, doubles: Mapping[str, Object]
+        self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool, things: Mapping[str, Object]
     ) -> None:
-        """Plan the probes; `alone` says that the scene holds nothing else, `doubles` stand in for armatures by name."""
+        """Plan the probes; `alone` says that the scene holds nothing else, `things` are the objects, or stand in for them."""
         self._stage = stage
-        self._doubles = doubles
+        self._things = things
         self._alone = alone
         self._made: list[Object] = []
         bones: dict[str, dict[str, None]] = {}
@@ -99,7 +99,7 @@ class Probes:
         return world @ self._poses[quantity.object].values(quantity.bone) if quantity.bone else world
 
     def _thing(self, name: str) -> Object:
-        return self._doubles.get(name) or bpy.data.objects[name]
+        return self._things[name]
 
     def _probe(self, name: str, bones: list[str]) -> Object:
         probe = bpy.data.objects.new(PROBE_NAME, None)
