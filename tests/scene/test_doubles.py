@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from tests.scene.movers import add_armature, add_driver, add_empty, animate, animate_bone, animated_empty
 from twobone_addon.baking.motion.sampling import sample
@@ -36,7 +37,7 @@ def doubled_for(wanted, frames=FRAMES):
 
 
 def check(scene, *, doubled, wanted=WANTED):
-    assert doubled_for(wanted) == ({"Rig"} if doubled else set())
+    assert doubled_for(wanted) == ({"Rig"} if doubled is True else doubled or set())
     walked = sample(scene, wanted, FRAMES, evaluation="PROBES")
     evaluated = sample(scene, wanted, FRAMES, evaluation="SCENE")
     for quantity in wanted:
@@ -170,6 +171,33 @@ def test_a_target_on_the_rig_itself_needs_the_rig(scene):
     follow = thing.constraints.new("COPY_LOCATION")
     follow.target, follow.subtarget = bpy.data.objects["Rig"], "other7"
     check(scene, doubled=False, wanted=[*WANTED, Quantity("WORLD", "Thing")])
+
+
+@pytest.mark.parametrize("bone", ["", "other3"])
+def test_targets_that_the_rig_carries_hang_from_its_double(scene, bone):
+    rig, between, thing = big_rig(), animated_empty("Between"), animated_empty("Target")
+    between.parent, thing.parent = rig, between
+    between.parent_type, between.parent_bone = ("BONE", bone) if bone else ("OBJECT", "")
+    between.matrix_parent_inverse = Matrix.Rotation(0.3, 4, "X")
+    bpy.context.view_layer.update()
+    wanted = [*WANTED, Quantity("WORLD", "Target")]
+    before = [(thing.name, thing.parent) for thing in bpy.data.objects]
+    check(scene, doubled={"Rig", "Between", "Target"}, wanted=wanted)
+    assert [(thing.name, thing.parent) for thing in bpy.data.objects] == before
+
+
+def test_targets_that_hang_from_a_double_are_believed_no_more_than_it(scene, monkeypatch):
+    thing = animated_empty("Target")
+    thing.parent = big_rig()
+    make = doubles.double_of
+
+    def wrong(*arguments):
+        double = make(*arguments)
+        double.thing.data.bones["lower"].inherit_scale = "NONE"
+        return double
+
+    monkeypatch.setattr(doubles, "double_of", wrong)
+    check(scene, doubled=False, wanted=[*WANTED, Quantity("WORLD", "Target")])
 
 
 def test_channels_are_read_from_the_rig(scene):

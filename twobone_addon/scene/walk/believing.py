@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...array_types import Array
-from ..blender_types import Object, Scene
+from ..blender_types import Object, PoseBone, Scene
 from ..lookup import bone_owner
 from ..moves.dependencies import drivers_by_owner
 from .doubles import Double
@@ -33,13 +33,18 @@ class Trust:
         drivers = drivers_by_owner(double.thing)
         return all(
             bone.name in self.bones[name] or (not bone.constraints and bone_owner(bone) not in drivers)
-            for bone in double.thing.pose.bones
+            for bone in _bones_of(double)
         )
 
     def add(self, doubles: Mapping[str, Double]) -> None:
         """Remember what was compared."""
         for name, double in doubles.items():
-            self.bones.setdefault(name, set()).update(double.thing.pose.bones.keys())
+            self.bones.setdefault(name, set()).update(bone.name for bone in _bones_of(double))
+
+
+def _bones_of(double: Double) -> Iterable[PoseBone]:
+    """Its posed bones; an empty has none."""
+    return double.thing.pose.bones if double.thing.pose else ()
 
 
 def shown_values(scene: Scene, quantities: Iterable[Quantity]) -> dict[Quantity, Array]:

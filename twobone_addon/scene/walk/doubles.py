@@ -18,6 +18,7 @@ from ..blender_types import Constraint, Object
 from ..lookup import objects_by_name, owner_of
 from ..moves.dependencies import DependencyFinder, drivers_by_owner
 from .fewer_bones import with_fewer_bones
+from .hanging import carriers, hanging_from, hung_from
 from .needed_bones import needed_bones, owners_of
 from .probes import is_bare
 from .quantities import Quantity
@@ -39,9 +40,11 @@ WORTH_ASKING = MAKING_A_PART + COMPARED
 
 @dataclass(frozen=True, slots=True)
 class Double:
-    """Stands in for a rig; its name in the file is its own."""
+    """Stands in for a rig, or for an empty that hangs from one; its name in the file is its own."""
 
     thing: Object
+    hangs_from: str = ""
+    """Name of the rig whose double carries it."""
 
     def has(self, bones: Sequence[str]) -> bool:
         """Whether it poses all of these bones."""
@@ -51,7 +54,8 @@ class Double:
         """Leave nothing of it behind."""
         data = self.thing.data
         bpy.data.objects.remove(self.thing)
-        bpy.data.armatures.remove(data)
+        if not self.hangs_from:
+            bpy.data.armatures.remove(data)
 
 
 @contextmanager
@@ -76,16 +80,18 @@ def _make(made: dict[str, Double], quantities: Sequence[Quantity], frames: int) 
             continue
         if any(quantity.kind in {"CHANNELS", "VALUE"} for quantity in own):
             continue
-        # What else is evaluated may need the armature itself: then a double would only be one more.
-        others = [(quantity.object, quantity.bone) for quantity in quantities if quantity.object != name]
-        if any(owner == name for owner, _ in finder.above(others).nodes):
+        # What else is evaluated may need the armature itself: then a double would only be one more, unless it can be moved.
+        lineages = hanging_from(armature, [quantity for quantity in quantities if quantity.object != name], finder)
+        if lineages is None:
             continue
-        kept = needed_bones(armature, [quantity.bone for quantity in own if quantity.bone], finder)
+        kept = needed_bones(armature, [*(quantity.bone for quantity in own if quantity.bone), *carriers(lineages)], finder)
         if kept is None or not pays(armature, kept, frames):
             continue
         double = double_of(armature, kept)
         if double is not None:
             made[name] = double
+            hung = hung_from(double.thing, lineages, DOUBLE_NAME)
+            made |= {other: Double(thing, name) for other, thing in hung.items()}
 
 
 def _may_pay(armature: Object, frames: int) -> bool:

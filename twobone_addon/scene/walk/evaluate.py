@@ -77,6 +77,7 @@ def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, trus
     with _stage(scene) as stage, doubles_of(quantities, len(frames)) as made:
         new = {name: double for name, double in made.items() if not trust.covers(name, double)}
         wrong = _wrong(scene, stage, [quantity for quantity in quantities if quantity.object in new], frames, new)
+        wrong |= {name for name, double in made.items() if double.hangs_from in wrong}
         trust.add({name: double for name, double in new.items() if name not in wrong})
         yield Place(stage, {name: double for name, double in made.items() if name not in wrong})
 
