@@ -34,7 +34,7 @@ LANE = 1.3
 WORDS = ("before: feet slide", "after Plant Feet")
 SHOWN = 81
 """Frame in the picture."""
-PASSING = range(41, 73)
+PASSING = range(42, 76, 2)
 """Frames of the film."""
 
 Places = Mapping[tuple[str, str], Sequence[Vector]]
@@ -153,14 +153,14 @@ def show_footprints(arguments: argparse.Namespace, name: str, prints: Sequence[P
 def film_passing(arguments: argparse.Namespace, name: str, prints: Sequence[Print], places: Places, colour: tuple) -> None:
     """Film the legs as they pass a camera that stands still, and leave behind where they stood."""
     middle = -TOO_FAR * rigify_walk.walked(PASSING[len(PASSING) // 2])
-    stage.look((3.0, middle - 0.1, 0.75), (0.0, middle - 0.1, 0.42), lens=48.0)
+    stage.look((3.0, middle, 0.70), (0.0, middle, 0.35), lens=46.0)
 
     def leave_prints(frame: int) -> None:
         for thing in [thing for thing in bpy.context.scene.objects if thing.name.startswith("Prints")]:
             bpy.data.objects.remove(thing)
         mark("Prints", [seen for seen in prints if seen.frame <= frame], places, colour)
 
-    stage.film(arguments, name, PASSING[::2], height=0.42, follow=leave_prints, width=640)
+    stage.film(arguments, name, PASSING, height=0.42, follow=leave_prints, width=640)
 
 
 def film_both(

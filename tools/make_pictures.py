@@ -11,22 +11,28 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from drawing import terminal
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 RENDERED = ROOT / "build" / "rendered"
-EXAMPLES = ("demo", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
+EXAMPLES = ("demo", "planted_walk", "rigify_walk", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
 SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
 """Examples whose picture is what they say in the terminal, and which of their lines are of use there."""
+RECIPES = "recipes"
+"""Not an example: the pictures of the page with this name."""
 FILMS = ("walk", "quickstart_leg")
+STACKED = {"planted_walk": (("sliding", "before: the feet slide", "#e8590c"), ("standing", "after Plant Feet", "#1e5fb4"))}
+"""Films that are shown one below the other, with words and their colour in each."""
 WINDOW = ("first_bake_start", "first_bake_target", "first_bake_end", "first_bake_out_of_reach")
 """Pictures that a window test takes for the documentation."""
 QUALITY = 86
-COLOURS, FILM_FRAME_MILLISECONDS = 128, 80
+COLOURS, FILM_FRAME_MILLISECONDS, STACKED_FRAME_MILLISECONDS = 128, 80, 80
+WORDS_SIZE, EDGE = 24, 14
 
 
 def main() -> None:
@@ -36,8 +42,10 @@ def main() -> None:
     parser.add_argument("--window", type=Path, help="folder of the window tests' pictures")
     options = parser.parse_args()
     RENDERED.mkdir(parents=True, exist_ok=True)
-    for name in options.examples or (*EXAMPLES, *SAID):
-        if name in SAID:
+    for name in options.examples or (*EXAMPLES, *SAID, RECIPES):
+        if name == RECIPES:
+            subprocess.run([sys.executable, str(ROOT / "tools" / "make_recipe_pictures.py")], check=True)
+        elif name in SAID:
             draw_terminal(name)
         else:
             run(name, "--output", str(RENDERED), "--film")
@@ -45,7 +53,12 @@ def main() -> None:
         if not path.stem[-3:].isdigit():
             shrink(path, IMAGES / f"{path.stem}.jpg")
     for name in FILMS:
-        join_film(name)
+        join(frames_of(name), IMAGES / f"{name}.gif", FILM_FRAME_MILLISECONDS)
+    for name, parts in STACKED.items():
+        below_one_another = zip(
+            *([worded(frame, text, colour) for frame in frames_of(part)] for part, text, colour in parts), strict=True
+        )
+        join([stack(frames) for frames in below_one_another], IMAGES / f"{name}.gif", STACKED_FRAME_MILLISECONDS)
     for name in WINDOW if options.window else ():
         taken = Image.open(options.window / f"{name}.png").convert("RGB")
         taken.quantize(palette=palette_of([taken]), dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
@@ -73,22 +86,37 @@ def shrink(source: Path, goal: Path) -> None:
     print(goal)
 
 
-def join_film(name: str) -> None:
-    """Numbered pictures as one GIF that plays for ever."""
-    frames = [Image.open(path).convert("RGB") for path in sorted(RENDERED.glob(f"{name}_[0-9][0-9][0-9].png"))]
+def frames_of(name: str) -> list[Image.Image]:
+    """Numbered pictures in their order."""
+    return [Image.open(path).convert("RGB") for path in sorted(RENDERED.glob(f"{name}_[0-9][0-9][0-9].png"))]
+
+
+def worded(frame: Image.Image, text: str, colour: str) -> Image.Image:
+    """The picture with words at its top left."""
+    ImageDraw.Draw(frame).text((EDGE, EDGE), text, fill=colour, font=ImageFont.load_default(WORDS_SIZE))
+    return frame
+
+
+def stack(frames: Sequence[Image.Image]) -> Image.Image:
+    """Pictures of one size, one below the other."""
+    sheet = Image.new("RGB", (frames[0].width, sum(frame.height for frame in frames)))
+    for number, frame in enumerate(frames):
+        sheet.paste(frame, (0, number * frame.height))
+    return sheet
+
+
+def join(frames: list[Image.Image], goal: Path, milliseconds: int) -> None:
+    """Pictures as one GIF that plays for ever; nothing where there are none."""
     if frames:
         palette = palette_of(frames)
         first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-        goal = IMAGES / f"{name}.gif"
-        first.save(goal, save_all=True, append_images=rest, duration=FILM_FRAME_MILLISECONDS, loop=0, optimize=True)
+        first.save(goal, save_all=True, append_images=rest, duration=milliseconds, loop=0, optimize=True)
         print(goal)
 
 
 def palette_of(frames: list[Image.Image]) -> Image.Image:
     """Colours for all frames: half of them for large areas, half for whatever is far from those, such as thin lines."""
-    strip = Image.new("RGB", (frames[0].width, sum(frame.height for frame in frames)))
-    for number, frame in enumerate(frames):
-        strip.paste(frame, (0, number * frame.height))
+    strip = stack(frames)
     colours = []
     for method in (Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE):
         found = strip.quantize(COLOURS // 2, method=method).getpalette() or []

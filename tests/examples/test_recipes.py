@@ -3,6 +3,8 @@
 import itertools
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +15,14 @@ from tests.house.source import ROOT
 bpy = pytest.importorskip("bpy", reason="there is no Blender in this Python")
 
 from tests.baking.targets import curves_of  # noqa: E402
-from tests.examples.recipe_scene import LAST, make_recipe_shot  # noqa: E402
+from tests.examples.recipe_scene import ACTION_LENGTH, ACTIONS, LAST, make_recipe_shot, step_height  # noqa: E402
 
 PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
 EVERY = range(1, LAST + 1)
 SEEN = 1e-4
 """Metres below which nothing is seen."""
+BALL_HEIGHT = 0.02
+"""Metres from the sole to the ball at rest."""
 
 
 def script_of(heading):
@@ -61,12 +65,13 @@ def test_the_foot_stays_on_the_prop(shot):
     assert np.abs(off - start).max() <= SEEN
 
 
-def test_a_correction_moves_the_foot_only_while_it_lasts(shot):
-    before = places("Walker", "foot.L")
-    run("Move a foot by 5 cm for twenty frames, on top of its animation")
-    moved = places("Walker", "foot.L") - before
+def test_a_correction_moves_the_hand_only_while_it_lasts(shot):
+    before, elbow = places("Walker", "hand.L"), places("Walker", "forearm.L")
+    run("Nudge a hand by 5 cm for twenty frames, on top of mocap")
+    moved, elbow_moved = places("Walker", "hand.L") - before, places("Walker", "forearm.L") - elbow
     outside = [frame - 1 for frame in EVERY if not 40 < frame < 60]
     assert np.abs(moved[outside]).max() <= SEEN
+    assert np.abs(elbow_moved[outside]).max() <= SEEN
     assert moved[49] == pytest.approx([0.0, 0.0, 0.05], abs=SEEN)
 
 
@@ -99,12 +104,51 @@ def test_a_cycle_has_no_seam(shot):
         assert before == pytest.approx(after, abs=1e-5)
 
 
-def test_the_puppet_moves_as_before_without_ik(shot):
-    before = [places("Puppet", bone, end) for bone, end in (("shin.L", "head"), ("shin.R", "tail"))]
-    run("Bake the limbs of a character that uses IK")
-    assert all(bone.constraints[0].mute for bone in bpy.data.objects["Puppet"].pose.bones if bone.constraints)
-    after = [places("Puppet", bone, end) for bone, end in (("shin.L", "head"), ("shin.R", "tail"))]
+def test_feet_stand_on_the_steps(shot):
+    run("Put feet on stairs")
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    stands = [(chain["chain"][0], contact) for chain in report["chains"] for contact in chain["contacts"]]
+    flat = [(side, range(round(found["first"]), round(found["last"]) + 1)) for side, found in stands if found["point"] == "BOTH"]
+    assert len({round(step_height(places("Climber", f"toe.{side}", frames=frames)[0, 1]), 6) for side, frames in flat}) > 3
+    for side, frames in flat:
+        for ball in places("Climber", f"toe.{side}", frames=frames):
+            assert ball[2] - step_height(ball[1]) == pytest.approx(BALL_HEIGHT, abs=SEEN)
+
+
+def test_thirty_actions_move_as_before_without_ik(shot):
+    fighter = bpy.data.objects["Fighter"]
+    actions = [action for action in bpy.data.actions if action.name.startswith("Kick")]
+    assert len(actions) == ACTIONS
+    before = [played(fighter, action) for action in actions]
+    run("Turn thirty IK actions into FK keys")
+    assert all(bone.constraints[0].mute for bone in fighter.pose.bones if bone.constraints)
+    after = [played(fighter, action) for action in actions]
+    assert np.ptp(before, axis=1).max() > 0.05
     assert np.abs(np.array(after) - before).max() <= 5e-4
+
+
+def played(character, action):
+    """Places `(F, 12)` of both knees and ankles in an action."""
+    character.animation_data.action = action
+    if hasattr(action, "slots"):
+        character.animation_data.action_slot = action.slots[0]
+    frames = range(1, ACTION_LENGTH + 1)
+    return np.hstack([places("Fighter", f"shin.{side}", end, frames) for side in "LR" for end in ("head", "tail")])
+
+
+def test_a_rigify_leg_goes_to_fk_and_back_unseen(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(script_of("Go from Rigify's IK to FK over a range, and back"), encoding="utf-8")
+    program = [sys.executable, str(ROOT / "tests" / "examples" / "rigify_recipe.py"), str(script)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["way"] > 0.1
+    assert told["moved"] <= 1e-3
+    on_fk = told["on_fk"]
+    assert on_fk[:19] == [0.0] * 19
+    assert on_fk[19:39] == [1.0] * 20
+    assert on_fk[39:] == [0.0] * (LAST - 39)
 
 
 def test_the_elbow_flips_at_its_key(shot):
@@ -129,5 +173,5 @@ def test_the_hind_leg_opens_all_its_joints(shot):
 
 def test_every_script_on_the_page_is_tried_here():
     with_script = {section.split("\n")[0] for section in PAGE.split("\n## ")[1:] if "```python" in section}
-    tried = set(re.findall(r'run\("(.+)"\)', Path(__file__).read_text(encoding="utf-8")))
+    tried = set(re.findall(r'(?:run|script_of)\("([^"]+)"\)', Path(__file__).read_text(encoding="utf-8")))
     assert with_script == tried

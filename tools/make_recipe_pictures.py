@@ -1,0 +1,250 @@
+"""Make the recipes' pictures: run each script of docs/recipes.md in the tests' shot, and render what has become of it.
+
+    nox -s pictures -- recipes
+
+The moments of a motion stand side by side, as in a strip. Needs the bpy module.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import bpy
+from mathutils import Matrix, Vector
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
+
+import stage  # noqa: E402, found only now that the folders are on the path
+
+from tests.examples import recipe_scene  # noqa: E402
+from twobone_addon import registration  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
+PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+WIDTH, HEIGHT, SAMPLES, QUALITY = 640, 0.5, 16, 88
+PALE = (0.88, 0.80, 0.70)
+LEG = {"thigh": (0.075, 0.06), "shin": (0.058, 0.045), "foot": (0.042, 0.03)}
+ARM = {"upper_arm": (0.05, 0.042), "forearm": (0.042, 0.033), "hand": (0.034, 0.028)}
+SIDE = Vector((1.0, 0.0, 0.0))
+
+Colour = tuple[float, float, float]
+
+
+def main() -> None:
+    """Make those asked for by name, or all."""
+    registration.register()
+    for name in sys.argv[1:] or PICTURES:
+        heading, draw = PICTURES[name]
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        (recipe_scene.make_rigify_shot if name == "rigify" else recipe_scene.make_recipe_shot)()
+        stage.light_and_ground()
+        draw(lambda heading=heading: run(heading))
+        picture(name)
+    sys.stdout.flush()
+    os._exit(0)  # after Rigify has made a rig, Blender 4.2 and 4.5 do not survive a tidy exit
+
+
+def run(heading: str) -> None:
+    """Run the script below a heading of the page."""
+    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    (script,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    exec(compile(script, heading, "exec"), {})  # noqa: S102 - the page's own script
+
+
+def picture(name: str) -> None:
+    """Render the first frame: whatever moves has been left in its moments."""
+    settings = bpy.context.scene.render.image_settings
+    settings.file_format, settings.quality = "WEBP", QUALITY
+    goal = IMAGES / f"recipe_{name}.webp"
+    stage.render(goal, 1, width=WIDTH, height=HEIGHT, samples=SAMPLES)
+    print(goal, flush=True)
+
+
+def dress(name: str, radii: dict[str, tuple[float, float]], sides: str = "LR") -> list[bpy.types.Object]:
+    """Rods around a character's bones, which stay at hand until their moments have been left."""
+    paint = stage.material("Rod", PALE)
+    bones = [f"{bone}.{side}" for bone in radii for side in sides] if sides else list(radii)
+    return [stage.solid_bone(bpy.data.objects[name], bone, radii[bone.split(".")[0]], paint) for bone in bones]
+
+
+def leave(solids: Sequence[bpy.types.Object], frame: int, colour: Colour, way: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+    """Leave a copy of the solids as they are at a frame, moved by a way."""
+    bpy.context.scene.frame_set(frame)
+    paint = stage.material(f"Left {colour}", colour, roughness=0.45)
+    for solid in solids:
+        copy = stage.add(solid.name, solid.data)
+        copy.matrix_world = Matrix.Translation(way) @ solid.matrix_world
+        copy.material_slots[0].link = "OBJECT"
+        copy.material_slots[0].material = paint
+
+
+def put_away(solids: Sequence[bpy.types.Object]) -> None:
+    """Remove what has left its moments."""
+    for solid in solids:
+        bpy.data.objects.remove(solid)
+
+
+def strip(
+    solids: Sequence[bpy.types.Object], frames: Sequence[int], colours: Sequence[Colour], gap: float, *, along: str = "y"
+) -> None:
+    """Moments side by side, the first at the left of a camera that looks from the side or, along X, from the front."""
+    for number, (frame, colour) in enumerate(zip(frames, colours, strict=True)):
+        way = Vector()
+        setattr(way, along, gap * (number - (len(frames) - 1) / 2.0))
+        leave(solids, frame, colour, way)
+    put_away(solids)
+
+
+def bones_path(name: str, bone: str, colour: Colour, frames: Sequence[int]) -> None:
+    """A line where the head of a bone goes."""
+    places = [place.copy() for place in stage.world_places(bpy.data.objects[name], bone, frames)]
+    stage.make_path(f"{name} {bone} {colour}", places, colour, 0.006)
+
+
+def look_from_side(centre: Sequence[float], distance: float, *, up: float = 0.2, lens: float = 60.0) -> None:
+    """Camera on the side that X comes from."""
+    stage.look(Vector(centre) + Vector((distance, 0.0, up * distance)), centre, lens=lens)
+
+
+def follow_prop(bake: Callable[[], None]) -> None:
+    """A foot on a board that goes to and fro, up and down."""
+    bake()
+    board = bpy.data.meshes.new("Board")
+    points = [(x, y, z) for x in (-0.07, 0.07) for y in (-0.28, 0.16) for z in (-0.13, -0.105)]
+    board.from_pydata(points, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+    deck = stage.add("Board", board, stage.material("Rod", PALE))
+    deck.parent = bpy.data.objects["Skateboard"]
+    frames, gap = (1, 15, 43, 72), 0.62
+    strip([deck], frames, [stage.TEAL] * 4, gap)
+    strip(dress("Rig", LEG, "L"), frames, [stage.ORANGE] * 4, gap)
+    look_from_side((0.1, -0.05, 0.50), 4.6, up=0.12, lens=64.0)
+
+
+def nudge(bake: Callable[[], None]) -> None:
+    """The hand before and after, and its ways."""
+    shown = range(34, 67)
+    bones_path("Walker", "hand.L", stage.ORANGE, shown)
+    arm = dress("Walker", ARM, "L")
+    leave(arm, 50, PALE)
+    bake()
+    bones_path("Walker", "hand.L", stage.BLUE, shown)
+    leave(arm, 50, stage.BLUE)
+    put_away(arm)
+    look_from_side((0.2, 0.0, 1.16), 2.4, up=0.08, lens=80.0)
+
+
+def follow_other(bake: Callable[[], None]) -> None:
+    """Pairs of legs: the one that leads, and the one that follows."""
+    bake()
+    frames, gap = (10, 25, 40, 55), 0.85
+    leading, following = dress("Walker", LEG, "L"), dress("Rig", LEG, "L")
+    for solids, colour, apart in ((leading, PALE, 0.16), (following, stage.BLUE, -0.16)):
+        for number, frame in enumerate(frames):
+            leave(solids, frame, colour, (0.0, gap * (number - 1.5) + apart, 0.0))
+        put_away(solids)
+    look_from_side((0.1, -0.05, 0.52), 4.8, up=0.1)
+
+
+def stairs(bake: Callable[[], None]) -> None:
+    """Steps, the balls' ways before and after, and the figure at four moments."""
+    for side in "LR":
+        bones_path("Climber", f"toe.{side}", stage.ORANGE, range(1, 97))
+    bake()
+    for side in "LR":
+        bones_path("Climber", f"toe.{side}", stage.BLUE, range(1, 97))
+    bpy.data.objects["Stairs"].data.materials.append(stage.material("Stone", (0.62, 0.64, 0.68), roughness=0.9))
+    figure = dress("Climber", LEG | {"toe": (0.03, 0.024)})
+    figure += dress("Climber", {"hips": (0.13, 0.11), "chest": (0.12, 0.13)}, "")
+    for frame in (16, 42, 68, 94):
+        leave(figure, frame, stage.SAND)
+    put_away(figure)
+    stage.look((7.2, -1.0, 2.6), (0.0, 2.45, 0.88), lens=58.0)
+
+
+def loop(bake: Callable[[], None]) -> None:
+    """A leg on a pedal that goes round."""
+    bake()
+    frames = [1 + 24 * number for number in range(4)]
+    strip(dress("Rig", LEG, "L"), frames, [stage.ORANGE] * 4, 0.72)
+    for number in range(4):
+        round_about = [(0.1, y + 0.72 * (number - 1.5), z) for _, (_, y, z) in recipe_scene.circle(0.1, 0.0, 0.25, 0.12)]
+        stage.make_path(f"Round {number}", round_about, stage.BLUE)
+    look_from_side((0.1, -0.05, 0.52), 4.8, up=0.1)
+
+
+def actions(bake: Callable[[], None]) -> None:
+    """The same legs in ten of the thirty actions."""
+    bake()
+    fighter = bpy.data.objects["Fighter"]
+    legs = dress("Fighter", LEG)
+    for number in range(10):
+        action = bpy.data.actions[f"Kick {3 * number + 1}"]
+        fighter.animation_data.action = action
+        if hasattr(action, "slots"):
+            fighter.animation_data.action_slot = action.slots[0]
+        leave(legs, recipe_scene.ACTION_LENGTH // 2, (stage.TEAL, stage.ORANGE)[number % 2], (0.55 * (number - 4.5), 0.0, 0.0))
+    put_away(legs)
+    stage.look((2.2, -7.6, 2.2), (0.0, 0.0, 0.42), lens=58.0)
+
+
+def rigify(bake: Callable[[], None]) -> None:
+    """The leg that deforms at three moments: on IK, on FK, on IK."""
+    bake()
+    radii = {"DEF-thigh.L": (0.085, 0.07), "DEF-thigh.L.001": (0.068, 0.058), "DEF-shin.L": (0.058, 0.05)}
+    radii |= {"DEF-shin.L.001": (0.048, 0.036), "DEF-foot.L": (0.042, 0.04), "DEF-toe.L": (0.038, 0.028)}
+    rig, paint = bpy.context.view_layer.objects.active, stage.material("Rod", PALE)
+    solids = [stage.solid_bone(rig, bone, size, paint) for bone, size in radii.items()]
+    frames = (10, 30, 50)
+    strip(solids, frames, (stage.ORANGE, stage.BLUE, stage.ORANGE), 0.95)
+    for number, words in enumerate(("IK, frame 10", "FK, frame 30", "IK, frame 50")):
+        colour = stage.BLUE if "FK" in words else stage.ORANGE
+        stage.write(words, (0.55, 0.95 * (number - 1) - 0.05, 0.0), colour, size=0.13)
+    look_from_side((0.2, -0.05, 0.45), 4.6, up=0.32)
+
+
+def flip(bake: Callable[[], None]) -> None:
+    """The arm at the last frame before the key, and at the key."""
+    bake()
+    arm = dress("Cut-out", {"arm": (0.05, 0.045), "forearm": (0.045, 0.035)}, "")
+    strip(arm, (1, 29, 30, 96), (stage.TEAL, stage.TEAL, stage.ORANGE, stage.ORANGE), 0.62, along="x")
+    for number, frame in enumerate((1, 29, 30, 96)):
+        bpy.context.scene.frame_set(frame)
+        ball = stage.ball(f"Target {frame}", 0.03, stage.material("Target", stage.BLUE, glow=0.4))
+        ball.location = bpy.data.objects["Ball"].matrix_world.translation + Vector((0.62 * (number - 1.5), -0.06, 0.0))
+    stage.look((0.25, -4.6, 1.55), (0.25, 0.0, 1.45), lens=62.0)
+
+
+def hind_leg(bake: Callable[[], None]) -> None:
+    """Three links that fold and stretch towards the paw."""
+    bake()
+    frames, gap = (1, 24, 48, 72, 96), 0.55
+    strip(
+        dress("Dog", {"thigh": (0.07, 0.055), "shin": (0.055, 0.04), "metatarsus": (0.04, 0.03)}, ""),
+        frames,
+        [stage.SAND] * 5,
+        gap,
+    )
+    for number, frame in enumerate(frames):
+        bpy.context.scene.frame_set(frame)
+        ball = stage.ball(f"Target {frame}", 0.04, stage.material("Target", stage.BLUE, glow=0.4))
+        ball.location = bpy.data.objects["Paw"].matrix_world.translation + Vector((0.06, gap * (number - 2), 0.0))
+    look_from_side((0.0, 0.0, 0.48), 4.4, up=0.1)
+
+
+PICTURES: dict[str, tuple[str, Callable[[Callable[[], None]], None]]] = {
+    "prop": ("Follow a prop", follow_prop),
+    "nudge": ("Nudge a hand by 5 cm for twenty frames, on top of mocap", nudge),
+    "other": ("Follow another character's leg", follow_other),
+    "stairs": ("Put feet on stairs", stairs),
+    "loop": ("Loop a game cycle without a seam", loop),
+    "actions": ("Turn thirty IK actions into FK keys", actions),
+    "rigify": ("Go from Rigify's IK to FK over a range, and back", rigify),
+    "flip": ("Flip an elbow in the middle of a shot", flip),
+    "hind_leg": ("A hind leg with three links", hind_leg),
+}
+
+if __name__ == "__main__":
+    main()
