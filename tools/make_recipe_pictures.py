@@ -24,7 +24,7 @@ from twobone_addon import registration  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
-WIDTH, HEIGHT, SAMPLES, QUALITY = 640, 0.5, 16, 88
+WIDTH, HEIGHT, SAMPLES, QUALITY = 640, 0.5, 8, 88
 PALE = (0.88, 0.80, 0.70)
 LEG = {"thigh": (0.075, 0.06), "shin": (0.058, 0.045), "foot": (0.042, 0.03)}
 ARM = {"upper_arm": (0.05, 0.042), "forearm": (0.042, 0.033), "hand": (0.034, 0.028)}
@@ -40,6 +40,8 @@ def main() -> None:
         heading, draw = PICTURES[name]
         bpy.ops.wm.read_factory_settings(use_empty=True)
         (recipe_scene.make_rigify_shot if name == "rigify" else recipe_scene.make_recipe_shot)()
+        if name not in {"stairs", "rigify"}:
+            bpy.data.objects["Stairs"].hide_render = True
         stage.light_and_ground()
         draw(lambda heading=heading: run(heading))
         picture(name)
@@ -133,19 +135,19 @@ def nudge(bake: Callable[[], None]) -> None:
     bones_path("Walker", "hand.L", stage.BLUE, shown)
     leave(arm, 50, stage.BLUE)
     put_away(arm)
-    look_from_side((0.2, 0.0, 1.16), 2.4, up=0.08, lens=80.0)
+    look_from_side((0.2, -0.02, 1.12), 2.6, up=0.08, lens=66.0)
 
 
 def follow_other(bake: Callable[[], None]) -> None:
     """Pairs of legs: the one that leads, and the one that follows."""
     bake()
-    frames, gap = (10, 25, 40, 55), 0.85
+    frames, gap = (10, 25, 40, 55), 0.78
     leading, following = dress("Walker", LEG, "L"), dress("Rig", LEG, "L")
-    for solids, colour, apart in ((leading, PALE, 0.16), (following, stage.BLUE, -0.16)):
+    for solids, colour, apart in ((leading, PALE, 0.15), (following, stage.BLUE, -0.15)):
         for number, frame in enumerate(frames):
             leave(solids, frame, colour, (0.0, gap * (number - 1.5) + apart, 0.0))
         put_away(solids)
-    look_from_side((0.1, -0.05, 0.52), 4.8, up=0.1)
+    look_from_side((0.1, -0.05, 0.52), 5.2, up=0.1)
 
 
 def stairs(bake: Callable[[], None]) -> None:
