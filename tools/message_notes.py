@@ -29,7 +29,7 @@ NOTES = {
         "In rest position Blender evaluates no pose, so nothing that is baked could be seen or measured."
     ),
     '… "…" depends on bone "…" of the chain that should follow it. Choose an object that does not move with the chain.': (
-        "Parents, constraints and drivers count. An IK control of the same limb often hangs from it by way of another bone."
+        "Parents, constraints and drivers count. An IK control of the same limb often depends on it through another bone."
     ),
     "Channel …[…] is driven, so keys would have no effect. Remove the driver first.": (
         "Rigs often drive their FK bones while IK is on. Bake to those meant for FK, such as Rigify's `thigh_fk.L`."

@@ -1,4 +1,4 @@
-"""The array types of the pure rooms. Shapes stand in the docstrings: `F` frames, `C` chains, `...` any batch.
+"""The array types of the pure packages. Shapes stand in the docstrings: `F` frames, `C` chains, `...` any batch.
 
 NumPy's stubs tell number types apart so finely that every sum of whole numbers and reals would need a cast; the names
 say what is meant, the checker only that it is an array.

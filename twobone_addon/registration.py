@@ -23,7 +23,7 @@ from .interface.overlay import drawing
 from .interface.sidebar import forecasting, menus, panels, presets, result_panel, setting_panels
 from .interface.stored import properties, selecting
 
-ROOMS = (
+MODULES = (
     properties,
     selecting,
     bake,
@@ -61,11 +61,11 @@ def register() -> None:
     if other is not None:
         copy = other.__module__.partition(".twobone_addon.")[0]
         raise ValueError(f'Two-Bone IK is enabled twice. Disable the copy "{copy}" first, then enable this one.')
-    for room in ROOMS:
-        room.register()
+    for module in MODULES:
+        module.register()
 
 
 def unregister() -> None:
     """Take everything back, last first."""
-    for room in reversed(ROOMS):
-        room.unregister()
+    for module in reversed(MODULES):
+        module.unregister()

@@ -1,1 +1,1 @@
-"""The only rooms that read or write Blender data."""
+"""The only package that reads or writes Blender data."""
