@@ -186,7 +186,7 @@ def test_the_whole_armature_at_once_leaves_what_it_cannot_convert(ik_leg):
     assert bpy.ops.twobone.convert_ik() == {"FINISHED"}
     report = json.loads(bpy.context.window_manager.twobone_report)
     assert len(report["chains"]) == 1
-    assert any('"Long" of bone "foot" turns 4 bones' in note for note in report["notes"])
+    assert any('"Long" of bone "foot" rotates 4 bones' in note for note in report["notes"])
     assert not ik_leg.pose.bones["foot"].constraints["Long"].mute
 
 
@@ -242,8 +242,8 @@ def test_more_frames_than_can_be_converted_are_refused_with_their_number(ik_leg)
 @pytest.mark.parametrize(
     "change, sentence",
     [
-        (lambda ik: setattr(ik, "chain_count", 0), "turns 3 bones, but only two-bone IK"),
-        (lambda ik: setattr(ik, "chain_count", 1), "turns 1 bone, but only two-bone IK"),
+        (lambda ik: setattr(ik, "chain_count", 0), "rotates 3 bones, but only two-bone IK"),
+        (lambda ik: setattr(ik, "chain_count", 1), "rotates 1 bone, but only two-bone IK"),
         (lambda ik: setattr(ik, "target", None), "has no target. Give it one"),
         (lambda ik: setattr(ik, "mute", True), 'Bone "lower" has no IK constraint that acts'),
         (lambda ik: ik.keyframe_insert("mute"), "is muted by animation or a driver"),

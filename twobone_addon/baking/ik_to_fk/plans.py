@@ -94,9 +94,7 @@ def _refuse_too_long(limbs: list[LimbPlan]) -> None:
 def _nothing_found(armature: Object, wanted: Conversion) -> ChainError:
     where = f'Bone "{wanted.bone}"' if wanted.bone else f'Armature "{armature.name}"'
     if wanted.rigify:
-        return ChainError(
-            f"{where} has no limb of Rigify's with IK and FK. Generate the rig with Rigify, or turn the option off."
-        )
+        return ChainError(f"{where} has no Rigify limb with IK and FK. Generate the rig with Rigify, or turn the option off.")
     return ChainError(f"{where} has no IK constraint that acts. Choose the bone that carries one, or unmute it.")
 
 

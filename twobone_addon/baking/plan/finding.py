@@ -56,7 +56,7 @@ def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | N
     if len(at_tip) != 1:
         starting = f"{len(at_tip)} bones start" if at_tip else "no bone starts"
         raise ChainError(
-            f'At the tip of "{carrier.name}" {starting}, so there is no end bone to turn. '
+            f'At the tip of "{carrier.name}" {starting}, so there is no end bone to rotate. '
             "Name the end bone as the tip, or let the end follow."
         )
     return read_rest_bone(at_tip[0]), len(bones) - 1

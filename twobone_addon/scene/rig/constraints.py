@@ -61,7 +61,7 @@ def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
     if len(turned) != LINKS:
         bones = "bone" if len(turned) == 1 else "bones"
         raise ChainError(
-            f"{who} turns {len(turned)} {bones}, but only two-bone IK can be converted exactly. "
+            f"{who} rotates {len(turned)} {bones}, but only two-bone IK can be converted exactly. "
             "Set its Chain Length to 2, or use Blender's Bake Action with Visual Keying."
         )
     if constraint.target is None:
