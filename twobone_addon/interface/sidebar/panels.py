@@ -203,12 +203,12 @@ def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain:
         row.operator(TWOBONE_OT_fit_plane.bl_idname, text="", icon="ORIENTATION_LOCAL")
     draw_options(column, chain, Group.PLANE, without={"plane", "bend"})
     column.prop(chain, "bend", text_ctxt=CONTEXT)
-    row = column.row(align=True)
+    buttons = column.column(align=True)  # side by side they would be too narrow for most languages
     if chain.bend != "KEEP":
         text = pgettext_iface("Flip: {side}").format(side=pgettext_iface(flipped_side(context, chain)))
-        row.operator(TWOBONE_OT_flip.bl_idname, text=text, translate=False, icon="ARROW_LEFTRIGHT")
+        buttons.operator(TWOBONE_OT_flip.bl_idname, text=text, translate=False, icon="ARROW_LEFTRIGHT")
     if chain.plane != "POLE" or chain.pole is None:
-        row.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS").stored = chain.name
+        buttons.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS").stored = chain.name
     column.prop(chain, "influence", text_ctxt=CONTEXT)
 
 
