@@ -28,17 +28,22 @@ from tests.gui.picture import Picture
 
 # Blender draws and handles events between two calls of a timer. One call is not always enough for both.
 SECONDS_BETWEEN_CALLS = 0.02
-CALLS_BETWEEN_STEPS = 5
+CALLS_BETWEEN_STEPS = 3
+# Enough to find out what is under the mouse, which need not be drawn.
+CALLS_TO_HOVER = 1
 # The first frames of a new window belong to layout and shader compilation, slow without a graphics card.
-CALLS_BEFORE_START = 100
+CALLS_BEFORE_START = 60
 CALLS_PER_PICTURE = 1500
-ROW_STEP = 8
+ROW_STEP = 12
+"""Pixels from one look to the next on the way down the sidebar: little more than half a row."""
 
 # Right of the labels that Blender's split layout puts in the left part of a row.
 PLACE_IN_ROW = 0.6
 
-Steps = Generator[None, None, None]
-Place = Generator[None, None, tuple[int, int]]
+Steps = Generator[int | None, None, None]
+"""Each step says after how many calls of the timer the next one is due, or nothing for the usual number."""
+
+Place = Generator[int | None, None, tuple[int, int]]
 
 
 class User:
@@ -129,7 +134,9 @@ class User:
         x = region.x + int(PLACE_IN_ROW * region.width)
         for y in range(region.y + region.height - ROW_STEP, region.y, -ROW_STEP):
             manager.clipboard = ""
-            yield from self.move(x, y)
+            self.place = (x, y)
+            self.window.event_simulate("MOUSEMOVE", "NOTHING", x=x, y=y)
+            yield CALLS_TO_HOVER
             with (
                 bpy.context.temp_override(window=self.window, area=self.area(), region=region),
                 contextlib.suppress(RuntimeError),  # nothing to copy here
@@ -150,7 +157,7 @@ class User:
                 return
         raise AssertionError(f"nobody took the picture {name}")
 
-    def look(self, name: str) -> Generator[None, None, Picture | None]:
+    def look(self, name: str) -> Generator[int | None, None, Picture | None]:
         """The picture of the window, to look at what it shows; `None` where no pictures are taken."""
         yield from self.picture(name)
         path = self.pictures / f"{name}.png"
@@ -174,9 +181,8 @@ def play(scenario: Callable[[User], Steps]) -> None:
         if waiting:
             waiting -= 1
             return SECONDS_BETWEEN_CALLS
-        waiting = CALLS_BETWEEN_STEPS
         try:
-            next(steps)
+            waiting = next(steps) or CALLS_BETWEEN_STEPS
         except StopIteration:
             print("every step was played")
             sys.exit(0)
