@@ -88,6 +88,12 @@ def first_slot(action: Action) -> str:
     return action.slots[0].identifier if getattr(action, "slots", None) else ""
 
 
+def own_slot(data: AnimData) -> str:
+    """Identifier of the slot that a datablock plays of its action; empty where it plays none, and before 4.4."""
+    slot = getattr(data, "action_slot", None)
+    return slot.identifier if slot else ""
+
+
 def object_slots(action: Action) -> list[str] | None:
     """Identifiers of the slots that objects can play, one empty one before 4.4; `None` where the action is of other things."""
     if not hasattr(action, "slots"):

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..errors import SettingError
-from ..options import Option, check, options_of
+from ..options import Option, options_of
 from .chain import ChainSettings
 from .keys import KeySettings
 from .plane import LETTERS, LIMB_PLANES, PlaneSettings
 from .reach import ReachSettings
+from .shared import check_all
 
 __all__ = ["LETTERS", "LIMB_PLANES", "OPTION", "OPTIONS", "PAIRS", "BakeSettings"]
 
@@ -39,13 +40,7 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings):
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, one setting at a time, then the settings together."""
-        for option in OPTIONS:
-            check(option, getattr(self, option.name))
-        if self.frame_range == "CUSTOM" and self.frame_end < self.frame_start:
-            raise SettingError(
-                f"The frame range ends before it starts ({self.frame_start:g} to {self.frame_end:g}). "
-                "Choose an end at or after the start."
-            )
+        check_all(self, OPTIONS)
         for low, high in PAIRS:
             if getattr(self, low) > getattr(self, high):
                 raise SettingError(

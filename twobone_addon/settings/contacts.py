@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from ..errors import SettingError
 from ..options import (
     Group,
-    check,
     choice_option,
     is_finite,
     number_option,
@@ -17,6 +16,7 @@ from ..options import (
     switch_option,
     when,
 )
+from .shared import CUSTOM, check_all, end_option, evaluation_option, range_option, start_option
 
 AXES = 3
 
@@ -31,18 +31,9 @@ class ContactOptions:
     arms: bool = switch_option(
         Group.CHAIN, "Include Arms", "Also find when hands, or paws that are listed as arms, are on the ground", default=False
     )
-    frame_range: str = choice_option(
-        Group.KEYS, "SCENE", "Frame Range", "Frames to search for contacts",
-        ("SCENE", "Scene", "From the scene's first to its last frame"),
-        ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
-        ("CUSTOM", "Custom", "Use Start and End"),
-    )  # fmt: skip
-    frame_start: float = number_option(
-        Group.KEYS, 1.0, "Start", "First frame of the range", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
-    )  # fmt: skip
-    frame_end: float = number_option(
-        Group.KEYS, 250.0, "End", "Last frame of the range", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
-    )  # fmt: skip
+    frame_range: str = range_option("Frames to search for contacts", CUSTOM)
+    frame_start: float = start_option("First frame of the range")
+    frame_end: float = end_option("Last frame of the range")
     ground: str = choice_option(
         Group.PLANE, "AUTO", "Ground", "What the feet stand on",
         ("AUTO", "Automatic", "Flat ground at the height at which the feet stand"),
@@ -87,12 +78,7 @@ class ContactOptions:
         Group.REACH, 0.0, "Longest Gap", "Shorter gaps in a contact are closed (0 = automatic)", minimum=0.0, unit="FRAMES",
     )  # fmt: skip
     keep: bool = switch_option(Group.KEYS, "Keep Edited", "Keep contacts that were edited by hand", default=True)
-    evaluation: str = choice_option(
-        Group.ADVANCED, "AUTO", "Evaluation", "How motion is sampled",
-        ("AUTO", "Automatic", "Fastest method that is still exact, chosen per object"),
-        ("PROBES", "Probes", "Let Blender evaluate only what is needed, in a temporary scene"),
-        ("SCENE", "Scene", "Let Blender evaluate this scene frame by frame"),
-    )  # fmt: skip
+    evaluation: str = evaluation_option()
 
 
 CONTACT_OPTIONS = options_of(ContactOptions)
@@ -107,12 +93,6 @@ class ContactSettings(ContactOptions):
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
-        for option in CONTACT_OPTIONS:
-            check(option, getattr(self, option.name))
-        if self.frame_range == "CUSTOM" and self.frame_end < self.frame_start:
-            raise SettingError(
-                f"The frame range ends before it starts ({self.frame_start:g} to {self.frame_end:g}). "
-                "Choose an end at or after the start."
-            )
+        check_all(self, CONTACT_OPTIONS)
         if len(self.ground_velocity) != AXES or not all(is_finite(part) for part in self.ground_velocity):
             raise SettingError(f"Ground Velocity is {shown(self.ground_velocity)}. Use three finite numbers.")

@@ -5,26 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..options import Group, choice_option, number_option, switch_option, when
+from .shared import CUSTOM, destination_option, end_option, evaluation_option, range_option, start_option
 
 
 @dataclass(frozen=True)
 class KeySettings:
     """Which frames are baked, which keys are written, where to, and how all is evaluated."""
 
-    frame_range: str = choice_option(
-        Group.KEYS, "SCENE", "Frame Range", "Frames to bake",
-        ("SCENE", "Scene", "From the scene's first to its last frame"),
-        ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
+    frame_range: str = range_option(
+        "Frames to bake",
         ("TARGET", "Target", "From the target's first to its last key"),
-        ("CUSTOM", "Custom", "Use Start and End"),
+        CUSTOM,
         ("AUTO", "Automatic", "From the target's first to its last key where it has several, else the scene's range"),
-    )  # fmt: skip
-    frame_start: float = number_option(
-        Group.KEYS, 1.0, "Start", "First frame to bake", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
-    )  # fmt: skip
-    frame_end: float = number_option(
-        Group.KEYS, 250.0, "End", "Last frame to bake", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
-    )  # fmt: skip
+    )
+    frame_start: float = start_option("First frame to bake")
+    frame_end: float = end_option("Last frame to bake")
     keys: str = choice_option(
         Group.KEYS, "FRAMES", "Keys", "Which frames get keys",
         ("FRAMES", "Every Frame", "A key every Step frames"),
@@ -66,19 +61,9 @@ class KeySettings:
         Group.KEYS, "Key After", "Add a key one frame after the range so the animation after it is unaffected",
         default=False,
     )  # fmt: skip
-    destination: str = choice_option(
-        Group.KEYS, "ACTION", "Destination", "Where the keys go",
-        ("ACTION", "Current Action", "Into the armature's own action and slot"),
-        ("NEW_ACTION", "New Action", "Into a new action that replaces the current one on the armature; the current one is kept"),
-        ("NLA", "NLA Strip", "Into a strip on a new NLA track above all others"),
-    )  # fmt: skip
+    destination: str = destination_option()
     verify: bool = switch_option(
         Group.ADVANCED, "Verify", "Evaluate the baked animation and report its measured distance to the target",
         default=True,
     )  # fmt: skip
-    evaluation: str = choice_option(
-        Group.ADVANCED, "AUTO", "Evaluation", "How motion is sampled",
-        ("AUTO", "Automatic", "Fastest method that is still exact, chosen per object"),
-        ("PROBES", "Probes", "Let Blender evaluate only what is needed, in a temporary scene"),
-        ("SCENE", "Scene", "Let Blender evaluate this scene frame by frame"),
-    )  # fmt: skip
+    evaluation: str = evaluation_option()

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
-from ..errors import SettingError
 from ..options import (
     Group,
-    Option,
     bone_option,
-    check,
     choice_option,
     number_option,
     object_option,
@@ -19,6 +16,7 @@ from ..options import (
     when,
 )
 from .contacts import ContactOptions, ContactSettings
+from .shared import CUSTOM, check_all, destination_option, end_option, evaluation_option, range_option, start_option
 
 
 @dataclass(frozen=True)
@@ -26,18 +24,9 @@ class RangeSettings:
     """Which armature, and which frames."""
 
     armature: str = object_option(Group.CHAIN, "Armature", "Armature to work on. Leave empty to use the active object")
-    frame_range: str = choice_option(
-        Group.KEYS, "SCENE", "Frame Range", "Frames to work on",
-        ("SCENE", "Scene", "From the scene's first to its last frame"),
-        ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
-        ("CUSTOM", "Custom", "Use Start and End"),
-    )  # fmt: skip
-    frame_start: float = number_option(
-        Group.KEYS, 1.0, "Start", "First frame of the range", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
-    )  # fmt: skip
-    frame_end: float = number_option(
-        Group.KEYS, 250.0, "End", "Last frame of the range", unit="FRAMES", needs=when(frame_range=["CUSTOM"]),
-    )  # fmt: skip
+    frame_range: str = range_option("Frames to work on", CUSTOM)
+    frame_start: float = start_option("First frame of the range")
+    frame_end: float = end_option("Last frame of the range")
 
 
 @dataclass(frozen=True)
@@ -70,21 +59,11 @@ class RootSettings(RangeSettings):
         Group.KEYS, 0.001, "Tolerance", "Maximum distance by which reduced keys may change the motion of feet off the ground",
         minimum=0.0, above=True, unit="LENGTH", needs=when(keys=["REDUCE"]),
     )  # fmt: skip
-    destination: str = choice_option(
-        Group.KEYS, "ACTION", "Destination", "Where the keys go",
-        ("ACTION", "Current Action", "Into the armature's own action and slot"),
-        ("NEW_ACTION", "New Action", "Into a new action that replaces the current one on the armature; the current one is kept"),
-        ("NLA", "NLA Strip", "Into a strip on a new NLA track above all others"),
-    )  # fmt: skip
+    destination: str = destination_option()
     verify: bool = switch_option(
         Group.ADVANCED, "Verify", "Evaluate the new animation and report how far the feet slide in it", default=True,
     )  # fmt: skip
-    evaluation: str = choice_option(
-        Group.ADVANCED, "AUTO", "Evaluation", "How motion is sampled",
-        ("AUTO", "Automatic", "Fastest method that is still exact, chosen per object"),
-        ("PROBES", "Probes", "Let Blender evaluate only what is needed, in a temporary scene"),
-        ("SCENE", "Scene", "Let Blender evaluate this scene frame by frame"),
-    )  # fmt: skip
+    evaluation: str = evaluation_option()
 
 
 @dataclass(frozen=True)
@@ -111,23 +90,13 @@ class PlantOnlySettings(RootSettings, ContactOptions):
     )  # fmt: skip
 
 
-def _refuse(settings: RootSettings, options: tuple[Option, ...]) -> None:
-    for option in options:
-        check(option, getattr(settings, option.name))
-    if settings.frame_range == "CUSTOM" and settings.frame_end < settings.frame_start:
-        raise SettingError(
-            f"The frame range ends before it starts ({settings.frame_start:g} to {settings.frame_end:g}). "
-            "Choose an end at or after the start."
-        )
-
-
 @dataclass(frozen=True)
 class RootFitSettings(RootSettings):
     """Everything a root fit depends on besides the file; raises `SettingError` when a value has no meaning."""
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
-        _refuse(self, ROOT_OPTIONS)
+        check_all(self, ROOT_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -139,7 +108,7 @@ class PlantSettings(PlantOnlySettings):
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
-        _refuse(self, PLANT_OPTIONS)
+        check_all(self, PLANT_OPTIONS)
         self.contacts()
 
     def contacts(self) -> ContactSettings:

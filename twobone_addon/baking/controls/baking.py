@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -166,7 +166,7 @@ def _report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> 
     rows, keys = plan.report_rows, steered.all_keys
     base = chain_report(SolvedChain(plan, motion.motion, motion.pose, []), [], None, drift=KeyDrift(steered.drift))
     uses_base = "Base" in steered.limb.used and control.base is not None
-    values = {entry.name: getattr(base, entry.name) for entry in fields(base)} | {
+    own: dict[str, object] = {
         "keys": sum(len(key.frames) for key in keys),
         "full_rate_keys": base.frames * len(keys),
         "channels": len(keys),
@@ -179,12 +179,12 @@ def _report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> 
         "notes": [*(note for note in base.notes if note not in plan.notes), *_notes(solved, steered, seen)],
     }
     if seen is not None:
-        values |= {
+        own |= {
             "max_error": float(tip_errors(solved.goals, seen)[rows].max()),
             "max_round_trip": float(joint_errors(solved.goals, seen)[rows].max()),
             "max_end_turn": math.degrees(end_errors(steered.limb.goals, seen)[rows].max()) if control.turns else None,
         }
-    return ControlReport(**values)
+    return ControlReport.of(base, own)
 
 
 def _notes(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -243,16 +243,15 @@ def _report(chain: _Guided, proof: _Proof | None) -> TargetReport:
     base = chain_report(
         SolvedChain(plan, solved.motion, solved.pose, []), keys, None, drift=KeyDrift(max(guide.drift for guide in guides))
     )
-    values = {entry.name: getattr(base, entry.name) for entry in fields(base)}
-    values |= {
+    own: dict[str, object] = {
         "max_off_plane": float(solved.off_plane[plan.report_rows].max()),
         "pole": guides[1].thing.name if len(guides) > 1 else "",
         "notes": [*(note for note in base.notes if note not in plan.notes), *_notes(plan, solved, proof)],
     }
     if proof is not None:
-        values |= {"max_error": proof.error, "max_round_trip": proof.round_trip}
-        values["max_end_turn"] = None if proof.end_turn is None else math.degrees(proof.end_turn)
-    return TargetReport(**values)
+        own |= {"max_error": proof.error, "max_round_trip": proof.round_trip}
+        own["max_end_turn"] = None if proof.end_turn is None else math.degrees(proof.end_turn)
+    return TargetReport.of(base, own)
 
 
 def _notes(plan: ChainPlan, solved: TargetMotion, proof: _Proof | None) -> list[str]:

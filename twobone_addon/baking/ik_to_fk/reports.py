@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,9 +30,8 @@ def converted_report(limb: SolvedLimb, proof: Samples | None, further_notes: Seq
     """The report of one limb; `proof` is the animation after the conversion."""
     chain = limb.keyed.solved
     base = chain_report(chain, limb.keyed.keys, None, drift=limb.keyed.drift)
-    values = {entry.name: getattr(base, entry.name) for entry in fields(base)}
     rows = chain.plan.report_rows
-    values |= {
+    own: dict[str, object] = {
         "reached": int(np.count_nonzero(limb.on_target[rows])) if limb.plan.ik else base.frames,
         "too_far": 0,
         "too_near": 0,
@@ -40,10 +39,10 @@ def converted_report(limb: SolvedLimb, proof: Samples | None, further_notes: Seq
         "notes": [*base.notes, *further_notes],
     }
     if limb.plan.ik:
-        values |= {"bone": limb.plan.ik.bone, "constraint": limb.plan.ik.constraint}
+        own |= {"bone": limb.plan.ik.bone, "constraint": limb.plan.ik.constraint}
     if proof is not None:
-        values |= _measured(limb, proof)
-    return ConvertedReport(**values)
+        own |= _measured(limb, proof)
+    return ConvertedReport.of(base, own)
 
 
 def _measured(limb: SolvedLimb, proof: Samples) -> dict[str, float | None]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
 
 from .statements import Statement, Translate, in_english, joined
 
@@ -107,6 +108,11 @@ class ChainReport:
     """What the bake was about: where that is not what is there now, the report is out of date."""
     statements: list[Statement] = field(default_factory=list)
     """Which frames are on target and why the others are not, to be told in any language."""
+
+    @classmethod
+    def of(cls, base: ChainReport, own: Mapping[str, Any]) -> Self:
+        """A report that tells what `base` does, but for what it has of its `own`, by the names of fields."""
+        return cls(**{**{entry.name: getattr(base, entry.name) for entry in fields(base)}, **own})
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for the status bar and the panel."""

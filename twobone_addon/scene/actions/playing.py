@@ -17,7 +17,7 @@ from ...array_types import Array
 from ..blender_types import Action, AnimData, NlaTrack, Object, Scene
 from ..keys.reading import AT_REST
 from ..lookup import BONES
-from ..versions import action_bag_of, assign_slot, object_slots
+from ..versions import action_bag_of, assign_slot, object_slots, own_slot
 from ..walk.restoring import Edit, apply_edits, present_values, unkeyed_edits
 from .finding import OwnAction
 
@@ -95,8 +95,7 @@ def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction]) -> Iter
 
 def _player(thing: Object) -> _Player:
     data = thing.animation_data
-    slot = getattr(data, "action_slot", None)
-    return _Player(thing, data.action, slot.identifier if slot else "")
+    return _Player(thing, data.action, own_slot(data))
 
 
 def _others(armature: Object) -> list[_Player]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import bpy
 
 from ..blender_types import Action, CurveBag, NlaStrip, NlaTrack, Object
-from ..versions import assign_slot, ensure_action_bag, ensure_curve_bag, first_slot, strip_bag
+from ..versions import assign_slot, ensure_action_bag, ensure_curve_bag, first_slot, own_slot, strip_bag
 from .clearing import has_baked_keys
 
 LONGEST_NAME = 63
@@ -51,8 +51,7 @@ def _renew_action(armature: Object) -> None:
     old = data.action
     if old is None:
         return
-    slot = getattr(data, "action_slot", None)
-    identifier = slot.identifier if slot else ""
+    identifier = own_slot(data)
     # An action without users is not saved; the one that was here must not be lost.
     old.use_fake_user = True
     data.action = old.copy()

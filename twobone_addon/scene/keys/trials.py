@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..blender_types import Action, Object
-from ..versions import assign_slot, ensure_curve_bag
+from ..versions import assign_slot, ensure_curve_bag, own_slot
 from .writing import ChannelKeys, write_keys
 
 TRIAL_NAME = ".twobone_trial"
@@ -47,8 +47,7 @@ def _on_trial(thing: Object) -> _Kept:
     data = thing.animation_data
     was_animated, data = data is not None, data or thing.animation_data_create()
     action = data.action
-    slot = getattr(data, "action_slot", None)
-    identifier = slot.identifier if slot else ""
+    identifier = own_slot(data)
     trial = action.copy() if action else bpy.data.actions.new(TRIAL_NAME)
     kept = _Kept(thing, was_animated, action, identifier, trial)
     data.action = trial
