@@ -6,6 +6,7 @@ import bpy
 import pytest
 
 from tests.baking import many_actions
+from tests.baking.file_dump import differences, dump_file
 from tests.baking.many_actions import character, moved, poses_of
 
 NAMES = ("Act 00", "Act 01")
@@ -49,3 +50,18 @@ def test_loose_targets_are_refused(hero):
     bpy.context.scene.collection.objects.link(bpy.data.objects.new("Loose", None))
     with pytest.raises(RuntimeError, match="does not play its actions"):
         bpy.ops.twobone.bake_target(armature="Hero", upper="upper leg.L", lower="lower leg.L", target="Loose", actions="ALL")
+
+
+def test_stopped_after_an_action_is_through_nothing_has_changed(hero):
+    from twobone_addon.baking.giving import give_actions_steps
+    from twobone_addon.baking.stages import SkipCheckError
+    from twobone_addon.settings import BakeSettings
+
+    many_actions.play(hero, NAMES[0])
+    before = dump_file()
+    steps = give_actions_steps(bpy.context.scene, [BakeSettings(**CHAIN)], hero, ";".join(NAMES))
+    while not hero.animation_data.action.name.startswith(NAMES[1]):
+        next(steps)
+    with pytest.raises(SkipCheckError):
+        steps.throw(SkipCheckError())
+    assert differences(before, dump_file()) == []

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 
-from ..errors import ObjectError, TwoBoneError
-from ..scene.actions.playing import own_paths, staged
+from ..errors import ObjectError
 from ..scene.blender_types import Object, Scene
 from ..scene.lookup import find_armature
 from ..scene.walk.stepping import Steps, at_once
 from ..settings import BakeSettings
-from .actions.choosing import ACTIVE, chosen_of_all, own_span, refuse_strips
-from .actions.passes import in_words, with_range
-from .controls.baking import bake_controls_steps
+from .actions.choosing import ACTIVE, chosen_of_all, refuse_strips
+from .actions.passes import Pass, Passes, Span, with_range
+from .controls.baking import (
+    SolvedControls,
+    bake_controls_steps,
+    control_reports,
+    measured,
+    planned_controls,
+    solved_controls,
+    steered_keys,
+)
+from .controls.writing import SteeredKeys, write_controls
 from .fk_to_target.baking import bake_targets_steps
-from .report.records import BakeReport, ChainReport, Refused
-from .stages import SkipCheckError
+from .report.records import BakeReport, ChainReport
+from .stages import Stopwatch
 
 
 def give_motion(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None, actions: str = ACTIVE) -> BakeReport:
@@ -45,36 +55,64 @@ def give_motion_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Obje
 def give_actions_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, actions: str) -> Steps[BakeReport]:
     """The same in several actions, each over its own range, see `actions.choosing`; onto controls, which they key themselves.
 
-    An action in which it cannot be done is named. Stopped on its way, the actions that are through keep their keys.
+    An action in which it cannot be done is named. All are solved before any is written: stopped before that, nothing changes.
     """
     if actions == ACTIVE:
         return (yield from give_motion_steps(scene, wanted, active))
+    watch = Stopwatch()
     by_armature = _by_armature(wanted, active, actions)
-    reports: list[BakeReport] = []
-    refused: list[Refused] = []
-    errors: list[TwoBoneError] = []
-    for armature, settings in by_armature.items():
-        chosen = chosen_of_all([armature], actions)
-        controls = {bone for each in settings for bone in (each.target_bone, each.pole_bone) if bone}
-        with staged(scene, armature, [own for _, own in chosen]) as stage:
-            for _, own in chosen:
-                stage.play(own.action, own.slot)
-                try:
-                    reports.append((yield from give_motion_steps(scene, [with_range(each, own_span(own)) for each in settings])))
-                except TwoBoneError as error:
-                    errors.append(error)
-                    refused.append(Refused(armature.name, own.name, str(error)))
-                except SkipCheckError:
-                    if not reports:
-                        raise
-                    break
-                stage.written |= {path for bone in controls for path in own_paths(bone)}
-                stage.renewed[own.action] = armature.animation_data.action
-    if not reports:
-        raise errors[0]
-    chains = [chain for report in reports for chain in report.chains]
-    chains[0].notes.extend(in_words(refused, len(reports) + len(refused)))
-    return BakeReport(chains, reports[0].seconds, reports[0].evaluation, refused)
+    works = {armature: _Giving(scene, settings, watch) for armature, settings in by_armature.items()}
+    chosen = chosen_of_all(list(works), actions)
+    with ExitStack() as stack:
+        passes = Passes(scene, [Pass(armature, own, works[armature]) for armature, own in chosen], stack)
+        ready = yield from passes.prepared()
+        passes.write(ready)
+        chains = yield from passes.proved(ready)
+    return passes.report(chains, [], watch.seconds, ready[0].prepared.evaluation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The limbs of one armature in one of its actions, before their controls are keyed."""
+
+    solved: list[SolvedControls]
+    steered: list[SteeredKeys]
+    evaluation: str | dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Giving:
+    """Gives the motion of one armature's limbs to their controls, action by action: see `actions.passes`."""
+
+    scene: Scene
+    settings: list[BakeSettings]
+    watch: Stopwatch
+
+    def prepare(self, span: Span | None) -> Steps[_Given]:
+        """Find the keys of all controls, on trial."""
+        settings = [with_range(each, span) for each in self.settings] if span else self.settings
+        with self.watch.stage("read"):
+            plans = planned_controls(self.scene, settings)
+        with self.watch.stage("sample"):
+            solved, evaluation = yield from solved_controls(self.scene, plans)
+        with self.watch.stage("solve"):
+            return _Given(solved, (yield from steered_keys(self.scene, solved)), evaluation)
+
+    def write(self, prepared: _Given) -> set[str]:
+        """Write them."""
+        with self.watch.stage("write"):
+            write_controls(self.scene, prepared.steered)
+        return {key.path for each in prepared.steered for key in each.all_keys}
+
+    def prove(self, prepared: _Given) -> Steps[list[ChainReport]]:
+        """Look at what the rig's IK makes of them."""
+        with self.watch.stage("verify"):
+            proofs = yield from measured(self.scene, prepared.steered)
+        return control_reports(prepared.solved, prepared.steered, proofs)
+
+    def reports(self, prepared: _Given) -> list[ChainReport]:
+        """The same unseen."""
+        return control_reports(prepared.solved, prepared.steered, [None] * len(prepared.solved))
 
 
 def _by_armature(wanted: Sequence[BakeSettings], active: Object | None, actions: str) -> dict[Object, list[BakeSettings]]:

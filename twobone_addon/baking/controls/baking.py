@@ -19,7 +19,7 @@ from ..keys.reducing import KeyDrift
 from ..motion.plan_motion import motion_quantities
 from ..motion.sampling import sample_steps
 from ..pose.solving import SolvedChain
-from ..report.records import BakeReport
+from ..report.records import BakeReport, ChainReport
 from ..report.reporting import chain_report
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .goals import Goals, Seen, end_errors, joint_errors, look, read_goals, tip_errors
@@ -72,9 +72,15 @@ def bake_controls_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Ob
     """
     watch = Stopwatch()
     with watch.stage("read"):
-        plans = [plan_controls(scene, settings, active) for settings in wanted]
-        _refuse_shared(plans)
+        plans = planned_controls(scene, wanted, active)
     return (yield from bake_plans(scene, plans, watch))
+
+
+def planned_controls(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> list[ControlPlan]:
+    """The limbs and their controls; raises a `TwoBoneError` where they cannot be found or must not be keyed."""
+    plans = [plan_controls(scene, settings, active) for settings in wanted]
+    _refuse_shared(plans)
+    return plans
 
 
 def bake_plans(scene: Scene, plans: Sequence[ControlPlan], watch: Stopwatch | None = None) -> Steps[BakeReport]:
@@ -91,8 +97,14 @@ def bake_plans(scene: Scene, plans: Sequence[ControlPlan], watch: Stopwatch | No
             proofs = yield from measured(scene, steered)
         except SkipCheckError:
             proofs = [None] * len(solved)
-    chains = [_report(*each) for each in zip(solved, steered, proofs, strict=True)]
-    return BakeReport(chains, watch.seconds, evaluation)
+    return BakeReport(control_reports(solved, steered, proofs), watch.seconds, evaluation)
+
+
+def control_reports(
+    solved: Sequence[SolvedControls], steered: Sequence[SteeredKeys], proofs: Sequence[Seen | None]
+) -> list[ChainReport]:
+    """What became of the limbs."""
+    return [_report(*each) for each in zip(solved, steered, proofs, strict=True)]
 
 
 def _refuse_shared(plans: Sequence[ControlPlan]) -> None:

@@ -114,11 +114,6 @@ def _values(thing: Object, plays: Sequence[tuple[Action, str]]) -> list[Edit]:
     return present_values(thing, sorted(channel for channel in channels if not _is_bones_own(channel[0])))
 
 
-def own_paths(bone: str) -> list[str]:
-    """Data paths of a bone's own channels."""
-    return [f'{BONES}{bpy.utils.escape_identifier(bone)}"].{name}' for name in AT_REST]
-
-
 def _is_bones_own(path: str) -> bool:
     return path.startswith(BONES) and path.rpartition(".")[2] in AT_REST
 
