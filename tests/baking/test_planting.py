@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.baking.scenes import add_empty
 from tests.baking.seen_walk import (
     EASE,
     SIDES,
@@ -189,3 +190,21 @@ def test_contacts_are_found_where_none_are_keyed(empty_file):
     assert all(len(chain["contacts"]) >= 4 for chain in report["chains"])
     assert all(chain["skating_after"] == 0.0 for chain in report["chains"])
     assert armature.twobone.chains["leg.L"].contact in {"NONE", "HEEL", "BALL", "BOTH"}
+
+
+def test_a_strip_that_the_action_would_hide_is_refused(empty_file):
+    armature, states = build_walker(Walk(frames=30))
+    key_contacts(armature, states)
+    with pytest.raises(RuntimeError, match="would cover the NLA strip"):
+        plant(destination="NLA")
+
+
+def test_targets_follow_the_planted_feet_and_bake_back_to_the_same(empty_file):
+    armature, states = build_walker(Walk(frames=40, slide=0.02))
+    key_contacts(armature, states)
+    plant()
+    for chain in armature.twobone.chains:
+        chain.target, chain.pole, chain.end_rotation = add_empty(f"{chain.name} target"), add_empty(f"{chain.name} pole"), "KEEP"
+    assert bpy.ops.twobone.bake_target(scope="ACTIVE") == {"FINISHED"}
+    assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
