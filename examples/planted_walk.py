@@ -152,7 +152,7 @@ def show_footprints(arguments: argparse.Namespace, name: str, prints: Sequence[P
 
 def film_passing(arguments: argparse.Namespace, name: str, prints: Sequence[Print], places: Places, colour: tuple) -> None:
     """Film the legs as they pass a camera that stands still, and leave behind where they stood."""
-    middle = -TOO_FAR * rigify_walk.walked(PASSING[len(PASSING) // 2])
+    middle = -TOO_FAR * rigify_walk.walked((PASSING[0] + PASSING[-1] + 2) / 2)
     stage.look((3.0, middle, 0.70), (0.0, middle, 0.35), lens=46.0)
 
     def leave_prints(frame: int) -> None:

@@ -23,6 +23,8 @@ RENDERED = ROOT / "build" / "rendered"
 EXAMPLES = ("demo", "planted_walk", "rigify_walk", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
 SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
 """Examples whose picture is what they say in the terminal, and which of their lines are of use there."""
+TWICE = {"footprints"}
+"""What another example shows as well."""
 RECIPES = "recipes"
 """Not an example: the pictures of the page with this name."""
 FILMS = ("walk", "quickstart_leg")
@@ -31,7 +33,7 @@ STACKED = {"planted_walk": (("sliding", "before: the feet slide", "#e8590c"), ("
 WINDOW = ("first_bake_start", "first_bake_target", "first_bake_end", "first_bake_out_of_reach")
 """Pictures that a window test takes for the documentation."""
 QUALITY = 86
-COLOURS, FILM_FRAME_MILLISECONDS, STACKED_FRAME_MILLISECONDS = 128, 80, 80
+COLOURS, FILM_FRAME_MILLISECONDS, STACKED_FRAME_MILLISECONDS = 256, 80, 80
 WORDS_SIZE, EDGE = 24, 14
 
 
@@ -50,7 +52,7 @@ def main() -> None:
         else:
             run(name, "--output", str(RENDERED), "--film")
     for path in sorted(RENDERED.glob("*.png")):
-        if not path.stem[-3:].isdigit():
+        if not path.stem[-3:].isdigit() and path.stem not in TWICE:
             shrink(path, IMAGES / f"{path.stem}.jpg")
     for name in FILMS:
         join(frames_of(name), IMAGES / f"{name}.gif", FILM_FRAME_MILLISECONDS)

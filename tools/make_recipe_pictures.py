@@ -119,10 +119,10 @@ def follow_prop(bake: Callable[[], None]) -> None:
     board.from_pydata(points, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
     deck = stage.add("Board", board, stage.material("Rod", PALE))
     deck.parent = bpy.data.objects["Skateboard"]
-    frames, gap = (1, 15, 43, 72), 0.62
+    frames, gap = (1, 15, 43, 72), 0.7
     strip([deck], frames, [stage.TEAL] * 4, gap)
     strip(dress("Rig", LEG, "L"), frames, [stage.ORANGE] * 4, gap)
-    look_from_side((0.1, -0.05, 0.50), 4.6, up=0.12, lens=64.0)
+    look_from_side((0.1, -0.05, 0.50), 5.4, up=0.12, lens=60.0)
 
 
 def nudge(bake: Callable[[], None]) -> None:
@@ -147,7 +147,7 @@ def follow_other(bake: Callable[[], None]) -> None:
         for number, frame in enumerate(frames):
             leave(solids, frame, colour, (0.0, gap * (number - 1.5) + apart, 0.0))
         put_away(solids)
-    look_from_side((0.1, -0.05, 0.52), 5.2, up=0.1)
+    look_from_side((0.1, 0.05, 0.52), 6.0, up=0.1)
 
 
 def stairs(bake: Callable[[], None]) -> None:
@@ -163,7 +163,7 @@ def stairs(bake: Callable[[], None]) -> None:
     for frame in (16, 42, 68, 94):
         leave(figure, frame, stage.SAND)
     put_away(figure)
-    stage.look((7.2, -1.0, 2.6), (0.0, 2.45, 0.88), lens=58.0)
+    stage.look((8.0, -0.8, 2.9), (0.0, 2.5, 1.05), lens=52.0)
 
 
 def loop(bake: Callable[[], None]) -> None:
@@ -189,7 +189,7 @@ def actions(bake: Callable[[], None]) -> None:
             fighter.animation_data.action_slot = action.slots[0]
         leave(legs, recipe_scene.ACTION_LENGTH // 2, (stage.TEAL, stage.ORANGE)[number % 2], (0.55 * (number - 4.5), 0.0, 0.0))
     put_away(legs)
-    stage.look((2.2, -7.6, 2.2), (0.0, 0.0, 0.42), lens=58.0)
+    stage.look((1.6, -8.6, 2.4), (0.05, 0.0, 0.42), lens=54.0)
 
 
 def rigify(bake: Callable[[], None]) -> None:

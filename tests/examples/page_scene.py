@@ -1,10 +1,11 @@
 """The shot that the pages' scripts and commands speak of, and a Blender to run one of their scripts in.
 
-    python page_scene.py FOLDER                    make two shots in it
+    python page_scene.py FOLDER                    make the shots in it
     python page_scene.py SHOT.blend SCRIPT.py      run a script in it, as `blender --background SHOT.blend --python` does
 
 Two characters with two legs each: "rig" has the names of Rigify's FK bones, "Rig" has short ones and a stored chain. Their
-targets step up and down within reach, in the plane of the leg. In the second shot the left leg of "Rig" is on Blender's IK.
+targets step up and down within reach, in the plane of the leg. In the second shot the left leg of "Rig" is on Blender's IK. In
+the third both left legs swing on FK, and have controls for an IK that is off.
 """
 
 import os
@@ -22,7 +23,7 @@ CHARACTERS = {
     "rig": ("thigh_fk.{}", "shin_fk.{}", "foot_fk.{}", {"L": ["Ankle L", "Left ankle"], "R": ["Ankle R"]}),
     "Rig": ("thigh.{}", "shin.{}", "foot.{}", {"L": ["Foot.L", "Foot"], "R": ["Foot.R"]}),
 }
-PLAIN, ON_IK = "plain.blend", "on_ik.blend"
+PLAIN, ON_IK, WITH_CONTROLS = "plain.blend", "on_ik.blend", "with_controls.blend"
 PLACES = ((1, -0.2, 0.2), (FRAMES // 2, 0.1, 0.4), (FRAMES, 0.3, 0.25))
 
 
@@ -48,6 +49,11 @@ def make_shots(folder: Path) -> None:
     chain = rig.twobone.chains.add()
     chain.upper, chain.lower, chain.target, chain.plane = "thigh.L", "shin.L", foot, "YZ"
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / PLAIN))
+    make_controls("Rig", "thigh.L", "shin.L", ("Foot.L", "PoleTarget.L"))
+    make_controls("rig", "thigh_fk.L", "shin_fk.L", ("Foot IK.L", "Knee IK.L"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / WITH_CONTROLS))
+    bpy.ops.wm.open_mainfile(filepath=str(folder / PLAIN))
+    rig, foot = bpy.data.objects["Rig"], bpy.data.objects["Foot.L"]
     rig.pose.bones["hips"].keyframe_insert("location", frame=1)
     rig.pose.bones["hips"].keyframe_insert("location", frame=FRAMES)
     constraint = rig.pose.bones["shin.L"].constraints.new("IK")
@@ -82,6 +88,26 @@ def make_target(name: str, side: str) -> None:
     for frame, along, up in PLACES:
         target.location = (across(side), along, up)
         target.keyframe_insert("location", frame=frame)
+
+
+def make_controls(name: str, upper: str, lower: str, controls: tuple[str, str]) -> None:
+    """Add bones for target and pole, an IK without influence, and a swing of the leg."""
+    character = bpy.data.objects[name]
+    bpy.context.view_layer.objects.active = character
+    bpy.ops.object.mode_set(mode="EDIT")
+    for control, (along, up) in zip(controls, ((0.0, 0.1), (-1.0, 0.55)), strict=True):
+        bone = character.data.edit_bones.new(control)
+        bone.head, bone.tail = (across("L"), along, up), (across("L"), along + 0.1, up)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ik = character.pose.bones[lower].constraints.new("IK")
+    ik.target, ik.subtarget, ik.pole_target, ik.pole_subtarget = character, controls[0], character, controls[1]
+    ik.chain_count, ik.influence = 2, 0.0
+    for frame, angle in ((1, -0.2), (FRAMES // 2, 0.5), (FRAMES, 0.1)):
+        for part, turn in ((upper, angle), (lower, 0.3 + 0.5 * angle)):
+            bone = character.pose.bones[part]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler.x = turn
+            bone.keyframe_insert("rotation_euler", frame=frame)
 
 
 def run_in_shot(shot: Path, script: Path) -> None:

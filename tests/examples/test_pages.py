@@ -13,7 +13,7 @@ import pytest
 from tests.house.source import ROOT, name_of
 
 # The names of its shots alone: the scene itself needs bpy.
-PLAIN, ON_IK = "plain.blend", "on_ik.blend"
+PLAIN, ON_IK, WITH_CONTROLS = "plain.blend", "on_ik.blend", "with_controls.blend"
 
 SCENE = ROOT / "tests" / "examples" / "page_scene.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -56,9 +56,10 @@ def folder(shots, tmp_path):
 
 
 def put_shot(shots, folder, text):
-    """Where IK is converted the shot has some; else it would act on top of what is baked."""
+    """Where IK is converted the shot has some; else it would act on top of what is baked. Controls are for who names them."""
+    shot = WITH_CONTROLS if "target_bone=" in text or "twobone.switch" in text else ON_IK if "convert" in text else PLAIN
     for name in ("shot.blend", "SHOT.blend"):
-        (folder / name).write_bytes((shots / (ON_IK if "convert" in text else PLAIN)).read_bytes())
+        (folder / name).write_bytes((shots / shot).read_bytes())
 
 
 def run(command, folder):
