@@ -1,6 +1,6 @@
 """Planar inverse kinematics in numbers: triangles and chains of links, not rigs. NumPy only.
 
-Arrays are (..., F, k): any leading dimensions (chains), then frames, then components.
+Arrays are `(..., F, k)`: any leading dimensions (chains), then frames, then components.
 
     solve_planar          what a bake calls: targets and ReachOptions to poses
     solve_two_bone        the closed form for two links

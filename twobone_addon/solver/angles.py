@@ -8,7 +8,7 @@ from ..arrays import held_rows
 
 
 def wrap(angles: ArrayLike) -> Array:
-    """Return the angles brought to (-pi, pi] by whole turns; those already there are untouched."""
+    """The angles brought to (-pi, pi] by whole turns; those already there are untouched."""
     # fmod is exact, so a whole number of float turns leaves nothing behind.
     turned = np.fmod(angles, 2 * np.pi)
     turned = np.where(turned > np.pi, turned - 2 * np.pi, turned)
@@ -21,7 +21,7 @@ def hold(values: Array, valid: Mask) -> Array:
     values : (..., F)
     valid : (..., F) bool, broadcast against values
 
-    Returns (..., F). Frames before the first valid one take that one; a row without any is 0.
+    Returns `(..., F)`. Frames before the first valid one take that one; a row without any is 0.
     """
     values, valid = np.broadcast_arrays(values, valid)
     if valid.all():
@@ -31,12 +31,12 @@ def hold(values: Array, valid: Mask) -> Array:
 
 
 def sides_with_hysteresis(angles: ArrayLike, threshold: float) -> Array:
-    """Return the bend side of each frame of a motion, without chatter near straight.
+    """The bend side of each frame of a motion, without chatter near straight.
 
     angles : (..., F), the bend (angle 2) of the pose each frame has, radians
     threshold : radians; while |angle| is not above it, the side of the frame before stays
 
-    Returns (..., F) of +1.0 and -1.0. Frames before the first clear one take its side. A motion
+    Returns `(..., F)` of +1.0 and -1.0. Frames before the first clear one take its side. A motion
     that is never clear has one side, that of its strongest bend; a straight one has +1.
     """
     angles = np.asarray(angles, dtype=np.float64)

@@ -7,13 +7,13 @@ from ..array_types import Array
 
 
 def forward(angles: ArrayLike, lengths: ArrayLike) -> Array:
-    """Return where the joints of planar chains are.
+    """Where the joints of planar chains are.
 
     angles : (..., F, n), radians; the first is the direction of link 1 counter-clockwise from u,
         each further one is relative to the link before
     lengths : (..., F, n) or (n,), joint-to-joint distances
 
-    Returns (..., F, n + 1, 2): the root joint (always the origin), the joints between, the tip.
+    Returns `(..., F, n + 1, 2)`: the root joint (always the origin), the joints between, the tip.
     """
     angles = np.asarray(angles, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)

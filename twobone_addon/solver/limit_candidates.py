@@ -39,40 +39,35 @@ class Problem:
     """What is to be reached, seen from the rest direction of link 1."""
 
     goals: Array
-    """(..., F, 2)"""
-
+    """`(..., F, 2)`"""
     heading: Array
-    """(..., F), direction of the goals, held where a goal is on the root joint."""
-
+    """`(..., F)`, direction of the goals, held where a goal is on the root joint."""
     lengths: Array
-    """(..., F, 2)"""
-
+    """`(..., F, 2)`"""
     bend: Array
-    """(..., F)"""
-
+    """`(..., F)`"""
     limits: Array
-    """(..., F, 4)"""
-
+    """`(..., F, 4)`"""
     unlimited: Array
-    """(..., F, 2, 2): the angles of either bend without limits."""
+    """`(..., F, 2, 2)`: the angles of either bend without limits."""
 
     def flat(self) -> "Problem":
-        """Return the problem with all its frames in one row."""
+        """The problem with all its frames in one row."""
         frames = self.heading.ndim
         values = (getattr(self, field.name) for field in fields(self))
         return Problem(*(value.reshape(-1, *value.shape[frames:]) for value in values))
 
     def take(self, frames: slice | Mask) -> "Problem":
-        """Return some of the frames of a flat problem."""
+        """Some of the frames of a flat problem."""
         return Problem(*(getattr(self, field.name)[frames] for field in fields(self)))
 
 
 def choose(problem: Problem, readable: Mask) -> tuple[Array, Array]:
-    """Return the best turns within the limits, and how far the tip is from the goal.
+    """The best turns within the limits, and how far the tip is from the goal.
 
     readable : (..., F) bool; the pose of the other frames is held
 
-    Returns (..., F, 2) and (..., F).
+    Returns `(..., F, 2)` and `(..., F)`.
     """
     flat = problem.flat()
     turns = np.empty((flat.heading.size, 2))
@@ -97,7 +92,7 @@ def choose(problem: Problem, readable: Mask) -> tuple[Array, Array]:
 
 
 def _rank(problem: Problem) -> tuple[Array, Array, Mask]:
-    """Return the candidates (N, K, 2), their gaps to the goal, and which are best (N, K).
+    """The candidates `(N, K, 2)`, their gaps to the goal, and which are best `(N, K)`.
 
     Best are those that no other is better than by more than TIE_SLACK; among these, if any is
     on the side of the bend asked for, only such.
@@ -119,7 +114,7 @@ def _rank(problem: Problem) -> tuple[Array, Array, Mask]:
 
 
 def _candidates(problem: Problem) -> Array:
-    """Return (N, 10, 2) turns; NaN where a place is outside the box or at infinity."""
+    """Turns `(N, 10, 2)`; NaN where a place is outside the box or at infinity."""
     upper = problem.limits[:, 0:2]
     lower = problem.limits[:, 2:4]
     length_1, length_2 = problem.lengths[:, 0, np.newaxis], problem.lengths[:, 1, np.newaxis]
@@ -139,7 +134,7 @@ def _candidates(problem: Problem) -> Array:
 
 
 def _into(turns: Array, interval: Array) -> Array:
-    """Return each turn moved by whole turns into the interval, as near to 0 as can be, else NaN.
+    """Each turn moved by whole turns into the interval, as near to 0 as can be, else NaN.
 
     turns : (N, K)
     interval : (N, 2), lowest and highest
@@ -153,17 +148,17 @@ def _into(turns: Array, interval: Array) -> Array:
 
 
 def _pick(candidates: Array, gaps: Array, allowed: Mask, cost: Array) -> tuple[Array, Array]:
-    """Return the cheapest allowed candidate (N, 2) and its gap (N,)."""
+    """The cheapest allowed candidate `(N, 2)` and its gap `(N,)`."""
     rows = np.arange(len(candidates))
     index = np.where(allowed, cost, np.inf).argmin(axis=-1)
     return candidates[rows, index], gaps[rows, index]
 
 
 def _same_pose(candidates: Array, turns: Array) -> Mask:
-    """Return (N, K) whether a candidate is the pose `turns` (N, 2), up to whole turns."""
+    """Whether each candidate `(N, K)` is the pose `turns` `(N, 2)`, up to whole turns."""
     return np.all(np.abs(wrap(candidates - turns[:, np.newaxis])) <= SAME_POSE, axis=-1)
 
 
 def _hold_poses(turns: Array, valid: Mask) -> Array:
-    """Return `hold` of both turns (..., F, 2)."""
+    """`hold` of both turns `(..., F, 2)`."""
     return np.stack([hold(turns[..., joint], valid) for joint in (0, 1)], axis=-1)

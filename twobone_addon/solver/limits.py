@@ -18,14 +18,12 @@ class LimitedSolution:
     """Poses within limits, their reach, and what is missing."""
 
     angles: Array
-    """(..., F, 2) radians, as in `TwoBoneSolution` but not wrapped: within the limits as given."""
-
+    """`(..., F, 2)` radians, as in `TwoBoneSolution` but not wrapped: within the limits as given."""
     reach: Codes
-    """(..., F) int8 of `Reach`; out of reach is TOO_NEAR where the tip stays farther out than
+    """`(..., F)` int8 of `Reach`; out of reach is TOO_NEAR where the tip stays farther out than
     the target, else TOO_FAR."""
-
     tip_distances: Array
-    """(..., F), from the tip to the target; 0 where the target is no finite point."""
+    """`(..., F)`, from the tip to the target; 0 where the target is no finite point."""
 
 
 def solve_two_bone_limited(
@@ -85,7 +83,7 @@ def _broadcast(
     rest: ArrayLike,
     limits: Array,
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """Return every input as an array that has all the frames."""
+    """Every input as an array that has all the frames."""
     targets = np.asarray(targets, dtype=np.float64)
     shape = targets.shape[:-1]
     return (
@@ -104,7 +102,7 @@ def _judge(
     lengths: Array,
     tolerance: float,
 ) -> Codes:
-    """Return (..., F) int8 of `Reach`, never DEGENERATE."""
+    """`(..., F)` int8 of `Reach`, never DEGENERATE."""
     tip_x = lengths[..., 0] + lengths[..., 1] * np.cos(angles[..., 1])
     tip_y = lengths[..., 1] * np.sin(angles[..., 1])
     outside = np.where(np.hypot(tip_x, tip_y) > distances, Reach.TOO_NEAR, Reach.TOO_FAR)

@@ -10,13 +10,13 @@ from .two_bone import solve_two_bone
 
 
 def mid_joint(targets: ArrayLike, lengths: ArrayLike, bend: ArrayLike) -> Array:
-    """Return the joint between two links whose tip is on the target, or as near as can be.
+    """The joint between two links whose tip is on the target, or as near as can be.
 
     targets : (..., F, 2), relative to the root joint
     lengths : (..., F, 2) or (2,), both >= 0
     bend : scalar or (..., F) of +1 and -1, as in `solve_two_bone`
 
-    Returns (..., F, 2), the same point as forward kinematics of `solve_two_bone` to rounding.
+    Returns `(..., F, 2)`, the same point as forward kinematics of `solve_two_bone` to rounding.
 
     Quilez's circle intersection ("Inverse Kinematics", 2D): from the target's distance, one
     square root and one division, no trigonometry. The radicand is written as a product, as
@@ -36,7 +36,7 @@ def mid_joint(targets: ArrayLike, lengths: ArrayLike, bend: ArrayLike) -> Array:
 
 
 def _intersect_block(block: Block, joints: Array) -> bool:
-    """Fill joints (B, 2); return whether every frame fixes its joint."""
+    """Fill joints `(B, 2)`; return whether every frame fixes its joint."""
     distance = np.hypot(block.x, block.y)
     near, far = ring_limits(block.length_1, block.length_2)
     inside = np.clip(distance, near, far)

@@ -23,19 +23,16 @@ class PlanarSolution:
     """Poses for every frame, and what became of each."""
 
     angles: Array
-    """(..., F, 2) radians, as in `TwoBoneSolution`; within limits, if there are any."""
-
+    """`(..., F, 2)` radians, as in `TwoBoneSolution`; within limits, if there are any."""
     ratio: Array
-    """(..., F), scale of both links; 1 unless stretched."""
-
+    """`(..., F)`, scale of both links; 1 unless stretched."""
     reach: Codes
-    """(..., F) int8 of `Reach`: whether the raw target can be reached at all.
+    """`(..., F)` int8 of `Reach`: whether the raw target can be reached at all.
 
     Softness does not count. Stretch, the distance bounds and the joint limits do.
     """
-
     goals: Array
-    """(..., F, 2), where the tip is to be; the target itself where nothing keeps it away."""
+    """`(..., F, 2)`, where the tip is to be; the target itself where nothing keeps it away."""
 
 
 def solve_planar(
@@ -80,7 +77,7 @@ def solve_planar(
 
 
 def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tuple[Array, Array | None]:
-    """Return the ratio (..., F), and where unscaled tips are to be, None if at the targets."""
+    """The ratio `(..., F)`, and where unscaled tips are to be, None if at the targets."""
     one = np.ones(targets.shape[:-1])
     bounded = options.min_distance > 0 or options.max_distance > 0
     if options.mode == ReachMode.CLAMP and not bounded:
@@ -106,7 +103,7 @@ def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tup
 
 
 def ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
-    """Return `Reach` of the raw targets, in the ring that stretch widens and bounds narrow."""
+    """`Reach` of the raw targets, in the ring that stretch widens and bounds narrow."""
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     if options.mode == ReachMode.STRETCH:
         near = near * options.compress_min
@@ -125,7 +122,7 @@ def _goals(
     ratio: Array,
     distances: Array | None,
 ) -> Array:
-    """Return the targets moved to where tips can be; the pose's own tip if they are undirected."""
+    """The targets moved to where tips can be; the pose's own tip if they are undirected."""
     spans = target_distances(targets)
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -165,5 +162,5 @@ def _solve_limited(
 
 
 def scaled_tips(angles: Array, lengths: Array, ratio: Array) -> Array:
-    """Return where the tips of poses (..., F, n) are, (..., F, 2), with all links scaled by `ratio` (..., F)."""
+    """Where the tips of poses `(..., F, n)` are, `(..., F, 2)`, with all links scaled by `ratio` `(..., F)`."""
     return ratio[..., np.newaxis] * forward(angles, lengths)[..., -1, :]

@@ -32,7 +32,7 @@ def solve_planar_chain(
     limits: ArrayLike | None = None,
     method: ChainMethod | str = ChainMethod.AUTO,
 ) -> PlanarSolution:
-    """Solve planar chains of n links for targets in the way `options` say; angles are (..., F, n).
+    """Solve planar chains of n links for targets in the way `options` say; angles are `(..., F, n)`.
 
     targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
     lengths : (..., F, n) or (n,), all >= 0
@@ -72,7 +72,7 @@ def solve_planar_chain(
 
 
 def links_with_same_ring(lengths: Array) -> Array:
-    """Return the lengths (..., 2) of two links that reach the same ring as links (..., n) do.
+    """The lengths `(..., 2)` of two links that reach the same ring as links `(..., n)` do.
 
     Joint by joint the reachable disc or ring grows by the next link; in the end its inner radius is what the longest
     link has over all others together, or none (the polygon inequality).
@@ -83,7 +83,7 @@ def links_with_same_ring(lengths: Array) -> Array:
 
 
 def _goals(targets: Array, stand_in: Array, distances: Array | None) -> Array:
-    """Return where unscaled tips are to be, (..., F, 2): in the ring, in the target's direction.
+    """Where unscaled tips are to be, `(..., F, 2)`: in the ring, in the target's direction.
 
     A target on the root joint keeps the last direction; targets that are no points stay as they are.
     """
@@ -98,13 +98,13 @@ def _goals(targets: Array, stand_in: Array, distances: Array | None) -> Array:
 
 
 def _without_whole_turns(limits: Array) -> Array:
-    """Return limits with those of a whole turn or more opened: they forbid nothing, also not to turn on."""
+    """Limits with those of a whole turn or more opened: they forbid nothing, also not to turn on."""
     wide = limits[..., 1] - limits[..., 0] >= WHOLE_TURN
     return np.where(wide[..., np.newaxis], np.array([-np.inf, np.inf]), limits)
 
 
 def _limited_reach(targets: Array, tips: Array, lengths: Array, *, ring: Codes, unmoved: Codes) -> Codes:
-    """Return `Reach` of the raw targets, for tips that may not get as far as the ring allows."""
+    """`Reach` of the raw targets, for tips that may not get as far as the ring allows."""
     gaps = np.hypot(tips[..., 0] - targets[..., 0], tips[..., 1] - targets[..., 1])
     reach = np.where(ring == Reach.REACHED, unmoved, ring)
     reach = np.where(gaps <= REACH_TOLERANCE * lengths.sum(axis=-1), Reach.REACHED, reach)

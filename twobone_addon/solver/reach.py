@@ -34,7 +34,7 @@ def classify(distances: Array, near: Array, far: Array, slack: Array) -> Codes:
     near, far : broadcast against distances, radii of the ring
     slack : broadcast against distances, how far outside the ring still counts as reached
 
-    Returns (..., F) int8 of `Reach`, never DEGENERATE; NaN compares as reached. Should the ring
+    Returns `(..., F)` int8 of `Reach`, never DEGENERATE; NaN compares as reached. Should the ring
     be empty, TOO_FAR goes before TOO_NEAR.
     """
     too_far = distances > far + slack

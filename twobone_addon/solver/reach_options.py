@@ -28,30 +28,21 @@ class ReachOptions:
 
     mode: ReachMode | str = ReachMode.CLAMP
     """A `ReachMode` or its name."""
-
     softness: float = 0.0
     """SOFTEN, STRETCH: fraction of the chain length that is softened at the far limit, 0 to 1."""
-
     softness_near: float = 0.0
     """SOFTEN, STRETCH: the same at the folded limit."""
-
     stretch_start: float = 1.0
     """STRETCH: fraction of the chain length at which stretching begins, 0 to 1."""
-
     stretch_max: float = np.inf
     """STRETCH: largest scale of the links, at least 1."""
-
     compress_min: float = 1.0
     """STRETCH: smallest scale of the links, above 0 and at most 1; 1 does not shrink them."""
-
     min_distance: float = 0.0
     """Keep the tip at least this far from the root joint (0 = off)."""
-
     max_distance: float = 0.0
     """Keep the tip at most this far from the root joint (0 = off)."""
-
     limits: ArrayLike | None = None
-    """(4,) or broadcast against (..., F, 4): joint limits as in `solve_two_bone_limited`."""
-
+    """`(4,)` or broadcast against `(..., F, 4)`: joint limits as in `solve_two_bone_limited`."""
     tolerance: float = ROUNDING_SLACK
     """How far off, relative to the chain length, still counts as reached."""

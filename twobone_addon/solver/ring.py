@@ -19,7 +19,7 @@ BLOCK_SIZE = 8192
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One stretch of frames of a problem; each array is (B,) or 0-d where it is constant."""
+    """One stretch of frames of a problem; each array is `(B,)` or 0-d where it is constant."""
 
     frames: slice
     x: Array
@@ -38,25 +38,23 @@ class Triangle:
 
     inside: Array
     """The distance, clamped."""
-
     near: Array
     far: Array
 
     straightness: Array
     """sqrt(inside^2 - near^2) / far, 0 when folded."""
-
     foldedness: Array
     """sqrt(far^2 - inside^2) / far, 0 when straight; over straightness it is tan(|angle 2| / 2)."""
 
 
 def target_distances(targets: Array) -> Array:
-    """Return (..., F), how far targets (..., F, 2) are from the root joint; infinite if beyond float64."""
+    """How far `(..., F)` targets `(..., F, 2)` are from the root joint; infinite if beyond float64."""
     with np.errstate(over="ignore"):
         return np.hypot(targets[..., 0], targets[..., 1])
 
 
 def ring_limits(length_1: Array, length_2: Array) -> tuple[Array, Array]:
-    """Return the inner and outer radius of the reachable ring, shaped like the lengths."""
+    """The inner and outer radius of the reachable ring, shaped like the lengths."""
     return np.abs(length_1 - length_2), length_1 + length_2
 
 

@@ -45,19 +45,16 @@ class SoftZone:
 
     start: Array
     """Target distance at which softening begins."""
-
     end: Array
     """Target distance from which on the chain is exactly straight, or folded."""
-
     turn: Array
     """Radians that the knee has still to turn at `start`."""
-
     travel: Array
     """Distance per radian; the knee's speed is at most 1 / travel times the target's."""
 
 
 def far_zone(lengths: ArrayLike, softness: ArrayLike) -> SoftZone:
-    """Return where and how a chain eases into being straight.
+    """Where and how a chain eases into being straight.
 
     lengths : (..., 2)
     softness : broadcast against (...), fraction of the chain length before the limit, 0 to 1
@@ -74,7 +71,7 @@ def far_zone(lengths: ArrayLike, softness: ArrayLike) -> SoftZone:
 
 
 def near_zone(lengths: ArrayLike, softness_near: ArrayLike) -> SoftZone:
-    """Return where and how a chain eases into being folded; the mirror of `far_zone`."""
+    """Where and how a chain eases into being folded; the mirror of `far_zone`."""
     lengths = np.asarray(lengths, dtype=np.float64)
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     start = np.minimum(near + np.asarray(softness_near) * far, _parting(near, far))
@@ -90,14 +87,14 @@ def soften(
     softness: ArrayLike,
     softness_near: ArrayLike = 0.0,
 ) -> Array:
-    """Return how far from the root joint the tip is for targets at these distances.
+    """How far from the root joint the tip is for targets at these distances.
 
     distances : (..., F), >= 0
     lengths : (..., F, 2) or (2,)
     softness, softness_near : scalar or (..., F), 0 to 1, fractions of the chain length over
         which the chain eases into the far and the folded limit; 0 clamps hard
 
-    Returns (..., F), within the ring, never beyond the target on the far side nor nearer than
+    Returns `(..., F)`, within the ring, never beyond the target on the far side nor nearer than
     the target on the folded side. The curve is described at the top of this file. Infinite
     distances are beyond the end; NaN stays NaN.
     """
@@ -119,7 +116,7 @@ def soften(
 
 
 def _remaining_turn(passed: Array, zone: SoftZone) -> Array:
-    """Return the radians to straight (folded) after the target has gone `passed` into a zone."""
+    """The radians to straight (folded) after the target has gone `passed` into a zone."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         turned = passed / zone.travel
     # A zone without width is passed at once.
@@ -127,17 +124,17 @@ def _remaining_turn(passed: Array, zone: SoftZone) -> Array:
 
 
 def _parting(near: Array, far: Array) -> Array:
-    """Return the distance at which the knee turns slowest: the geometric mean of the limits."""
+    """The distance at which the knee turns slowest: the geometric mean of the limits."""
     return np.sqrt(near) * np.sqrt(far)
 
 
 def _turn(passing: Array, staying: Array) -> Array:
-    """Return how far the knee is from a limit; 0 for a chain that has no length."""
+    """How far the knee is from a limit; 0 for a chain that has no length."""
     return np.nan_to_num(2.0 * np.arctan2(passing, staying))
 
 
 def _travel(triangle: Triangle) -> Array:
-    """Return |d distance / d angle 2|, the double area of the triangle over its third side."""
+    """|d distance / d angle 2|, the double area of the triangle over its third side."""
     with np.errstate(divide="ignore", invalid="ignore"):
         slant = triangle.straightness * triangle.far / triangle.inside
     # Only equal links can meet at distance 0, and with them straightness * far = distance.

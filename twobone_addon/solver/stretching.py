@@ -25,7 +25,7 @@ def stretch_ratio(
     softness: float = 0.0,
     softness_near: float = 0.0,
 ) -> tuple[Array, Array]:
-    """Return how much to scale both links, and where the unscaled chain's tip is to be.
+    """How much to scale both links, and where the unscaled chain's tip is to be.
 
     distances : (..., F), of the target from the root joint
     lengths : (..., F, 2) or (2,)
@@ -34,7 +34,7 @@ def stretch_ratio(
     compress_min : smallest ratio, > 0 and <= 1; at 1 the chain does not shrink
     softness, softness_near : as in `soften`
 
-    Returns (ratio, reduced), both (..., F): knee angle and direction are solved with the given
+    Returns (ratio, reduced), both `(..., F)`: knee angle and direction are solved with the given
     lengths for the distance `reduced`, and the tip is then at ratio * reduced. That is the
     target's distance, except where the ratio is at a bound: there the tip stays behind as in
     soft reach. The ratio is continuous, its slope too but for the bounds, and 1 between the

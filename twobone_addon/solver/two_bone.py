@@ -16,10 +16,9 @@ class TwoBoneSolution:
     """Poses that bring the tip to the target, or as near to it as the links allow."""
 
     angles: Array
-    """(..., F, 2) radians: direction of link 1 from u, and link 2 relative to link 1."""
-
+    """`(..., F, 2)` radians: direction of link 1 from u, and link 2 relative to link 1."""
     reach: Codes
-    """(..., F) int8 of `Reach`."""
+    """`(..., F)` int8 of `Reach`."""
 
 
 def solve_two_bone(
@@ -72,7 +71,7 @@ def solve_two_bone(
 
 
 def _solve_block(block: Block, tolerance: float, angles: Array, reach: Codes) -> bool:
-    """Fill angles (B, 2) and reach (B,); return whether every frame fixes both angles."""
+    """Fill angles `(B, 2)` and reach `(B,)`; return whether every frame fixes both angles."""
     span = np.hypot(block.x, block.y)
     distance = span if block.distance is None else block.distance
     triangle = measure(distance, block.length_1, block.length_2)

@@ -99,7 +99,6 @@ class ChainReport:
     """Frames at which the plane was undecided and taken from another frame."""
     notes: list[str] = field(default_factory=list)
     """Sentences a person should read: what limits or alters the result."""
-
     action: str = ""
     """The action that the armature plays with these keys; empty where it plays none."""
     visible: Visible | None = None

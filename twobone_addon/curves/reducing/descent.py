@@ -35,7 +35,7 @@ TINY = np.finfo(float).tiny
 def descended(fits: Fits, shapes: Array) -> tuple[Array, Array]:
     """From the start `shapes : (B, S, 4, K)` the first found that keep the tolerance, or the best found.
 
-    Beside them how much of the tolerance each segment needs, (B, S): measured where that is at most about 1, at first
+    Beside them how much of the tolerance each segment needs, `(B, S)`: measured where that is at most about 1, at first
     order where it is far above.
     """
     descent = _Descent(fits, shapes)
@@ -51,18 +51,18 @@ class _Found:
     """What is remembered of each of b fits that go on."""
 
     shapes: Array
-    """(b, S, 4, K)"""
+    """`(b, S, 4, K)`"""
     trace: Trace
     lowest: Array
-    """(b,) lowest peak so far."""
+    """`(b,)` lowest peak so far."""
     aim: Array
-    """(b,) peak at which it is worth measuring."""
+    """`(b,)` peak at which it is worth measuring."""
     damping: Array
-    """(b,)"""
+    """`(b,)`"""
     steps: Array
-    """(b,) taken in this phase."""
+    """`(b,)` taken in this phase."""
     levelling: Mask
-    """(b,) whether the second phase has begun."""
+    """`(b,)` whether the second phase has begun."""
 
     def some(self, rows: Array) -> "_Found":
         """Those of some fits."""
@@ -102,7 +102,7 @@ class _Descent:
             self.fits, self.rows, self.now = self.fits.some(going), rows[going], now.some(going)
 
     def _hopeless(self, peak: Array) -> Mask:
-        """Which fits (b,) will not become good any more; those that have had all their steps are levelled from now on."""
+        """Which fits `(b,)` will not become good any more; those that have had all their steps are levelled from now on."""
         now = self.now
         over = ~now.levelling & (now.steps >= len(HOPES))
         now.levelling |= over

@@ -9,9 +9,9 @@ import numpy as np
 from ...array_types import Array, Indices
 
 Drift: TypeAlias = Callable[[Array, Indices], Array]
-"""drift(values (M, K), indices (M,)) -> (M,) or (M, P): distances of the tip, or of P points such as tip and middle joint,
-in world units, between the pose of these channel values and the motion's own pose at the samples of these indices. Must
-be 0 for the motion's own values."""
+"""`drift(values, indices)` of `(M, K)` and `(M,)` gives `(M,)` or `(M, P)`: distances of the tip, or of P points such as tip
+and middle joint, in world units, between the pose of these channel values and the motion's own pose at the samples of these
+indices. Must be 0 for the motion's own values."""
 
 FINER = 2
 """Samples of `with_halves` for each one of the motion."""
@@ -43,26 +43,26 @@ class Motion:
     values: Array
     """`(N, K)` channel values, continuous."""
     drift: Drift
-    """Distances of P points from where they should be, (M, P)."""
+    """Distances of P points from where they should be, `(M, P)`."""
     tolerance: Array
     """`(N,)` > 0: how far each point may drift at each sample, in world units."""
     feeling: Array
     """`(Q, P, K, K)` of every `FEELING_STRIDE`-th sample: `change @ feeling @ change` is the square of a point's move as a
     share of the tolerance, at first order."""
     ends: tuple[Array | None, Array | None] = (None, None)
-    """Slopes (K,) that the curves are to have at the first and the last sample, where that is known."""
+    """Slopes `(K,)` that the curves are to have at the first and the last sample, where that is known."""
 
     def shares(self, values: Array, indices: Indices) -> Array:
-        """The largest drift (M,) of `values : (M, K)` at samples `indices : (M,)`, as a share of the tolerance."""
+        """The largest drift `(M,)` of `values : (M, K)` at samples `indices : (M,)`, as a share of the tolerance."""
         return self.drift(values, indices).max(axis=-1) / self.tolerance[indices]
 
     def felt(self, indices: Indices) -> Array:
-        """The linearised drift (..., P, K, K) at samples `indices : (...)`."""
+        """The linearised drift `(..., P, K, K)` at samples `indices : (...)`."""
         return self.feeling[np.minimum((indices + FEELING_STRIDE // 2) // FEELING_STRIDE, len(self.feeling) - 1)]
 
 
 def in_portions(drift: Drift) -> Drift:
-    """The same drift, always (M, P), asked for a bounded number of samples at once."""
+    """The same drift, always `(M, P)`, asked for a bounded number of samples at once."""
 
     def measured(values: Array, indices: Indices) -> Array:
         found = [drift(values[part], indices[part]) for part in portions(len(values))]
@@ -97,7 +97,7 @@ def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, Array
 
 
 def halfway(samples: Array) -> Array:
-    """Values (N - 1, K) halfway between neighbouring samples (N, K), by a cubic that does not look across corners.
+    """Values `(N - 1, K)` halfway between neighbouring samples `(N, K)`, by a cubic that does not look across corners.
 
     Of the cubics through the four samples around, the four before and the four after, that with the smallest third
     difference is taken, per channel (the choice of ENO schemes, Harten et al. 1987). With fewer than four samples,

@@ -35,7 +35,7 @@ class Trace:
 
     @property
     def peaks(self) -> Array:
-        """(B,) the worst linearised drift."""
+        """`(B,)` the worst linearised drift."""
         return np.sqrt(self.squares.max(axis=(1, 2)))
 
     def some(self, rows: Array) -> "Trace":
@@ -66,13 +66,13 @@ class Fits:
     share: Array
     """`(B, n, 1)` share of the segment's time."""
     duration: Array
-    """(B, n, 1)"""
+    """`(B, n, 1)`"""
     ends: tuple[Array, Array]
     """`(B, n, K)` values at the segment's two keys."""
     wanted: Array
-    """(B, n, K)"""
+    """`(B, n, K)`"""
     feeling: Array
-    """(B, n, P, K, K)"""
+    """`(B, n, P, K, K)`"""
 
     @classmethod
     def of(cls, motion: Motion, bounds: Indices, free: Mask) -> "Fits":
@@ -114,7 +114,7 @@ class Fits:
         return replace(self, **parts)
 
     def start_shapes(self, slopes: Array) -> Array:
-        """Shapes (B, 1, 4, K) with handles at thirds.
+        """Shapes `(B, 1, 4, K)` with handles at thirds.
 
         The free slopes by plain least squares in the channels: linear, so at once; the others as in `slopes : (B, 1, 2, K)`.
         Where there is no sample between the keys, a straight line.
@@ -138,7 +138,7 @@ class Fits:
         return shapes
 
     def measured(self, rows: Array, shapes: Array) -> Array:
-        """The true worst drift (b, S) of each segment of some fits, over all its samples."""
+        """The true worst drift `(b, S)` of each segment of some fits, over all its samples."""
         if not len(shapes):
             return np.empty(shapes.shape[:2])
         flat = self.bounds[rows].reshape(-1, 2)

@@ -32,7 +32,7 @@ class Segment:
     last: int
     """Sample at which it ends."""
     shape: Array
-    """(4, K): slope at the start (value per frame), reach of the handle there (share of the segment's time); at the end."""
+    """`(4, K)`: slope at the start (value per frame), reach of the handle there (share of the segment's time); at the end."""
     worst: float
     """Largest drift as a share of the tolerance; the segment is good if this is at most 1."""
 
@@ -44,7 +44,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A segment to be fitted, from sample to sample, and the slopes (K,) that it is to have."""
+    """A segment to be fitted, from sample to sample, and the slopes `(K,)` that it is to have."""
 
     first: int
     last: int

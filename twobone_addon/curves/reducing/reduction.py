@@ -191,7 +191,7 @@ def _reduction(motion: Motion, segments: list[Segment]) -> Reduction:
 
 
 def _handles(frames: Array, values: Array, slopes: Array, lengths: Array) -> Array:
-    """Handles (M, K, 2) that reach `lengths : (M, K)` frames from their keys, along `slopes : (M, K)`."""
+    """Handles `(M, K, 2)` that reach `lengths : (M, K)` frames from their keys, along `slopes : (M, K)`."""
     return np.stack([frames[:, None] + lengths, values + slopes * lengths], axis=-1)
 
 
@@ -201,7 +201,7 @@ def _single_key(times: Array, values: Array, drift: Drift) -> Reduction:
 
 
 def _stored_drifts(motion: Motion, reduction: Reduction) -> Array:
-    """The worst drift (P,) of each point at the samples, with all that Blender stores in its single precision."""
+    """The worst drift `(P,)` of each point at the samples, with all that Blender stores in its single precision."""
     stored = [
         Keys(*(array.astype(np.float32).astype(float) for array in (curve.frames, curve.values, curve.left, curve.right)))
         for curve in (reduction.curve(channel) for channel in range(reduction.values.shape[1]))

@@ -7,7 +7,7 @@ from ..bezier import bernstein, parameters_at
 from .drift import FINER, Motion
 
 SLOPES, REACHES = (0, 2), (1, 3)
-"""A shape is (4, K): slope at the start (value per frame), reach of the handle there (share of the segment's time), and
+"""A shape is `(4, K)`: slope at the start (value per frame), reach of the handle there (share of the segment's time), and
 the same at the end."""
 THIRD = 1.0 / 3.0
 
@@ -20,7 +20,7 @@ LONG = 64
 
 
 def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
-    """The largest drift (B,) of each segment from sample `first` to `last : (B,)`, as a share of the tolerance.
+    """The largest drift `(B,)` of each segment from sample `first` to `last : (B,)`, as a share of the tolerance.
 
     shapes : (B, 4, K)
     """
@@ -42,6 +42,6 @@ def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -
 
 
 def controls(start: Array, end: Array, duration: Array, shapes: Array) -> Array:
-    """Values (..., 4, K) of a segment's two keys and, between them, its two handles."""
+    """Values `(..., 4, K)` of a segment's two keys and, between them, its two handles."""
     out, back = (shapes[..., slope, :] * shapes[..., reach, :] * duration for slope, reach in zip(SLOPES, REACHES, strict=True))
     return np.stack([start, start + out, end - back, end], axis=-2)

@@ -32,13 +32,13 @@ DAMPING = 1e-9
 
 
 def draw_out(chain: ChainProblem, path: Array, jumps: Mask) -> Array:
-    """Return `path` with the motion of each jump spread over the frames around it.
+    """`path` with the motion of each jump spread over the frames around it.
 
     chain : one chain, a problem per frame
     path : (n, F), radians, continuous but for the jumps
     jumps : (F - 1,) bool, the steps that are too long
 
-    Returns (n, F), inside the limits. Frames far from every jump are as they were.
+    Returns `(n, F)`, inside the limits. Frames far from every jump are as they were.
     """
     if not jumps.any():
         return path
@@ -54,7 +54,7 @@ def draw_out(chain: ChainProblem, path: Array, jumps: Mask) -> Array:
 
 
 def _near(jumps: Mask, frames: int) -> Array:
-    """Return which frames (F,) are near enough to a jump to help."""
+    """Which frames `(F,)` are near enough to a jump to help."""
     at_jump = np.flatnonzero(jumps)
     changes = np.zeros(frames + 1, dtype=int)
     np.add.at(changes, np.maximum(at_jump + 1 - REACH_OF_A_JUMP, 0), 1)
@@ -63,7 +63,7 @@ def _near(jumps: Mask, frames: int) -> Array:
 
 
 def _half(chain: ChainProblem, half: Array, frames: int) -> tuple[Array, ChainProblem, Array, Array]:
-    """Return every second frame with its problems and the frames beside it."""
+    """Every second frame with its problems and the frames beside it."""
     before, after = half - 1, half + 1
     # At an end of the range there is one neighbour only, which then counts twice.
     before = np.where(before < 0, after, before)
@@ -72,7 +72,7 @@ def _half(chain: ChainProblem, half: Array, frames: int) -> tuple[Array, ChainPr
 
 
 def _pull(part: ChainProblem, here: Array, middle: Array) -> Array:
-    """Return poses (n, P) nearer to `middle` with their tips kept, or `here` where there is none."""
+    """Poses `(n, P)` nearer to `middle` with their tips kept, or `here` where there is none."""
     wish = np.clip(OVER_RELAXATION * (middle - here), -LONGEST_PULL, LONGEST_PULL)
     left = part.distances(here)
     there = _keep_tip(part, here, wish)

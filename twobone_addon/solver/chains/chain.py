@@ -47,14 +47,12 @@ class ChainSolution:
     """Poses that bring the tips to their targets, or as near to them as links and limits allow."""
 
     angles: Array
-    """(..., F, n) radians: direction of link 1 from u, then each link relative to the one before."""
-
+    """`(..., F, n)` radians: direction of link 1 from u, then each link relative to the one before."""
     reach: Codes
-    """(..., F) int8 of `Reach`; out of reach is TOO_NEAR where the tip stays farther out than
+    """`(..., F)` int8 of `Reach`; out of reach is TOO_NEAR where the tip stays farther out than
     the target, else TOO_FAR."""
-
     distances: Array
-    """(..., F), from the tip to the target; 0 where the frame is DEGENERATE."""
+    """`(..., F)`, from the tip to the target; 0 where the frame is DEGENERATE."""
 
 
 def solve_chain(
@@ -103,7 +101,7 @@ def solve_chain(
 
 
 def _solve(request: ChainRequest, method: ChainMethod, tolerance: float) -> Array:
-    """Return the poses, (n, C * F): by the closed forms where there are two links, else by the method."""
+    """The poses, `(n, C * F)`: by the closed forms where there are two links, else by the method."""
     problem = request.to_problem()
     frames, links = request.readable.shape[-1], request.lengths.shape[-1]
     if method == ChainMethod.CCD:
@@ -117,7 +115,7 @@ def _solve(request: ChainRequest, method: ChainMethod, tolerance: float) -> Arra
 
 
 def _hold_poses(request: ChainRequest, angles: Array) -> Array:
-    """Return angles (..., F, n) with the frames that cannot be read holding the pose before, all within the limits."""
+    """Angles `(..., F, n)` with the frames that cannot be read holding the pose before, all within the limits."""
     if not request.readable.all():
         held = np.moveaxis(hold(np.moveaxis(angles, -1, 0), request.readable), 0, -1)
         any_readable = np.any(request.readable, axis=-1, keepdims=True)
@@ -127,7 +125,7 @@ def _hold_poses(request: ChainRequest, angles: Array) -> Array:
 
 
 def _judge(request: ChainRequest, angles: Array, tolerance: float) -> ChainSolution:
-    """Return the poses with what they achieve."""
+    """The poses with what they achieve."""
     tips = forward(angles, request.lengths)[..., -1, :]
     left = request.targets - tips
     distances = np.where(request.readable, np.hypot(left[..., 0], left[..., 1]), 0.0)

@@ -34,7 +34,7 @@ def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
 
     angles : (n, P), inside the limits; tips not on their targets
 
-    Returns the poses (n, P), inside the limits, and the distances left (P,), never greater than
+    Returns the poses `(n, P)`, inside the limits, and the distances left `(P,)`, never greater than
     before. For links without limits the minimum is the straight chain, or the folded one.
     """
     angles = angles.copy()
@@ -60,7 +60,7 @@ def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
 
 
 def _is_closer(part: ChainProblem, before: Array, after: Array) -> Mask:
-    """Return (P,) whether the second arms bring the tip nearer to the target than the first.
+    """`(P,)` whether the second arms bring the tip nearer to the target than the first.
 
     The difference of the squared distances, factored: comparing the distances themselves would
     lose the tip's small moves beside a target that is far away.
@@ -70,7 +70,7 @@ def _is_closer(part: ChainProblem, before: Array, after: Array) -> Mask:
 
 
 def _newton_step(part: ChainProblem, here: Array, arms: Array, damping: Array) -> tuple[Array, Array]:
-    """Return one turn (n, P) downhill, and the steepest slope (P,) before it."""
+    """One turn `(n, P)` downhill, and the steepest slope `(P,)` before it."""
     arm_u, arm_v = arms
     left_u, left_v = residuals = part.residuals(arms)
     gradient = arm_v * left_u - arm_u * left_v
@@ -87,7 +87,7 @@ def _newton_step(part: ChainProblem, here: Array, arms: Array, damping: Array) -
 
 
 def _second_derivative(arms: Array, residuals: Array, is_free: Mask) -> Array:
-    """Return the second derivative of half the squared distance by the free angles, (P, n, n)."""
+    """The second derivative of half the squared distance by the free angles, `(P, n, n)`."""
     count = arms.shape[1]
     farther = np.maximum.outer(np.arange(count), np.arange(count))
     along = (arms * residuals[:, np.newaxis]).sum(axis=0).T

@@ -27,7 +27,7 @@ def coordinate_descent(problem: ChainProblem, starts: Array, tolerance: float) -
     starts : (n, P), inside the limits
     tolerance : distance, relative to the chain length, at which a chain has arrived
 
-    Returns poses (n, P), inside the limits, and the distances left (P,).
+    Returns poses `(n, P)`, inside the limits, and the distances left `(P,)`.
     """
     angles = starts.copy()
     distances = problem.distances(angles)
@@ -43,7 +43,7 @@ def coordinate_descent(problem: ChainProblem, starts: Array, tolerance: float) -
 
 
 def _sweep(part: ChainProblem, angles: Array) -> Array:
-    """Return poses (n, P) after one turn of every joint, the last one first."""
+    """Poses `(n, P)` after one turn of every joint, the last one first."""
     for joint in reversed(range(len(angles))):
         arms = part.arms(angles)
         arm_u, arm_v = arms[:, joint]

@@ -51,7 +51,7 @@ def bounded_step(
     damping: Array,
     wish: Array,
 ) -> Array:
-    """Return the turn of every joint that best moves the tip by `residuals`.
+    """The turn of every joint that best moves the tip by `residuals`.
 
     arms : (2, n, P), see `ChainProblem.arms`
     residuals : (2, P), the wanted move of the tip
@@ -59,7 +59,7 @@ def bounded_step(
     damping : (P,) > 0, added to both diagonal entries of the 2 x 2 matrix
     wish : (n, P), the turn each joint would take if the tip did not matter
 
-    Returns (n, P), within `room`. Joints that hit a limit stay on it for the rest of the step.
+    Returns `(n, P)`, within `room`. Joints that hit a limit stay on it for the rest of the step.
     """
     steps = np.empty_like(wish)
     given = wish
@@ -88,7 +88,7 @@ def _damped_step(
     given: Array,
     is_free: Mask,
 ) -> Array:
-    """Return `given` (n, P) plus the least turn of the free joints that moves the tip right."""
+    """`given` `(n, P)` plus the least turn of the free joints that moves the tip right."""
     arm_u, arm_v = arms
     free_u, free_v = arm_u * is_free, arm_v * is_free
     uu = (free_v * arm_v).sum(axis=0) + damping
@@ -107,7 +107,7 @@ def descend(problem: ChainProblem, angles: Array, steps: int = DESCENT_STEPS) ->
 
     angles : (n, P), inside the limits
 
-    Returns the poses (n, P), inside the limits, and the distances left (P,). The distance never
+    Returns the poses `(n, P)`, inside the limits, and the distances left `(P,)`. The distance never
     grows. A pose may get stuck where no small turn helps; that is what `chain_search` is for.
     """
     angles = angles.copy()
@@ -149,7 +149,7 @@ def relax(problem: ChainProblem, angles: Array) -> Array:
 
     angles : (n, P), inside the limits, tips on their targets
 
-    Returns (n, P), where the deviation of the angles after the first from the preferred ones
+    Returns `(n, P)`, where the deviation of the angles after the first from the preferred ones
     has a local minimum. The first joint has no preference: it only aims, so that an unlimited
     chain takes the same shape for a distance whatever the direction of the target. Poses that
     lose their target on the way are returned as they came.
@@ -169,7 +169,7 @@ def relax(problem: ChainProblem, angles: Array) -> Array:
 
 
 def _relaxing_turn(part: ChainProblem, here: Array, wish: Array) -> Array:
-    """Return one turn (n, P) towards `wish` that keeps the tip, shortened where it is long."""
+    """One turn `(n, P)` towards `wish` that keeps the tip, shortened where it is long."""
     wish = np.clip(wish, -LONGEST_RELAXING_STEP, LONGEST_RELAXING_STEP)
     wish[0] = 0.0
     arms = part.arms(here)

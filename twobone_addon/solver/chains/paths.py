@@ -52,7 +52,7 @@ COST_OF_MISSING = 1e3
 
 
 def agree_over_time(problem: ChainProblem, angles: Array, distances: Array, frames: int) -> tuple[Array, Array]:
-    """Return the poses with whole turns and avoidable jumps between frames removed.
+    """The poses with whole turns and avoidable jumps between frames removed.
 
     problem : C chains of `frames` frames each, the frames of a chain next to each other
     angles, distances : (n, C * frames) and (C * frames,), each frame's own solution
@@ -71,7 +71,7 @@ def agree_over_time(problem: ChainProblem, angles: Array, distances: Array, fram
 
 
 def unwrap(problem: ChainProblem, angles: Array, frames: int) -> Array:
-    """Return angles (n, C * frames), those of unlimited joints moved by whole turns.
+    """Angles (n, C * frames), those of unlimited joints moved by whole turns.
 
     Each frame is brought within half a turn of the one before, the first of its preferred pose.
     """
@@ -85,12 +85,12 @@ def unwrap(problem: ChainProblem, angles: Array, frames: int) -> Array:
 
 
 def _turns_freely(problem: ChainProblem) -> Mask:
-    """Return (n, P) whether a joint has no limit, so that a whole turn changes nothing."""
+    """Whether each joint `(n, P)` has no limit, so that a whole turn changes nothing."""
     return np.isinf(problem.lower) & np.isinf(problem.upper)
 
 
 def find_jumps(problem: ChainProblem, angles: Array, frames: int) -> Mask:
-    """Return which steps (C, frames - 1) of each chain neither target nor preferred pose explain."""
+    """Which steps (C, frames - 1) of each chain neither target nor preferred pose explain."""
     by_chain = (len(angles), -1, frames)
     steps = np.abs(np.diff(angles.reshape(by_chain), axis=2)).max(axis=0)
     moves = np.diff(problem.targets.reshape(2, -1, frames), axis=2)
@@ -103,13 +103,13 @@ def find_jumps(problem: ChainProblem, angles: Array, frames: int) -> Mask:
 
 
 def asked_flips(problem: ChainProblem, frames: int) -> Mask:
-    """Return at which steps (C, frames - 1) the asked side changes: there a jump is wanted."""
+    """At which steps (C, frames - 1) the asked side changes: there a jump is wanted."""
     sides = problem.bend.reshape(-1, frames)
     return sides[:, 1:] != sides[:, :-1]
 
 
 def _replan(chain: ChainProblem, path: Array, distances: Array) -> Array:
-    """Return the smoothest path (n, F) found for one chain."""
+    """The smoothest path `(n, F)` found for one chain."""
     poses, left = branches(chain)
     poses = np.concatenate([path[np.newaxis], poses])
     left = np.concatenate([distances[np.newaxis], left])
@@ -120,19 +120,19 @@ def _replan(chain: ChainProblem, path: Array, distances: Array) -> Array:
 
 
 def _draw_out_jumps(chain: ChainProblem, path: Array) -> Array:
-    """Return path (n, F) with its jumps spread over the frames around, where that costs no distance."""
+    """Path `(n, F)` with its jumps spread over the frames around, where that costs no distance."""
     jumps = find_jumps(chain, path, chain.size)[0]
     drawn, left = descend(chain, draw_out(chain, path, jumps))
     return np.where(left <= chain.distances(path) + REACHED, drawn, path)
 
 
 def _roughness(chain: ChainProblem, path: Array) -> tuple[int, float]:
-    """Return the number of jumps of a path (n, F), and how much the joints turn in all."""
+    """The number of jumps of a path `(n, F)`, and how much the joints turn in all."""
     return int(find_jumps(chain, path, chain.size).sum()), float((np.diff(path, axis=1) ** 2).sum())
 
 
 def branches(chain: ChainProblem) -> tuple[Array, Array]:
-    """Return solutions of every frame from several starts: poses (K, n, F), distances (K, F)."""
+    """Solutions of every frame from several starts: poses `(K, n, F)`, distances `(K, F)`."""
     mirrored = chain.preferred.copy()
     mirrored[1:] *= -1.0
     fractions = evenly_spread(SPREAD_BRANCHES, chain.lengths.shape[0])
@@ -146,7 +146,7 @@ def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
 
     poses : (K, n, F); left : (K, F), distances
 
-    Returns (n, F). Squared steps are summed, so one big step costs more than many small ones.
+    Returns `(n, F)`. Squared steps are summed, so one big step costs more than many small ones.
     """
     turns_freely = np.asarray(_turns_freely(chain).all(axis=1))
     deviations = poses - chain.preferred
@@ -166,7 +166,7 @@ def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
 
 
 def likeness(chain: ChainProblem, poses: Array) -> Array:
-    """Return how far poses (K, n, F) are bent like the preferred one, (K, F); < 0 where they are turned over.
+    """How far poses `(K, n, F)` are bent like the preferred one, `(K, F)`; < 0 where they are turned over.
 
     Between -1 and 1 for any chain: joint by joint, the sines of both bends.
     """
@@ -176,7 +176,7 @@ def likeness(chain: ChainProblem, poses: Array) -> Array:
 
 
 def cheapest_sequence(per_state: Array, per_step: Array) -> Array:
-    """Return the states (F,) whose summed cost is least: Viterbi's answer by halving.
+    """The states `(F,)` whose summed cost is least: Viterbi's answer by halving.
 
     per_state : (F, K), cost of being in a state
     per_step : (F - 1, K, K), cost of going from a state (row) to the next one (column)

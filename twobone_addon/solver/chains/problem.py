@@ -20,22 +20,17 @@ class ChainProblem:
     """P chains of n links with a target each."""
 
     targets: Array
-    """(2, P), relative to the root joint and to the chain length."""
-
+    """`(2, P)`, relative to the root joint and to the chain length."""
     lengths: Array
-    """(n, P) >= 0; each column sums to 1."""
-
+    """`(n, P)` >= 0; each column sums to 1."""
     lower: Array
-    """(n, P) radians, smallest angle of each joint; -inf where there is no limit."""
-
+    """`(n, P)` radians, smallest angle of each joint; -inf where there is no limit."""
     upper: Array
-    """(n, P) radians, largest angle of each joint; inf where there is no limit."""
-
+    """`(n, P)` radians, largest angle of each joint; inf where there is no limit."""
     preferred: Array
-    """(n, P) radians, inside the limits: the pose to stay near to."""
-
+    """`(n, P)` radians, inside the limits: the pose to stay near to."""
     bend: Array
-    """(P,) of +1 and -1: the side that is asked for."""
+    """`(P,)` of +1 and -1: the side that is asked for."""
 
     @property
     def size(self) -> int:
@@ -43,7 +38,7 @@ class ChainProblem:
         return self.targets.shape[-1]
 
     def take(self, columns: Array | slice) -> "ChainProblem":
-        """Return the problems in `columns`: indices, repeated as often as wanted, or a slice."""
+        """The problems in `columns`: indices, repeated as often as wanted, or a slice."""
         return ChainProblem(
             self.targets[:, columns],
             self.lengths[:, columns],
@@ -54,9 +49,9 @@ class ChainProblem:
         )
 
     def arms(self, angles: Array) -> Array:
-        """Return where the tip is as seen from each joint, for poses `angles` (n, P).
+        """Where the tip is as seen from each joint, for poses `angles` `(n, P)`.
 
-        Returns (2, n, P). The first joint is the root, so `[:, 0]` is the tip itself. Turning
+        Returns `(2, n, P)`. The first joint is the root, so `[:, 0]` is the tip itself. Turning
         joint i moves the tip by its arm turned a quarter: that is the whole Jacobian.
         """
         directions = np.cumsum(angles, axis=0)
@@ -66,25 +61,25 @@ class ChainProblem:
         return np.cumsum(links[:, ::-1], axis=1)[:, ::-1]
 
     def residuals(self, arms: Array) -> Array:
-        """Return the way from the tip to the target, (2, P)."""
+        """The way from the tip to the target, `(2, P)`."""
         return self.targets - arms[:, 0]
 
     def distances(self, angles: Array) -> Array:
-        """Return how far the tip of poses `angles` (n, P) stays from the target, (P,)."""
+        """How far the tip of poses `angles` `(n, P)` stays from the target, `(P,)`."""
         return norm(self.residuals(self.arms(angles)))
 
     def clip(self, angles: Array) -> Array:
-        """Return poses (n, P) with every angle brought inside its limits."""
+        """Poses `(n, P)` with every angle brought inside its limits."""
         return np.minimum(np.maximum(angles, self.lower), self.upper)
 
 
 def norm(vectors: Array) -> Array:
-    """Return the lengths (P,) of plane vectors (2, P)."""
+    """The lengths `(P,)` of plane vectors `(2, P)`."""
     return np.hypot(vectors[0], vectors[1])
 
 
 def into_limits(angles: Array, lower: Array, upper: Array) -> Array:
-    """Return angles (P,) of one joint brought inside its limits.
+    """Angles `(P,)` of one joint brought inside its limits.
 
     The same direction a whole turn away is taken if it is inside; else the nearest limit.
     """

@@ -21,30 +21,25 @@ class ChainRequest:
     """Targets and chains, every array with all frames, every number finite."""
 
     targets: Array
-    """(..., F, 2); where a frame is not readable, what was there before."""
-
+    """`(..., F, 2)`; where a frame is not readable, what was there before."""
     lengths: Array
-    """(..., F, n); where a frame is not readable, what was there before."""
-
+    """`(..., F, n)`; where a frame is not readable, what was there before."""
     limits: Array
-    """(..., F, n, 2) radians, infinite where there is no limit."""
-
+    """`(..., F, n, 2)` radians, infinite where there is no limit."""
     start: Array
-    """(..., F, n) radians, inside the limits."""
-
+    """`(..., F, n)` radians, inside the limits."""
     bend: Array
-    """(..., F) of +1 and -1."""
-
+    """`(..., F)` of +1 and -1."""
     readable: Mask
-    """(..., F), whether the frame's numbers are finite and its chain has a length."""
+    """`(..., F)`, whether the frame's numbers are finite and its chain has a length."""
 
     @property
     def chain_lengths(self) -> Array:
-        """The sum of the lengths, (..., F)."""
+        """The sum of the lengths, `(..., F)`."""
         return self.lengths.sum(axis=-1)
 
     def to_problem(self) -> ChainProblem:
-        """Return the same without units and joint-major, the frames of a chain side by side."""
+        """The same without units and joint-major, the frames of a chain side by side."""
         preferred = preferred_pose(self.start, self.lengths, self.bend, self.limits)
         return ChainProblem(
             _joint_major(self._targets_beside_root()),
@@ -56,7 +51,7 @@ class ChainRequest:
         )
 
     def _targets_beside_root(self) -> Array:
-        """Return targets (..., F, 2) in chain lengths, each with a direction."""
+        """Targets `(..., F, 2)` in chain lengths, each with a direction."""
         distance = np.hypot(self.targets[..., 0], self.targets[..., 1])
         heading = hold(np.arctan2(self.targets[..., 1], self.targets[..., 0]), distance > 0)
         with np.errstate(over="ignore"):
@@ -64,7 +59,7 @@ class ChainRequest:
         return distance[..., np.newaxis] * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
 
     def from_joint_major(self, angles: Array) -> Array:
-        """Return angles (n, C * F) in the shape of the request, (..., F, n)."""
+        """Angles `(n, C * F)` in the shape of the request, `(..., F, n)`."""
         return angles.T.reshape(self.lengths.shape)
 
 
@@ -95,10 +90,10 @@ def read_request(
 
 
 def _hold_rows(rows: Array, readable: Mask) -> Array:
-    """Return rows (..., F, k) with unreadable frames replaced by the last readable one."""
+    """Rows `(..., F, k)` with unreadable frames replaced by the last readable one."""
     return np.moveaxis(hold(np.moveaxis(rows, -1, 0), readable), 0, -1)
 
 
 def _joint_major(rows: Array) -> Array:
-    """Return rows (..., F, k) as (k, C * F)."""
+    """Rows `(..., F, k)` as `(k, C * F)`."""
     return np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]).T)

@@ -34,18 +34,18 @@ CLEARLY_CLOSER = 1e-9
 
 
 def solve_frames(problem: ChainProblem) -> tuple[Array, Array]:
-    """Return for each problem a pose near the preferred one with the tip nearest to the target.
+    """For each problem a pose near the preferred one with the tip nearest to the target.
 
-    Returns the angles (n, P), inside the limits, and the distances left (P,).
+    Returns the angles `(n, P)`, inside the limits, and the distances left `(P,)`.
     """
     angles, distances = reach_out(problem, problem.preferred)
     return search_elsewhere(problem, angles, distances)
 
 
 def reach_out(problem: ChainProblem, starts: Array) -> tuple[Array, Array]:
-    """Solve from `starts` (n, P): aim the first joint, descend, relax or settle.
+    """Solve from `starts` `(n, P)`: aim the first joint, descend, relax or settle.
 
-    Returns poses (n, P) and distances (P,), each a local minimum.
+    Returns poses `(n, P)` and distances `(P,)`, each a local minimum.
     """
     return _finish(problem, *descend(problem, aim(problem, starts)))
 
@@ -83,7 +83,7 @@ def search_elsewhere(problem: ChainProblem, angles: Array, distances: Array) -> 
 
 
 def least_distances(problem: ChainProblem) -> Array:
-    """Return the distances (P,) that would be left if there were no limits."""
+    """The distances `(P,)` that would be left if there were no limits."""
     from_root = norm(problem.targets)
     inner_radius = 2 * problem.lengths.max(axis=0) - 1.0
     return np.maximum(np.maximum(from_root - 1.0, inner_radius - from_root), 0.0)
@@ -106,7 +106,7 @@ def _restart(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Ar
 
 
 def starting_poses(problem: ChainProblem) -> Array:
-    """Return poses (S, n, P) to start from: in turn from the box and its corners, the nearest first."""
+    """Poses `(S, n, P)` to start from: in turn from the box and its corners, the nearest first."""
     joints = problem.lengths.shape[0]
     inside = _nearest(problem, evenly_spread(SPREAD_POSES, joints))
     corners = _nearest(problem, box_corners(joints))
@@ -116,7 +116,7 @@ def starting_poses(problem: ChainProblem) -> Array:
 
 
 def _nearest(problem: ChainProblem, fractions: Array) -> Array:
-    """Return the `RESTARTS` / 2 poses of the box with the tip nearest to the target, (S, n, P)."""
+    """The `RESTARTS` / 2 poses of the box with the tip nearest to the target, `(S, n, P)`."""
     poses = spread_poses(problem, fractions)
     count, joints, size = poses.shape
     columns = np.broadcast_to(np.arange(size), (count, size)).reshape(-1)
@@ -128,7 +128,7 @@ def _nearest(problem: ChainProblem, fractions: Array) -> Array:
 
 
 def spread_poses(problem: ChainProblem, fractions: Array) -> Array:
-    """Return poses (S, n, P) at `fractions` (S, n) of the way from lower to upper limits.
+    """Poses `(S, n, P)` at `fractions` `(S, n)` of the way from lower to upper limits.
 
     Where a joint has no limit, half a turn from the preferred angle stands for it.
     """
@@ -138,7 +138,7 @@ def spread_poses(problem: ChainProblem, fractions: Array) -> Array:
 
 
 def box_corners(joints: int) -> Array:
-    """Return the corners (S, n) of the unit cube; further joints stay in the middle."""
+    """The corners `(S, n)` of the unit cube; further joints stay in the middle."""
     cornered = min(joints, GREATEST_CORNER_JOINTS)
     corners = np.full((2**cornered, joints), 0.5)
     corners[:, :cornered] = list(itertools.product((0.0, 1.0), repeat=cornered))
@@ -146,7 +146,7 @@ def box_corners(joints: int) -> Array:
 
 
 def evenly_spread(count: int, joints: int) -> Array:
-    """Return `count` points of the R_d sequence in the unit cube, (count, joints)."""
+    """Points `(count, joints)` of the R_d sequence in the unit cube."""
     # The steps are powers of the root of x^(d + 1) = x + 1; the iteration contracts to it.
     root = 1.5
     for _ in range(64):

@@ -19,7 +19,7 @@ CLEAR = 0.25
 
 
 def bend_sides(crosses: Array, products: Array) -> Array:
-    """Return on which side the first bend of a chain is at every frame, (..., F) of +1 and -1.
+    """On which side the first bend of a chain is at every frame, `(..., F)` of +1 and -1.
 
     crosses : (..., F, n - 1), cross product of each link with the next one, > 0 counter-clockwise
     products : (..., F, n - 1), product of their lengths
@@ -41,7 +41,7 @@ def bend_sides(crosses: Array, products: Array) -> Array:
 
 
 def bends_of(angles: Array, lengths: Array) -> tuple[Array, Array]:
-    """Return `crosses` and `products` of poses, both (..., F, n - 1), as `bend_sides` takes them.
+    """`crosses` and `products` of poses, both `(..., F, n - 1)`, as `bend_sides` takes them.
 
     angles, lengths : (..., F, n)
     """

@@ -28,7 +28,7 @@ CLEARLY_NEARER = 1e-9
 
 
 def spring_pose(problem: ChainProblem) -> Array:
-    """Return poses (n, P), inside the limits, whose joints are bent by a common factor so that they reach the distance.
+    """Poses `(n, P)`, inside the limits, whose joints are bent by a common factor so that they reach the distance.
 
     Only the first joint is left as it is preferred, for it aims. A joint that the factor would bring beyond a limit
     stays on it. Targets too far get a straight chain; those too near for the shape, the pose that brings the ends
@@ -51,7 +51,7 @@ def spring_pose(problem: ChainProblem) -> Array:
 
 
 def _bracket(problem: ChainProblem, shape: Array, wanted: Array) -> tuple[Array, Array, Mask]:
-    """Return folds (P,) on both sides of where the distance is `wanted`; where it never is, around its first minimum."""
+    """Folds `(P,)` on both sides of where the distance is `wanted`; where it never is, around its first minimum."""
     count = STEPS_PER_LINK * len(problem.lengths)
     steps = np.linspace(0.0, np.pi, count + 1)
     low, high = np.zeros(problem.size), np.full(problem.size, np.pi)
@@ -71,7 +71,7 @@ def _bracket(problem: ChainProblem, shape: Array, wanted: Array) -> tuple[Array,
 
 
 def _nearest(problem: ChainProblem, shape: Array, low: Array, high: Array) -> Array:
-    """Return the folds (P,) between two at which root and tip are nearest to each other, by golden section."""
+    """The folds `(P,)` between two at which root and tip are nearest to each other, by golden section."""
     for _ in range(NARROWINGS):
         first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         nearer = _spans(problem, shape, first) < _spans(problem, shape, second)
@@ -80,13 +80,13 @@ def _nearest(problem: ChainProblem, shape: Array, low: Array, high: Array) -> Ar
 
 
 def _bends(problem: ChainProblem, shape: Array, folds: Array) -> Array:
-    """Return the angles (n - 1, P) after the first, within the limits; the joint that is bent most by `folds` (P,)."""
+    """The angles `(n - 1, P)` after the first, within the limits; the joint that is bent most by `folds` `(P,)`."""
     bends = 2.0 * np.arctan2(np.sin(0.5 * folds) * shape, np.cos(0.5 * folds))
     return np.minimum(np.maximum(bends, problem.lower[1:]), problem.upper[1:])
 
 
 def _spans(problem: ChainProblem, shape: Array, folds: Array) -> Array:
-    """Return the distances (P,) from root to tip."""
+    """The distances `(P,)` from root to tip."""
     directions = np.cumsum(_bends(problem, shape, folds), axis=0)
     along = problem.lengths[0] + (problem.lengths[1:] * np.cos(directions)).sum(axis=0)
     return np.hypot(along, (problem.lengths[1:] * np.sin(directions)).sum(axis=0))

@@ -12,7 +12,7 @@ little beside what any target inside the reach asks for."""
 
 
 def preferred_pose(start: Array, lengths: Array, bend: Array, limits: Array) -> Array:
-    """Return poses (..., F, n), inside the limits, that a chain is to stay near to.
+    """Poses `(..., F, n)`, inside the limits, that a chain is to stay near to.
 
     start : (..., F, n) radians
     lengths : (..., F, n)
@@ -35,7 +35,7 @@ def preferred_pose(start: Array, lengths: Array, bend: Array, limits: Array) -> 
 
 
 def mirror(angles: Array, lengths: Array) -> Array:
-    """Return poses (..., F, n) mirrored on the line from root to tip."""
+    """Poses `(..., F, n)` mirrored on the line from root to tip."""
     tip = forward(angles, lengths)[..., -1, :]
     mirrored = -angles
     mirrored[..., 0] += 2 * np.arctan2(tip[..., 1], tip[..., 0])
