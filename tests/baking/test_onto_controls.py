@@ -218,7 +218,7 @@ def connect(rig, control):
         (drive, {}, "is driven"),
         (limit, {}, 'Target bone "Foot.L" cannot reach the tip at frame'),
         (limit, {}, 'Mute its constraint "Floor" first.'),
-        (stop_turning, {}, "cannot turn as the bone at the tip does at frame"),
+        (stop_turning, {}, "cannot match the rotation of the bone at the tip at frame"),
         (connect, {}, 'Target bone "Foot.L" is connected to its parent'),
         (None, {"target_bone": "nothing"}, 'Target bone "nothing" is not in armature "Rig"'),
         (None, {"pole_bone": "Foot.L"}, '"Foot.L" cannot be target and pole at once'),
