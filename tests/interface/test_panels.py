@@ -240,3 +240,9 @@ def test_the_redo_panel_shows_what_one_tries_out(leg):
     TWOBONE_OT_bake.draw(operator, sidebar())
     assert {"plane", "bend", "reach", "step"} <= set(layout.properties())
     assert not {"armature", "upper"} & set(layout.properties())
+
+
+@pytest.mark.parametrize("limb, rows", [("NONE", {"limb"}), ("ARM", {"limb", "side"}), ("LEG", {"limb", "side", "toe"})])
+def test_which_limb_it_is_can_be_seen_and_corrected(leg, limb, rows):
+    leg.twobone.chains[0].limb = limb
+    assert set(drawn(setting_panels.TWOBONE_PT_chain).properties()) & {"limb", "side", "toe"} == rows

@@ -23,6 +23,15 @@ class TWOBONE_PT_chain(ChainPanel, bpy.types.Panel):
     group = Group.CHAIN
     without = NOT_STORED | MAIN
 
+    def draw_more(self, _context: bpy.types.Context, chain: Any) -> None:
+        """Draw which limb of the character it is, as Find Limbs found it or as it is corrected here."""
+        column = self.layout.column(align=True)
+        column.prop(chain, "limb", text_ctxt=CONTEXT)
+        if chain.limb != "NONE":
+            column.prop(chain, "side", text_ctxt=CONTEXT)
+        if chain.limb == "LEG":
+            column.prop_search(chain, "toe", chain.id_data.data, "bones")
+
 
 class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
     """What happens near the limits of the reach"""
