@@ -157,6 +157,7 @@ def stairs(bake: Callable[[], None]) -> None:
     bake()
     for side in "LR":
         bones_path("Climber", f"toe.{side}", stage.BLUE, range(1, 97))
+    bpy.data.objects["Ground"].location.z = -0.01  # one of the steps lies where it lay
     bpy.data.objects["Stairs"].data.materials.append(stage.material("Stone", (0.62, 0.64, 0.68), roughness=0.9))
     figure = dress("Climber", LEG | {"toe": (0.03, 0.024)})
     figure += dress("Climber", {"hips": (0.13, 0.11), "chest": (0.12, 0.13)}, "")
