@@ -15,6 +15,7 @@ from twobone_addon.interface.live.following import reasons
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
 from twobone_addon.interface.sidebar import menus, panels, result_panel, setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
+from twobone_addon.scene.versions import curve_bag
 from twobone_addon.settings import OPTIONS
 
 SUBPANELS = (
@@ -165,7 +166,11 @@ def test_how_many_curves_a_bake_writes_or_why_it_cannot(leg, space, scale):
     bpy.context.view_layer.update()
     chain = leg.twobone.chains[0]
     chain.plane_space = space
-    assert any("curves to bake" in text for text in drawn(setting_panels.TWOBONE_PT_keys).texts())
+    (said,) = [text for text in drawn(setting_panels.TWOBONE_PT_keys).texts() if "curves to bake" in text]
+    if scale:
+        bpy.context.scene.frame_end = 3
+        bpy.ops.twobone.bake()
+        assert int(said.split()[0]) == len(curve_bag(leg).fcurves)
     chain.step = 0.0
     assert "Step is 0." in " ".join(drawn(setting_panels.TWOBONE_PT_keys).texts())
 
