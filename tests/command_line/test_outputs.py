@@ -63,7 +63,7 @@ def test_a_report_never_replaces_another_shot(twobone, shot):
 def test_the_shot_never_replaces_what_is_no_shot(twobone, shot):
     (shot.parent / "notes.txt").write_text("keep me")
     words = ["bake", "--file", shot, *LEG, "--save", shot.parent / "notes.txt"]
-    assert_refused(twobone, shot.parent, *words, code=1, hint="no .blend file")
+    assert_refused(twobone, shot.parent, *words, code=1, hint="not a .blend file")
 
 
 def test_no_output_replaces_the_job(twobone, shot):
