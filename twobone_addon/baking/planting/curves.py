@@ -20,9 +20,9 @@ from ..motion.plan_motion import PlanMotion
 from ..plan.planning import ChainPlan
 from ..pose.solving import CurveSamples, solve_curves
 from .feet import moved_leg
-from .keys import Piece, changed_pieces, fitted_keys, held_beside, motion_at, piece_samples
+from .keys import Piece, changed_pieces, fitted_keys, fitted_samples, held_beside, motion_at, piece_samples
 from .planning import PlantingPlan, RootPlan
-from .reducing import reduced_keys
+from .spacing import reduced_keys, with_keys_between
 from .standing import Planted, PlantedLeg
 
 Channel = tuple[str, int]
@@ -51,10 +51,11 @@ class ChannelPieces:
 
 def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> list[ChannelPieces]:
     """The keys of all legs and of the root, which goes along by `travel` `(S, 3)`; of channels that stay as they are, none."""
-    found = [channel for leg in planted.legs for channel in _leg_keys(plan, leg, planted.moves)]
+    found, moves = [], planted.moves
     if plan.root is not None:
-        found += root_keys(plan, plan.root, samples, planted.moves + travel, whole_range=bool(np.any(travel)))
-    return found
+        found = root_keys(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
+        moves = moves + root_drift(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
+    return [*(channel for leg in planted.legs for channel in _leg_keys(plan, leg, moves)), *found]
 
 
 def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> list[ChannelPieces]:
@@ -66,8 +67,10 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> list[Channel
         part = _part(own, present, piece)
         chain = solve_curves(part, motion_at(motion, piece_samples(piece)))
         keys = fitted_keys(chain.curves, plan.frames[piece[0] : piece[1] + 1])
+        pinned = leg.goals.pinned[piece_samples(piece)]
         if plan.settings.keys == "REDUCE":
-            keys = reduced_keys(chain, keys, leg.goals.pinned[piece_samples(piece)], plan.settings.tolerance)
+            keys = reduced_keys(chain, keys, pinned, plan.settings.tolerance)
+        keys = with_keys_between(chain, keys, pinned, leg.before.length)
         solved.append((piece, keys))
     return _channels(plan, leg.before.leg.chain, solved, present)
 
@@ -123,25 +126,40 @@ def root_keys(
     return _channels(plan, plan.legs[0].chain, solved, present)
 
 
+def root_drift(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False) -> Array:
+    """How far `(S, 3)`, world space, the keys of the root lead past where it is to be between the frames."""
+    away = np.zeros((len(plan.samples), 3))
+    curves = _root_curves(plan, root, samples, moves)
+    for piece in changed_pieces(np.any(moves != 0.0, axis=-1), whole_range=whole_range or _is_whole(plan)):
+        rows = piece_samples(piece)
+        for axis, curve in enumerate(curves):
+            away[rows, axis] = fitted_samples(curve.values[rows]) - curve.values[rows]
+    axes = _root_space(plan, root, samples.on(plan.samples))[:, :3, :3]
+    return (axes @ away[..., None])[..., 0]
+
+
 def _root_curves(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array) -> list[CurveSamples]:
-    count = len(plan.samples)
     samples = samples.on(plan.samples)
-    world = samples.every(plan.legs[0].plan.armature_world)
+    space = _root_space(plan, root, samples)
+    if root.bone is None:
+        world = samples.every(plan.legs[0].plan.armature_world)
+        delta = np.zeros(3) if root.delta is None else root.delta
+        group, present = "Object Transforms", solve_linear(space[:, :3, :3], world[:, :3, 3] - space[:, :3, 3]) - delta
+    else:
+        group, present = root.bone.name, every_row(samples[root.channels], len(plan.samples))[:, :3]
+    values = present + solve_linear(space[:, :3, :3], moves)
+    return [CurveSamples(root.path, axis, group, values[:, axis], present[:, axis]) for axis in range(3)]
+
+
+def _root_space(plan: PlantingPlan, root: RootPlan, samples: Samples) -> Array:
+    """World matrices `(n, 4, 4)`, `n` may be 1, of the axes of the root's location: of a bone without where they begin."""
     parent = samples.every(root.parent) if root.parent else None
     if root.bone is None:
-        return _object_curves(root, world, parent, moves)
-    place = np.broadcast_to(parent_transform(root.bone, parent).place, (count, 3, 3))
-    present = every_row(samples[root.channels], count)[:, :3]
-    values = present + solve_linear(world[:, :3, :3] @ place, moves)
-    return [CurveSamples(root.path, axis, root.bone.name, values[:, axis], present[:, axis]) for axis in range(3)]
-
-
-def _object_curves(root: RootPlan, world: Array, parent: Array | None, moves: Array) -> list[CurveSamples]:
-    above = np.eye(4)[None] if parent is None or root.parent_inverse is None else parent @ root.parent_inverse
-    delta = np.zeros(3) if root.delta is None else root.delta
-    present = solve_linear(above[:, :3, :3], world[:, :3, 3] - above[:, :3, 3]) - delta
-    values = present + solve_linear(above[:, :3, :3], moves)
-    return [CurveSamples(root.path, axis, "Object Transforms", values[:, axis], present[:, axis]) for axis in range(3)]
+        return np.eye(4)[None] if parent is None or root.parent_inverse is None else parent @ root.parent_inverse
+    place = np.broadcast_to(parent_transform(root.bone, parent).place, (len(plan.samples), 3, 3))
+    found = samples.every(plan.legs[0].plan.armature_world).copy()
+    found[:, :3, :3] = found[:, :3, :3] @ place
+    return found
 
 
 def _channels(

@@ -99,6 +99,16 @@ def _cubic(values: Array) -> tuple[Array, Array]:
     return leaving, arriving
 
 
+def fitted_samples(values: Array) -> Array:
+    """What the keys that are fitted to samples `(S,)` make of them: between the frames some of it is lost."""
+    leaving, arriving = _cubic(values)
+    found = values.copy()
+    for number, part in enumerate(PARTS, start=1):
+        outer = (1.0 - part) ** 3 * values[:-1:SAMPLES_PER_FRAME] + part**3 * values[SAMPLES_PER_FRAME::SAMPLES_PER_FRAME]
+        found[number::SAMPLES_PER_FRAME] = outer + INNER[number - 1] @ np.stack([leaving, arriving])
+    return found
+
+
 def held_beside(keyed: Keyed, pieces: Sequence[ChannelKeys], ends: Sequence[tuple[float, float]]) -> KeyTable | None:
     """What a channel is to have beside the pieces that are keyed anew: what it has, held by a key beside each piece.
 
