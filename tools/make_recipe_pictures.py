@@ -94,8 +94,8 @@ def strip(
 ) -> None:
     """Moments side by side, the first at the left of a camera that looks from the side or, along X, from the front."""
     for number, (frame, colour) in enumerate(zip(frames, colours, strict=True)):
-        way = Vector()
-        setattr(way, along, gap * (number - (len(frames) - 1) / 2.0))
+        way = [0.0, 0.0, 0.0]
+        way["xyz".index(along)] = gap * (number - (len(frames) - 1) / 2.0)
         leave(solids, frame, colour, way)
     put_away(solids)
 
@@ -158,7 +158,7 @@ def stairs(bake: Callable[[], None]) -> None:
     for side in "LR":
         bones_path("Climber", f"toe.{side}", stage.BLUE, range(1, 97))
     bpy.data.objects["Ground"].location.z = -0.01  # one of the steps lies where it lay
-    bpy.data.objects["Stairs"].data.materials.append(stage.material("Stone", (0.62, 0.64, 0.68), roughness=0.9))
+    bpy.data.meshes["Stairs"].materials.append(stage.material("Stone", (0.62, 0.64, 0.68), roughness=0.9))
     figure = dress("Climber", LEG | {"toe": (0.03, 0.024)})
     figure += dress("Climber", {"hips": (0.13, 0.11), "chest": (0.12, 0.13)}, "")
     for frame in (16, 42, 68, 94):
@@ -181,13 +181,13 @@ def loop(bake: Callable[[], None]) -> None:
 def actions(bake: Callable[[], None]) -> None:
     """The same legs in ten of the thirty actions."""
     bake()
-    fighter = bpy.data.objects["Fighter"]
+    animation = bpy.data.objects["Fighter"].animation_data_create()  # as it is: it has some
     legs = dress("Fighter", LEG)
     for number in range(10):
         action = bpy.data.actions[f"Kick {3 * number + 1}"]
-        fighter.animation_data.action = action
+        animation.action = action
         if hasattr(action, "slots"):
-            fighter.animation_data.action_slot = action.slots[0]
+            animation.action_slot = action.slots[0]
         leave(legs, recipe_scene.ACTION_LENGTH // 2, (stage.TEAL, stage.ORANGE)[number % 2], (0.55 * (number - 4.5), 0.0, 0.0))
     put_away(legs)
     stage.look((1.6, -8.6, 2.4), (0.05, 0.0, 0.42), lens=54.0)
