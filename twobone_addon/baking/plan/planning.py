@@ -83,7 +83,7 @@ def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:
         keyed={},
         repeats=_repeats(armature, settings, rest),
         animated_settings=_animated_settings(armature, settings),
-        source=source_limb(settings, armature, rest, end_bone),
+        source=source_limb(scene, settings, armature, rest, end_bone),
         notes=(*_notes(armature, rest), *_lost(followed), *unused(settings, settings.asked).values()),
     )
     return with_keyed(plan, armature, plan.keyed_paths())

@@ -9,9 +9,12 @@ from ...arrays import path_length
 from ...errors import ChainError, SettingError
 from ...rig.bones import RestBone, RestChain
 from ...rig.rotations import nearest_rotation
-from ...scene.blender_types import Object
-from ...scene.lookup import find_object
+from ...scene.blender_types import Object, Scene
+from ...scene.lookup import find_object, objects_by_name
+from ...scene.moves.dependencies import dependencies
+from ...scene.walk.evaluate import evaluate
 from ...scene.walk.quantities import Quantity
+from ...scene.walk.stepping import at_once
 from ...settings import BakeSettings
 from .chain_plan import SourceLimb
 
@@ -19,8 +22,14 @@ AUTOMATIC = 0.0
 """Target Scale that stands for the lengths of both limbs."""
 
 
-def source_limb(settings: BakeSettings, armature: Object, rest: RestChain, end_bone: RestBone | None) -> SourceLimb | None:
-    """The limb whose root and scale the settings name; `None` where they name none. Raises a `TwoBoneError`."""
+def source_limb(
+    scene: Scene, settings: BakeSettings, armature: Object, rest: RestChain, end_bone: RestBone | None
+) -> SourceLimb | None:
+    """The limb whose root and scale the settings name; `None` where they name none. Raises a `TwoBoneError`.
+
+    The rest poses are compared as both objects stand at the scene's first frame, whatever frame is shown: an object that
+    turns later turns its limb, not its rest pose.
+    """
     if not settings.target_root_bone:
         if settings.target_scale != 1.0:
             raise SettingError(
@@ -29,17 +38,19 @@ def source_limb(settings: BakeSettings, armature: Object, rest: RestChain, end_b
             )
         return None
     source = find_object("Target root", settings.target, settings.target_root_bone)
+    own_world, source_world = _first_matrices(scene, armature, source)
     turn = np.eye(3)
     if end_bone is not None and settings.end_rotation == "TARGET" and settings.target_bone:
-        turn = _rest_turn(source, settings.target_bone).T @ nearest_rotation(_world(armature)[:3, :3] @ end_bone.rest[:3, :3])
+        source_rest = nearest_rotation(source_world[:3, :3] @ _rest(source, settings.target_bone))
+        turn = source_rest.T @ nearest_rotation(own_world[:3, :3] @ end_bone.rest[:3, :3])
     scale = settings.target_scale
     if scale == AUTOMATIC:
-        own = float(path_length(rest.rest_joints())) * _size(armature)
-        scale = own / _source_length(source, settings)
+        own = float(path_length(rest.rest_joints())) * _size(own_world)
+        scale = own / _source_length(source, settings, _size(source_world))
     return SourceLimb(Quantity("WORLD", settings.target, settings.target_root_bone), scale, turn)
 
 
-def _source_length(source: Object, settings: BakeSettings) -> float:
+def _source_length(source: Object, settings: BakeSettings, size: float) -> float:
     """From joint to joint at rest, world units."""
     bone = source.data.bones.get(settings.target_bone)
     joints = []
@@ -48,7 +59,7 @@ def _source_length(source: Object, settings: BakeSettings) -> float:
         if bone.name == settings.target_root_bone:
             break
         bone = bone.parent
-    length = float(path_length(np.array(joints, dtype=float))) * _size(source) if bone is not None and len(joints) > 1 else 0.0
+    length = float(path_length(np.array(joints, dtype=float))) * size if bone is not None and len(joints) > 1 else 0.0
     if not length:
         raise ChainError(
             f'Target Root Bone "{settings.target_root_bone}" is not above target bone "{settings.target_bone}" of '
@@ -58,14 +69,18 @@ def _source_length(source: Object, settings: BakeSettings) -> float:
     return length
 
 
-def _rest_turn(source: Object, bone: str) -> Array:
-    return nearest_rotation((_world(source) @ np.array(source.data.bones[bone].matrix_local))[:3, :3])
+def _first_matrices(scene: Scene, *things: Object) -> list[Array]:
+    """World matrices `(4, 4)` of objects at the scene's first frame."""
+    quantities = [Quantity("WORLD", thing.name) for thing in things]
+    reads_scene = dependencies(objects_by_name(), [(thing.name, "") for thing in things]).reads_scene
+    values = at_once(evaluate(scene, quantities, np.array([float(scene.frame_start)]), in_scene=reads_scene))
+    return [values[quantity][0] for quantity in quantities]
 
 
-def _world(thing: Object) -> Array:
-    return np.array(thing.matrix_world, dtype=float)
+def _rest(source: Object, bone: str) -> Array:
+    return np.array(source.data.bones[bone].matrix_local, dtype=float)[:3, :3]
 
 
-def _size(thing: Object) -> float:
-    """How many world units a unit of the object is, in the mean."""
-    return float(np.cbrt(abs(np.linalg.det(_world(thing)[:3, :3]))))
+def _size(world: Array) -> float:
+    """How many world units a unit of an object with that world matrix is, in the mean."""
+    return float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
