@@ -168,3 +168,23 @@ def test_thresholds_that_are_given_count():
     assert np.count_nonzero(found(feet, Thresholds(enter_height=1e-9, leave_height=1e-9))[0]) < usual
     assert not found(feet, Thresholds(least_length=100.0))[0][:, 1:-1].any(axis=0)[60:200].any()
     assert (found(feet, Thresholds(longest_gap=100.0))[0][:, 60:200] > 0).all()
+
+
+def test_a_foot_that_would_never_stand_may_be_faster_than_the_others():
+    feet = feet_of(RUN, rate=60)
+    slid = sliding(feet, np.random.default_rng(7), [1.0]).points
+    one_slides = replace(feet, points=np.array([feet.points[0], slid[1]]))
+    states = found(one_slides)[0]
+    assert f1(states[0] > 0, feet.states[0] > 0) >= CLEAN
+    assert f1(states[1] > 0, feet.states[1] > 0) >= 0.9
+    given = found(one_slides, Thresholds(enter_speed=0.45))[0]
+    assert given[0].any()
+    assert not given[1].any()
+
+
+def test_a_foot_that_is_held_up_never_stands():
+    feet = feet_of(RUN, rate=60)
+    held = feet.points[1] * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.3 * feet.leg_length]
+    states = found(replace(feet, points=np.array([feet.points[0], held])))[0]
+    assert states[0].any()
+    assert not states[1].any()

@@ -46,6 +46,17 @@ def test_without_toes_the_ball_is_the_foots_tail():
     assert points.ball_height == pytest.approx(0.0, abs=1e-12)
 
 
+def test_a_paw_whose_end_an_import_has_guessed_stands_below_its_ankle():
+    """As the front paws of a glTF fox: the last bone's tail is up, and before the arm."""
+    paw = bone([7.0, -17.8, 6.7], [6.4, -28.3, 22.9])
+    points = foot_points(
+        foot_rest=paw, foot_length=19.35, toe_rest=None, joints_below=NOTHING_BELOW, up_armature=UP, leg_length=39.6
+    )
+    assert at_rest(points.heel, paw) == pytest.approx([7.0, -17.8, 0.0], abs=1e-9)
+    assert at_rest(points.ball, paw) == pytest.approx([7.0, -17.8, 0.0], abs=1e-9)
+    assert points.ball_height == pytest.approx(0.0, abs=1e-9)
+
+
 def test_in_an_import_y_may_be_up_and_bones_scaled():
     foot = bone([0.0, 9.0, 0.0], [0.0, 0.0, 15.0])
     foot[:3, :3] *= 2.0

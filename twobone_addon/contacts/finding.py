@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..array_types import Array, Codes, Mask
 from .feet import FeetMotion
 from .runs import held_from_core, without_gaps, without_short
 from .speeds import smoothed, standing_speeds
-from .states import states_of_points
+from .states import ContactState, states_of_points
 from .thresholds import LEAVE, Thresholds, completed
 
+LENIENT = 2.0
+"""Times the speeds that are found for all feet, up to which one may stand that never would though others do."""
 LOWEST_STAND = 0.25
 """Quantile of the heights at which a point stands that counts as its own level."""
 MOST_LEVEL = 0.12
@@ -23,6 +27,16 @@ def find_states(feet: FeetMotion, given: Thresholds) -> Codes:
     A single frame counts as standing still: then the height decides.
     """
     thresholds = completed(given, feet)
+    found = _states(feet, thresholds)
+    never = np.all(found == ContactState.NONE, axis=1)
+    if given.enter_speed or not never.any() or never.all():
+        return found
+    # In fast cycles feet stand for a frame or two, and not all as still as the ground's velocity, common to all, has them.
+    lenient = replace(thresholds, enter_speed=LENIENT * thresholds.enter_speed, leave_speed=LENIENT * thresholds.leave_speed)
+    return np.where(never[:, None], _states(feet, lenient), found)
+
+
+def _states(feet: FeetMotion, thresholds: Thresholds) -> Codes:
     speeds = standing_speeds(feet.points, feet.rate)
     heights = feet.heights - levels(feet, speeds, thresholds)[..., None]
     core = (speeds <= thresholds.enter_speed) & (heights <= thresholds.enter_height)

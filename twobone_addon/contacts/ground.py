@@ -23,7 +23,7 @@ SLOWEST_BELT = 0.35
 """Leg lengths a second, below which the ground does not move: a foot that slides by 0.3 m/s is bad data, not a belt."""
 MOST_TRAVEL = 0.25
 """Of a belt's velocity that the hips may have on average: who walks on a belt stays where it is."""
-SPREAD, LEAST_AGREEING = 0.4, 0.4
+SPREAD, LEAST_AGREEING = 0.4, 0.35
 """On a belt, that part of the low points has a velocity that differs by no more than that part of the belt's from it."""
 ROUNDS = 12
 AROUND = 2.5

@@ -16,12 +16,16 @@ class FootPoints:
     heel: Array
     """`(3,)` below the ankle at rest, at the height of the sole."""
     ball: Array
-    """`(3,)` the joint about which the toes bend: head of the toe bone, else tail of the foot."""
+    """`(3,)` the joint about which the toes bend: head of the toe bone, else tail of the foot, else the heel."""
     ball_height: float
     """How far the ball is above the sole at rest, in the armature's units; the heel is on it."""
 
 
-NEAR_FLOOR = 0.12
+UPWARDS = 0.5
+"""Part of the length of a foot by which its tail may be above its ankle at rest; where an import has guessed the tail of a bone
+that is the last one, it may be anywhere, and tells nothing."""
+
+NEAR_FLOOR = 0.18
 """Leg lengths that the lowest joint of a foot may be above the armature's origin if that is on the floor at rest."""
 
 
@@ -41,16 +45,19 @@ def foot_points(
     heads and tails of all bones below the foot at rest, armature space: the sole is as low as the lowest joint of the
     foot, or on the floor, at the height of the armature's origin, if that is a little lower. `up_armature` `(3,)` is a
     vector of any length that points up, `leg_length` that of the leg, 0 if the floor is not to count. A leg that ends at
-    its tip, without a foot, has a foot of length 0, whose heel and ball are the tip.
+    its tip, without a foot, has a foot of length 0, whose heel and ball are the tip; of a foot without toes that points
+    upwards, such as a paw whose end an import has guessed, the ball is the heel.
     """
     up = up_armature / np.linalg.norm(up_armature)
     ankle = foot_rest[:3, 3]
     tail = ankle + foot_rest[:3, 1] * foot_length
     ball = tail if toe_rest is None else toe_rest[:3, 3]
+    is_guessed = toe_rest is None and (tail - ankle) @ up > UPWARDS * float(np.linalg.norm(tail - ankle))
     sole = np.min(np.concatenate([[ankle, tail, ball], np.reshape(joints_below, (-1, 3))]) @ up)
     if 0.0 < sole <= NEAR_FLOOR * leg_length:
         sole = 0.0
     heel = ankle - up * (ankle @ up - sole)
+    ball = heel if is_guessed else ball
     return FootPoints(
         heel=_in_bone(heel, foot_rest),
         ball=_in_bone(ball, foot_rest),
