@@ -45,6 +45,18 @@ def test_random_names_change_nothing_but_names_and_side(empty_file, data_folder,
     assert again == {(kind, *bones) for kind, _, *bones in of_file(file)}
 
 
+@pytest.mark.parametrize("file, arm", [("cmu_02_01_walk.bvh", "RightArm"), ("ozz_pab_run.fbx", "RightShoulder")])
+def test_the_only_arm_of_a_one_armed_figure_is_found(empty_file, data_folder, file, arm):
+    armature = opened(data_folder, file)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.data.edit_bones
+    for bone in [*bones[arm].children_recursive, bones[arm]]:
+        bones.remove(bone)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert found(armature) == {limb for limb in of_file(file) if limb[:2] != ("ARM", "RIGHT")}
+
+
 @pytest.mark.parametrize("file", [*FILES, FOX])
 def test_a_target_at_every_tip_leaves_every_limb_as_it_is(empty_file, data_folder, file):
     """What the chains were made for: the tips that were found are those that a bake puts on the targets."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -15,6 +15,7 @@ from .facing import Facing, facing, side_of
 from .joints import JointTree, joint_tree
 from .judging import Judged, Kind, judged
 from .links import ON_LINK, PASSED, Judge, Links, off_line
+from .lone import completed, is_even
 from .places import Place, placed
 from .shapes import Reason, candidate
 from .sides import Side, side_by_names
@@ -45,8 +46,8 @@ class FoundLimb:
 class LeftOut:
     """What looks a little like limbs, and is not."""
 
-    bones: tuple[str, str]
-    """First bones of both sides."""
+    bones: tuple[str, ...]
+    """First bones of both sides, or of the only one."""
     reason: Reason
 
 
@@ -64,8 +65,43 @@ def find_limbs(skeleton: Skeleton) -> Findings:
         return Findings((), ())
     found = _findings(skeleton, skeleton.deforms)
     if found.limbs or found.left_out or all(skeleton.deforms):
+        return _with_lone(skeleton, skeleton.deforms, found)
+    everything = [True] * len(skeleton.names)
+    return _with_lone(skeleton, everything, _findings(skeleton, everything))
+
+
+def _with_lone(skeleton: Skeleton, chosen: Sequence[bool], found: Findings) -> Findings:
+    """The findings with an arm that has no counterpart, on a body that stands on legs and has no arms."""
+    if not found.limbs or any(limb.kind is Kind.ARM or 2 * limb.place.count != len(found.limbs) for limb in found.limbs):
         return found
-    return _findings(skeleton, [True] * len(skeleton.names))
+    number_of = {name: number for number, name in enumerate(skeleton.names)}
+    first, second = ([number_of[name] for name in (limb.upper, limb.lower, limb.tip)] for limb in found.limbs[:2])
+    whole = completed(skeleton, joint_tree(skeleton, chosen), (first, second))
+    if whole is None:
+        return found
+    again = _findings(
+        whole.skeleton, whole.skeleton.deforms if chosen is skeleton.deforms else [True] * len(whole.skeleton.names)
+    )
+    if not set(found.limbs) <= set(again.limbs):
+        return found
+    pairs = zip(again.limbs[::2], again.limbs[1::2], strict=True)
+    arms = [limb for pair in pairs for limb in pair if limb.kind is Kind.ARM and _is_lone(number_of, limb, pair)]
+    uneven = [limb for limb in arms if not is_even(skeleton, (limb.upper, limb.lower, limb.tip))]
+    left_out = [LeftOut((limb.upper,), Reason.UNEVEN) for limb in uneven]
+    left_out += [
+        LeftOut(bones, each.reason)
+        for each in again.left_out
+        if each.reason is not Reason.SMALL and (bones := tuple(name for name in each.bones if name in whole.lone))
+    ]
+    return Findings(
+        (*found.limbs, *(limb for limb in arms if limb not in uneven)),
+        (*found.left_out, *(each for each in left_out if each not in found.left_out)),
+    )
+
+
+def _is_lone(known: Mapping[str, int], limb: FoundLimb, pair: tuple[FoundLimb, FoundLimb]) -> bool:
+    """Whether a limb is one of the known bones, and the other of its pair is not."""
+    return [limb] == [each for each in pair if each.upper in known]
 
 
 def _findings(skeleton: Skeleton, chosen: Sequence[bool]) -> Findings:

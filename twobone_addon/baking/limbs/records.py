@@ -47,10 +47,10 @@ class LimbReport:
 
 @dataclass(frozen=True, slots=True)
 class LeftOutLimb:
-    """Two branches that were looked at, and are no limbs."""
+    """Two branches that were looked at, or one without a counterpart, and are no limbs."""
 
     bones: list[str]
-    """The first bone on each side."""
+    """The first bone on each side, or on the only one."""
     reason: str
     """One of `STATEMENTS`."""
 
