@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 import bpy
-from bpy.app.translations import pgettext_iface
 
 from ...baking.actions.choosing import ACTIVE
 from ...baking.bake import bake_steps
@@ -36,10 +35,6 @@ NOT_TRIED_OUT = {
 """Settings that nobody tries out by changing them after the bake: facts of the rig, and habits of the animator."""
 
 
-MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
-"""What a refused bake may have been about."""
-
-
 @with_properties(operator_properties())
 class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane"""
@@ -48,9 +43,6 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
     bl_label = "Bake Two-Bone IK"
     bl_options = {"REGISTER", "UNDO"}
 
-    several = 0
-    """How many chains are baked where several are selected."""
-
     def begin(self, context: bpy.types.Context) -> Begun:
         """The bake of the chain that is meant, or of all that are selected; the redo panel shows a single one's settings."""
         armature = active_armature(context)
@@ -58,9 +50,7 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
         armatures = [owner for owner in owners if owner is not None and owner.type == "ARMATURE"]
         self.renamed = [renamed for owner in armatures for renamed in keep_names_apart(owner)]
         wanted = self.wanted_settings(context)
-        self.several = len(wanted) if len(wanted) > 1 else 0
-        if not self.several:
-            self.show(wanted[0])
+        self.show(wanted)
         keepers = [settings.stored for settings in wanted] if self.several else [self.stored]
         return Begun(keepers, bake_steps(context.scene, wanted, armature))
 
@@ -69,28 +59,8 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
         chains = meant_chains(context.view_layer, active_armature(context)) if self.several else []
         return explained(context, chains, error)
 
-    def can_be_corrected(self) -> bool:
-        """Of several chains each has its own settings, in the list."""
-        return not self.several
-
-    def draw_correction(self) -> None:
-        """What the bake is about, and how it is done."""
-        draw_options(self.layout.column(), self, Group.CHAIN, only=MEANT)
-        self._draw_settings()
-
-    def draw(self, context: bpy.types.Context) -> None:
-        """The redo panel: what makes sense to change after the fact."""
-        if self.draws_refusal(context):
-            return
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        if self.several:
-            text = pgettext_iface("{count} chains, each with its own settings").format(count=self.several)
-            self.layout.label(text=text, translate=False)
-            return
-        self._draw_settings()
-
-    def _draw_settings(self) -> None:
+    def draw_settings(self) -> None:
+        """Those of a single chain that somebody may try out."""
         without = NOT_TRIED_OUT | self.keyed_settings()
         for group in (Group.PLANE, Group.ADVANCED, Group.CHAIN, Group.REACH, Group.KEYS):
             draw_options(self.layout.column(), self, group, without=without)

@@ -4,16 +4,15 @@ import bpy
 
 from ...baking.contacts.finding import find_contacts_steps
 from ...baking.contacts.stepping import contact_frame
-from ...baking.plan.frame_choice import with_custom_range
 from ...settings.contacts import CONTACT_OPTIONS, ContactSettings
 from ..refusing import MayRefuse
-from ..rows import draw_own_options
+from ..running.own_options import GROUND_VELOCITY, draw_with_ground, given_options
 from ..running.progress import Begun, ShowsProgress
 from ..stored.option_properties import properties_of, with_properties
 from ..stored.where import NeedsArmature, NeedsMode, active_armature
 
 
-@with_properties(properties_of(CONTACT_OPTIONS))
+@with_properties(properties_of(CONTACT_OPTIONS) | GROUND_VELOCITY)
 class TWOBONE_OT_find_contacts(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Detect when heel and ball of each foot are on the ground, and key it on the leg chains"""
 
@@ -21,28 +20,14 @@ class TWOBONE_OT_find_contacts(ShowsProgress, NeedsMode, bpy.types.Operator):
     bl_label = "Find Contacts"
     bl_options = {"REGISTER", "UNDO"}
 
-    ground_velocity: bpy.props.FloatVectorProperty(
-        name="Ground Velocity",
-        description="Velocity of the ground if Ground Moves is Given, in units per second along the world axes",
-        size=3,
-        options={"SKIP_SAVE"},
-    )
-
     def begin(self, context: bpy.types.Context) -> Begun:
         """The search in the motion of one armature."""
-        given = {name: getattr(self, name) for name in self._given()}
-        settings = ContactSettings(**with_custom_range(context.scene, given))
+        settings = ContactSettings(**given_options(self, context, CONTACT_OPTIONS))
         return Begun([], find_contacts_steps(context.scene, settings, active_armature(context)))
-
-    def _given(self) -> list[str]:
-        names = [*(option.name for option in CONTACT_OPTIONS), "ground_velocity"]
-        return [name for name in names if self.properties.is_property_set(name)]
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel."""
-        draw_own_options(self.layout, self, CONTACT_OPTIONS)
-        if self.ground_moves == "GIVEN":
-            self.layout.column().prop(self, "ground_velocity")
+        draw_with_ground(self, CONTACT_OPTIONS)
 
 
 class TWOBONE_OT_contact_jump(MayRefuse, NeedsArmature, bpy.types.Operator):

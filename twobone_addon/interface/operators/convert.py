@@ -18,7 +18,7 @@ from ..running.repeating import RepeatsChain
 from ..stored.option_properties import given_settings, operator_properties, with_properties
 from ..stored.storing import set_values
 from ..stored.where import NeedsMode, active_armature
-from .bake import MEANT, SCOPES, stored_in_scope
+from .bake import SCOPES, stored_in_scope
 
 CHOSEN = ("CHAIN", "Chain", "The chain that is named or selected, or the active one")
 
@@ -106,18 +106,13 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
         options={"SKIP_SAVE"},
     )
 
-    several = 0
-    """How many chains give their motion away where several are meant."""
-
     def begin(self, context: bpy.types.Context) -> Begun:
         """The motion of one chain, or of all that are meant, given to their targets; the redo panel shows a single one's."""
         armature = active_armature(context)
         wanted = self.wanted_settings(context) if self.scope == "CHAIN" else self._stored_chains(context)
         if self.rotate:
             wanted = [with_rotation(settings) for settings in wanted]
-        self.several = len(wanted) if len(wanted) > 1 else 0
-        if not self.several:
-            self.show(wanted[0])
+        self.show(wanted)
         return Begun([], give_actions_steps(context.scene, wanted, armature, self.actions))
 
     def _stored_chains(self, context: bpy.types.Context) -> list[BakeSettings]:
@@ -134,25 +129,8 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
             (baked,) = report.chains
             set_values(chain, {"target": baked.target} | ({"pole": baked.pole} if baked.pole else {}))
 
-    def can_be_corrected(self) -> bool:
-        """Of several chains each has its own settings, in the list."""
-        return not self.several
-
-    def draw_correction(self) -> None:
-        """Which chain and target, and how."""
-        draw_options(self.layout.column(), self, Group.CHAIN, only=MEANT)
-        self._draw_settings()
-
-    def draw(self, context: bpy.types.Context) -> None:
-        """The redo panel."""
-        if self.draws_refusal(context):
-            return
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        if not self.several:
-            self._draw_settings()
-
-    def _draw_settings(self) -> None:
+    def draw_settings(self) -> None:
+        """Those of a single chain that somebody may try out."""
         self.layout.prop(self, "rotate")
         self.layout.prop(self, "actions")
         for group in (Group.PLANE, Group.KEYS):

@@ -1,30 +1,18 @@
 """Feet that stand still on the ground, and the root that lets legs reach."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import bpy
 
-from ...baking.plan.frame_choice import with_custom_range
 from ...baking.planting.fitting import fit_root_steps
 from ...baking.planting.planting import plant_steps
-from ...options import Option
 from ...settings.planting import PLANT_OPTIONS, ROOT_OPTIONS, PlantSettings, RootFitSettings
 from ..rows import draw_own_options
+from ..running.own_options import GROUND_VELOCITY, draw_with_ground, given_options
 from ..running.progress import Begun, ShowsProgress
 from ..stored.option_properties import properties_of, with_properties
 from ..stored.where import NeedsMode, active_armature
 
 
-def _given(operator: bpy.types.Operator, context: bpy.types.Context, options: Sequence[Option]) -> dict[str, Any]:
-    """The settings that somebody has given an operator, by name; a start or an end alone means a custom range."""
-    given = {
-        option.name: getattr(operator, option.name) for option in options if operator.properties.is_property_set(option.name)
-    }
-    return dict(with_custom_range(context.scene, given))
-
-
-@with_properties(properties_of(PLANT_OPTIONS))
+@with_properties(properties_of(PLANT_OPTIONS) | GROUND_VELOCITY)
 class TWOBONE_OT_plant(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Keep the character's feet still while they are on the ground, and move the hips only as much as needed"""
 
@@ -32,24 +20,14 @@ class TWOBONE_OT_plant(ShowsProgress, NeedsMode, bpy.types.Operator):
     bl_label = "Plant Feet"
     bl_options = {"REGISTER", "UNDO"}
 
-    ground_velocity: bpy.props.FloatVectorProperty(
-        name="Ground Velocity",
-        description="Velocity of the ground if Ground Moves is Given, in units per second along the world axes",
-        size=3,
-        options={"SKIP_SAVE"},
-    )
-
     def begin(self, context: bpy.types.Context) -> Begun:
         """All legs of one character."""
-        given = {**_given(self, context, PLANT_OPTIONS), "ground_velocity": tuple(self.ground_velocity)}
-        settings = PlantSettings(**given)
+        settings = PlantSettings(**given_options(self, context, PLANT_OPTIONS))
         return Begun([], plant_steps(context.scene, settings, active_armature(context)))
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The redo panel."""
-        draw_own_options(self.layout, self, PLANT_OPTIONS)
-        if self.ground_moves == "GIVEN":
-            self.layout.column().prop(self, "ground_velocity")
+        draw_with_ground(self, PLANT_OPTIONS)
 
 
 @with_properties(properties_of(ROOT_OPTIONS))
@@ -62,7 +40,7 @@ class TWOBONE_OT_fit_root(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """The root of all chains of one armature."""
-        settings = RootFitSettings(**_given(self, context, ROOT_OPTIONS))
+        settings = RootFitSettings(**given_options(self, context, ROOT_OPTIONS))
         return Begun([], fit_root_steps(context.scene, settings, active_armature(context)))
 
     def draw(self, _context: bpy.types.Context) -> None:

@@ -1,23 +1,33 @@
 """The redo panel of operators that work on stored chains: it repeats them with what it shows, and the chain keeps it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_iface
 
 from ...baking.plan.completing import StoredChain, limit_pairs, over_stored, stored_settings
 from ...baking.report.records import BakeReport
 from ...errors import ObjectError
+from ...options import Group
 from ...scene.lookup import find_armature
 from ...settings import BakeSettings
+from ..rows import draw_options
 from ..stored.option_properties import given_settings, show_settings
 from ..stored.properties import TwoBoneLimit
 from ..stored.selecting import meant_settings
 from ..stored.storing import keyed_settings, set_limits, set_values
 from ..stored.where import active_armature
 
+MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
+"""What a refused operator may have been about."""
+
 
 class RepeatsChain:
-    """Operators with a property for each setting, for one chain or for all that are selected."""
+    """Operators with a property for each setting, for one chain or for all that are selected.
+
+    What they draw of a single chain, they draw in `draw_settings()`.
+    """
 
     stored: bpy.props.StringProperty(
         name="Stored Chain",
@@ -34,6 +44,9 @@ class RepeatsChain:
     is_repeated: bool
     """Whether the redo panel repeats it for a stored chain, with what was changed there."""
 
+    several = 0
+    """How many chains are meant where they are more than one."""
+
     def wanted_settings(self, context: bpy.types.Context) -> list[BakeSettings]:
         """What is given, and from chain, selection and rig what is not; the same again when the redo panel repeats it."""
         self.is_repeated = bool(self.stored and self.upper and self.lower)
@@ -44,12 +57,37 @@ class RepeatsChain:
             return [self._settings_of_stored(context, given)]
         return meant_settings(context, given)
 
-    def show(self, settings: BakeSettings) -> None:
-        """Leave in the redo panel what was meant."""
+    def show(self, wanted: Sequence[BakeSettings]) -> None:
+        """Leave in the redo panel what was meant: the settings of a single chain, of several how many they are."""
+        self.several = len(wanted) if len(wanted) > 1 else 0
+        if self.several:
+            return
+        (settings,) = wanted
         show_settings(self, settings)
         # A chain whose bend or influence was changed here stays the one that keeps the report.
         self.stored = self.stored or settings.stored
         set_limits(self.limits, settings.limits)
+
+    def can_be_corrected(self) -> bool:
+        """Of several chains each has its own settings, in the list."""
+        return not self.several
+
+    def draw_correction(self) -> None:
+        """What the operator is about, and how it is done."""
+        draw_options(self.layout.column(), self, Group.CHAIN, only=MEANT)
+        self.draw_settings()
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The redo panel: what makes sense to change after the fact."""
+        if self.draws_refusal(context):
+            return
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        if self.several:
+            text = pgettext_iface("{count} chains, each with its own settings").format(count=self.several)
+            self.layout.label(text=text, translate=False)
+            return
+        self.draw_settings()
 
     def settle(self, _report: BakeReport) -> None:
         """Give the stored chain what was changed in the redo panel: panel, overlay and the next bake go on from there."""
