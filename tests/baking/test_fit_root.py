@@ -128,3 +128,32 @@ def test_where_no_bone_carries_the_legs_their_object_is_moved(reaching):
     assert distances(armature, target).max() <= 0.99 * LEG + 1e-5
     assert report["root"]["bone"] == armature.name
     assert fit_root(reserve=0.01)["root"]["max_move"] == pytest.approx(0.0, abs=2e-6)
+
+
+@pytest.mark.parametrize("axis", ["X", "Y", "FREE"])
+def test_the_root_moves_along_another_axis_or_freely(reaching, axis):
+    armature, target = reaching
+    key_places(target, [(-0.3, 0.45, 0.25 - 0.02 * (10 < frame < 25)) for frame in range(1, FRAMES + 1)])
+    wide = {"axis": axis, "reserve": 0.005, "max_lower": 0.5, "max_raise": 0.5}
+    before, places = distances(armature, target), hip_places(armature)
+    assert before.max() > 0.995 * LEG
+    report = fit_root(**wide)
+    after, moved = distances(armature, target), hip_places(armature) - places
+    assert after.max() <= 0.995 * LEG + 1e-5
+    assert report["chains"][0]["out_of_reach"] == []
+    if axis == "FREE":
+        missing = before.max() - 0.995 * LEG
+        assert missing - 1e-5 <= np.linalg.norm(moved, axis=1).max() < 1.1 * missing
+        assert report["root"]["max_move"] == pytest.approx(np.linalg.norm(moved, axis=1).max(), abs=1e-5)
+    else:
+        others = [number for number, name in enumerate("XYZ") if name != axis]
+        assert np.abs(moved[:, others]).max() < 1e-6
+    assert fit_root(**wide)["root"]["max_move"] == pytest.approx(0.0, abs=2e-6)
+
+
+def test_free_moves_stay_within_the_limits(reaching):
+    armature, _ = reaching
+    places = hip_places(armature)
+    report = fit_root(axis="FREE", max_lower=0.01)
+    assert np.linalg.norm(hip_places(armature) - places, axis=1).max() <= 0.01 + 1e-6
+    assert report["chains"][0]["out_of_reach"]

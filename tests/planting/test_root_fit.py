@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import strategies
 from hypothesis.extra import numpy as arrays
 
-from twobone_addon.planting.root_fit import needed_moves, smooth_moves
+from twobone_addon.planting.root_fit import needed_moves, shortest_moves, smooth_moves
 
 DOWN = np.array([0.0, 0.0, -1.0])
 places = arrays.arrays(float, (2, 1, 3), elements=strategies.floats(-1.5, 1.5))
@@ -22,6 +22,19 @@ def test_the_smallest_move_with_which_all_limbs_reach(ways):
     best = tried[reached][np.argmin(np.abs(tried[reached]))]
     assert abs(needs.moves[0] - best) < 2e-3
     assert needs.met[0] or abs(np.linalg.norm(ways[:, 0] - needs.moves[0] * DOWN, axis=-1).max() - 1.0) < 1e-9
+
+
+@hypothesis.given(places)
+def test_the_shortest_way_to_where_all_limbs_reach(ways):
+    """Of many places around, none from which all reach is nearer; a place deep inside both reaches has to be there at all."""
+    middle = ways.mean(axis=0)
+    hypothesis.assume(np.linalg.norm(ways - middle, axis=-1).max() < 0.9)
+    (move,) = shortest_moves(ways, np.ones((2, 1)), np.ones((2, 1), bool))
+    assert np.linalg.norm(ways[:, 0] - move, axis=-1).max() <= 1.0 + 1e-6
+    spread = np.random.default_rng(0).normal(size=(2000, 3))
+    nearer = spread / np.linalg.norm(spread, axis=1)[:, None] * (np.linalg.norm(move) - 1e-3)
+    reached = np.all(np.linalg.norm(ways[:, 0, None] - nearer, axis=-1) <= 1.0, axis=0)
+    assert np.linalg.norm(move) <= 1e-3 or not reached.any()
 
 
 def test_limits_hold_and_what_they_leave_is_told():

@@ -9,6 +9,9 @@ import numpy as np
 from ..array_types import Array, Mask
 from ..arrays import magnitude
 
+PROJECTIONS, PROJECTED = 500, 1e-10
+"""Rounds, and the part of the reach by which the last one may still change a move."""
+
 
 @dataclass(frozen=True, slots=True)
 class Needs:
@@ -39,6 +42,32 @@ def needed_moves(ways: Array, reaches: Array, wanted: Mask, direction: Array, *,
     left = ways - moves[:, None] * direction
     met = np.all(~wanted | (magnitude(left) <= reaches), axis=0)
     return Needs(moves, met)
+
+
+def shortest_moves(ways: Array, reaches: Array, wanted: Mask) -> Array:
+    """The shortest moves `(F, 3)` of the root with which limbs reach, 0 where they do; arguments as of `needed_moves`.
+
+    Where no move lets all of them reach, some do. Found by Dykstra's alternating projections (Boyle and Dykstra 1986): what
+    a limb reaches is a ball.
+    """
+    moves = np.zeros(ways.shape[1:])
+    given_back = np.zeros_like(ways)
+    for _ in range(PROJECTIONS):
+        before = moves
+        for limb, (way, reach, counts) in enumerate(zip(ways, reaches, wanted, strict=True)):
+            start = moves + given_back[limb]
+            left = way - start
+            part = np.maximum(0.0, 1.0 - reach / np.maximum(magnitude(left), np.finfo(float).tiny))
+            moves = start + left * np.where(counts, part, 0.0)[:, None]
+            given_back[limb] = start - moves
+        if np.abs(moves - before).max(initial=0.0) <= PROJECTED * float(reaches.max(initial=0.0)):
+            break
+    return moves
+
+
+def smooth_ways(moves: Array, window: int) -> Array:
+    """Moves `(F, 3)`, each axis of which is smoothed as `smooth_moves` does."""
+    return np.stack([smooth_moves(moves[:, axis], window) for axis in range(3)], axis=-1)
 
 
 def smooth_moves(moves: Array, window: int) -> Array:

@@ -94,6 +94,14 @@ class PlantOnlySettings(RootSettings, ContactOptions):
 class RootFitSettings(RootSettings):
     """Everything a root fit depends on besides the file; raises `SettingError` when a value has no meaning."""
 
+    axis: str = choice_option(
+        Group.REACH, "Z", "Axis", "World axis along which the root is moved. Along X and Y, lowering is the negative direction",
+        ("X", "X", "Along the world's X axis"),
+        ("Y", "Y", "Along the world's Y axis"),
+        ("Z", "Z", "Along the world's vertical"),
+        ("FREE", "Free", "In whichever direction is shortest"),
+    )  # fmt: skip
+
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
         check_all(self, ROOT_OPTIONS)
@@ -117,5 +125,5 @@ class PlantSettings(PlantOnlySettings):
         return ContactSettings(**own)
 
 
-ROOT_OPTIONS = options_of(RootSettings)
+ROOT_OPTIONS = options_of(RootFitSettings)
 PLANT_OPTIONS = options_of(PlantOnlySettings)

@@ -10,6 +10,7 @@ from ...array_types import Array
 from ...arrays import magnitude
 from ...curves.frames import ranges
 from ...planting.goals import SAMPLES_PER_FRAME
+from ...planting.root_fit import shortest_moves, smooth_ways
 from ...scene.blender_types import Object, Scene
 from ...scene.walk.stepping import Steps, at_once
 from ...settings.planting import RootFitSettings
@@ -20,8 +21,13 @@ from .feet import LegMotion, leg_motion
 from .planning import PlantingPlan, plan_fitting
 from .records import ReachReport, RootFitReport, RootReport
 from .reporting import REACHED, count_keys
-from .standing import root_needs, smoothed_moves
+from .standing import NOTHING, farthest_moves, reach_limits, root_needs, smoothed_moves, smoothing_window
 from .writing import write
+
+AXES = {"X": np.array([1.0, 0.0, 0.0]), "Y": np.array([0.0, 1.0, 0.0]), "Z": np.array([0.0, 0.0, 1.0])}
+
+ROUNDS = 8
+"""Limbs that pull to different sides may need more when what each needs has been smoothed."""
 
 
 def fit_root(scene: Scene, settings: RootFitSettings, active: Object | None = None) -> RootFitReport:
@@ -41,7 +47,7 @@ def fit_root_steps(scene: Scene, settings: RootFitSettings, active: Object | Non
     with watch.stage("solve"):
         legs = [leg_motion(leg, samples) for leg in plan.legs]
         goals = np.stack([samples.on(plan.samples).every(leg.plan.target_world)[:, :3, 3] for leg in plan.legs])
-        moves = _moves(plan, legs, goals)
+        moves = _free_moves(plan, legs, goals) if settings.axis == "FREE" else _moves(plan, legs, goals, -AXES[settings.axis])
     with watch.stage("write"):
         keys = [] if plan.root is None else root_keys(plan, plan.root, samples, moves)
         write(scene, plan, keys)
@@ -51,11 +57,28 @@ def fit_root_steps(scene: Scene, settings: RootFitSettings, active: Object | Non
     return RootFitReport(chains, root, watch.seconds, samples.evaluation, list(plan.notes))
 
 
-def _moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array) -> Array:
-    """Moves `(S, 3)` of the root."""
+def _moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array, direction: Array) -> Array:
+    """Moves `(S, 3)` of the root along one direction."""
     wanted = np.ones(goals.shape[:2], dtype=bool)
-    needs = root_needs(plan, legs, goals, wanted, keeps_straight=False)
-    return smoothed_moves(plan, needs)
+    needs = root_needs(plan, legs, goals, wanted, keeps_straight=False, direction=direction)
+    return smoothed_moves(plan, needs, direction)
+
+
+def _free_moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array) -> Array:
+    """Moves `(S, 3)` of the root, in any direction, within the limits."""
+    reaches = np.stack([reach_limits(leg, plan.settings, keeps_straight=False) for leg in legs])
+    ways = goals - np.stack([leg.joints[:, 0] for leg in legs])
+    wanted, length = np.ones(ways.shape[:2], dtype=bool), max(leg.length for leg in legs)
+    moves = np.zeros(ways.shape[1:])
+    for _ in range(ROUNDS):
+        more = shortest_moves(ways - moves, reaches, wanted)
+        more[magnitude(more) <= NOTHING * length] = 0.0
+        if not more.any():
+            break
+        moves = moves + smooth_ways(more, smoothing_window(plan))
+    most, least = farthest_moves(plan.settings, length)
+    limits = np.where(moves[:, 2] <= 0.0, most, least)
+    return moves * np.minimum(1.0, limits / np.maximum(magnitude(moves), np.finfo(float).tiny))[:, None]
 
 
 def _reach(plan: PlantingPlan, leg: LegMotion, goals: Array, moves: Array) -> ReachReport:

@@ -124,7 +124,7 @@ class Footing:
             return np.zeros(len(self.plan.samples))
         on = [(on_heel(each), on_ball(each)) for each in states]
         rises = np.stack([foot.rises(*each) for foot, each in zip(feet, on, strict=True) if each[0].any() or each[1].any()])
-        return common_rise(rises, _window(self.plan))
+        return common_rise(rises, smoothing_window(self.plan))
 
     def ways(self, goals: Sequence[FootGoals], moves: Array) -> tuple[Array, Mask]:
         """Ankles `(C, S, 3)` in the world with the root moved by `moves` `(S, 3)`, and where they are not only carried."""
@@ -191,29 +191,36 @@ def root_needs(
     moved: Array | None = None,
     base: Array | float = 0.0,
     keeps_straight: bool = True,
+    direction: Array = DOWN,
 ) -> Array:
     """How far `(S,)` the root has to go down for legs to reach `ankles` `(C, S, 3)`, world space, where `wanted` `(C, S)`.
 
     moved : (S, 3) how far the root has moved already; where that is enough, 0
     base : (S, 3) how far it moves anyway
     keeps_straight : whether a leg that is straighter now than the reserve allows may stay so
+    direction : (3,) in which it goes instead of down
     """
     settings = plan.settings
     done = np.zeros((len(plan.samples), 3)) if moved is None else moved
     hips = np.stack([leg.joints[:, 0] for leg in legs]) + done + base
     length = max(leg.length for leg in legs)
-    most, least = (value or DEFAULT_MOVE * length for value in (settings.max_lower, settings.max_raise))
+    most, least = farthest_moves(settings, length)
     reaches = np.stack([reach_limits(leg, settings, keeps_straight=keeps_straight) for leg in legs])
-    needs = needed_moves(ankles - hips, reaches, wanted, DOWN, least=-least, most=most).moves
-    return np.where(np.abs(needs) > NOTHING * length, np.clip(needs + done @ DOWN, -least, most), 0.0)
+    needs = needed_moves(ankles - hips, reaches, wanted, direction, least=-least, most=most).moves
+    return np.where(np.abs(needs) > NOTHING * length, np.clip(needs + done @ direction, -least, most), 0.0)
 
 
-def smoothed_moves(plan: PlantingPlan, needs: Array) -> Array:
+def farthest_moves(settings: RootSettings, length: float) -> tuple[float, float]:
+    """How far the root may go down, and up, on legs of that `length`."""
+    return settings.max_lower or DEFAULT_MOVE * length, settings.max_raise or DEFAULT_MOVE * length
+
+
+def smoothed_moves(plan: PlantingPlan, needs: Array, direction: Array = DOWN) -> Array:
     """Moves `(S, 3)` of the root, world space, that are as large as `needs` `(S,)` and smooth."""
-    return smooth_moves(needs, _window(plan))[:, None] * DOWN
+    return smooth_moves(needs, smoothing_window(plan))[:, None] * direction
 
 
-def _window(plan: PlantingPlan) -> int:
+def smoothing_window(plan: PlantingPlan) -> int:
     """Samples over which the root's moves are smoothed, an odd number."""
     return max(1, round(plan.settings.window * plan.frames_per_second * SAMPLES_PER_FRAME)) | 1
 
