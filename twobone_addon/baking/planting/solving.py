@@ -17,11 +17,11 @@ MOST_ROLLED = 40
 def solve_planting(footing: Footing, standing: Standing) -> Planted:
     """What legs and root are to do while legs stand on the ground.
 
-    On a new ground knees bend as the ground wants.
+    On a new ground the root goes where that wants it: there only feet on their way give way to knees, and stay clear of it.
     """
     planted = stand_still(footing, standing.states)
     if footing.ground.is_new:
-        return with_clear_ways(footing, planted)
+        return with_clear_ways(footing, with_calm_ease(footing.plan, with_clear_ways(footing, planted)))
     for _ in range(MOST_ROLLED):
         gentle = [
             gentler(leg.states, sudden_bends(leg, planted.moves)) if may_change else leg.states
