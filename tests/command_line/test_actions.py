@@ -78,7 +78,37 @@ def test_stored_chains_are_baked_and_cleared_in_all_actions(twobone, library, tm
     keys = sum(entry["keys"] for entry in report_of(report)["chains"])
     assert twobone("clear", "--file", saved, *words).code == 0
     assert report_of(report)["keys_removed"] == keys
-    assert twobone("bake", "--file", library, *words, "--dry-run").code == 2
+
+
+def test_a_dry_run_tells_of_every_action_what_a_bake_writes_and_changes_nothing(twobone, library, tmp_path):
+    """The actions are played one after another for it; afterwards even the pose is what it was."""
+    bpy.ops.wm.open_mainfile(filepath=str(library))
+    rig, target = bpy.data.objects["Rig"], bpy.data.objects["Target"]
+    rig.pose.bones["lower"].constraints.remove(rig.pose.bones["lower"].constraints["IK"])
+    store_chain(rig, target)
+    empty = bpy.data.actions.new("Empty")
+    empty.use_fake_user = True
+    rig.pose.bones["upper"].rotation_quaternion = (0.9, 0.1, 0.2, 0.3)
+    save(library)
+    before, report = library.read_bytes(), tmp_path / "report.json"
+    words = ["bake", "--file", library, "--stored", "--actions", "ALL", "--report", report]
+    ended = twobone(*words, "--dry-run", "--save")
+    assert ended.code == 0, ended.complained
+    planned = report_of(report)
+    assert library.read_bytes() == before
+    rig = bpy.data.objects["Rig"]
+    assert rig.animation_data.action.name == "Walk"
+    assert [round(value, 5) for value in rig.pose.bones["upper"].rotation_quaternion] == [0.9, 0.1, 0.2, 0.3]
+    assert all(f'Action "{name}", ' in ended.said for name in ("Idle", "Run", "Walk"))
+    assert twobone(*words).code == 0
+    done = report_of(report)
+    parts = ("action", "frame_start", "frame_end", "reached")
+    told, became = ([[entry[part] for part in parts] for entry in each["chains"]] for each in (planned, done))
+    assert told == became
+    keys = [sum(curve["keys"] for curve in entry["curves"]) for entry in planned["chains"]]
+    assert keys == [entry["keys"] for entry in done["chains"]]
+    assert planned["refused"] == done["refused"] == []
+    assert twobone(*words[:-4], "--actions", "Run;Empty", "--dry-run").code == 1
 
 
 def test_a_batch_converts_all_actions_of_every_shot(twobone, library, tmp_path):

@@ -13,7 +13,7 @@ from ..scene.walk.evaluate import Trust
 from ..scene.walk.stepping import Steps, at_once
 from ..settings import BakeSettings
 from .actions.choosing import ACTIVE, chosen_of_all, refuse_strips
-from .actions.passes import Pass, Passes, Span, with_range
+from .actions.passes import Pass, Passes, Ready, Span, with_range
 from .keys.keying import KeyedChain, keyed_chain
 from .keys.writing import put_chains, write_chains
 from .plan.planning import plan_bake
@@ -27,7 +27,7 @@ from .stages import SkipCheckError, Stopwatch, prove, solve
 
 
 @dataclass(frozen=True, slots=True)
-class _Keyed:
+class KeyedBake:
     """What is to be written."""
 
     chains: list[KeyedChain]
@@ -47,12 +47,12 @@ class _Work:
     watch: Stopwatch
     last_wins: bool
 
-    def prepare(self, span: Span | None) -> Steps[_Keyed]:
+    def prepare(self, span: Span | None) -> Steps[KeyedBake]:
         """Find, sample and solve the chains, and choose their keys."""
         wanted, left = (self.wanted, []) if span is None else self._bakeable(span)
         walk = yield from solve(self.scene, wanted, self.active, self.watch, may_overlap=self.last_wins)
         with self.watch.stage("keys"):
-            return _Keyed([keyed_chain(chain) for chain in walk.solved], left, walk.evaluation, walk.trust)
+            return KeyedBake([keyed_chain(chain) for chain in walk.solved], left, walk.evaluation, walk.trust)
 
     def _bakeable(self, span: Span) -> tuple[list[BakeSettings], list[str]]:
         """The chains that can be baked over a range, and what is wrong with the others; raises that where it is all of them."""
@@ -67,19 +67,19 @@ class _Work:
             raise errors[0]
         return wanted, [str(error) for error in errors]
 
-    def write(self, prepared: _Keyed) -> set[str]:
+    def write(self, prepared: KeyedBake) -> set[str]:
         """Write the keys where somebody else looks after what is not keyed."""
         with self.watch.stage("write"), objects_known():
             put_chains(prepared.chains)
         return {key.path for chain in prepared.chains for key in chain.keys}
 
-    def prove(self, prepared: _Keyed) -> Steps[list[ChainReport]]:
+    def prove(self, prepared: KeyedBake) -> Steps[list[ChainReport]]:
         """Let Blender evaluate the chains as they are now."""
         with self.watch.stage("verify"):
             measured = yield from prove(self.scene, [chain.solved for chain in prepared.chains], prepared.trust)
         return self.reports(prepared, measured)
 
-    def reports(self, prepared: _Keyed, measured: Sequence[Measured | None] = ()) -> list[ChainReport]:
+    def reports(self, prepared: KeyedBake, measured: Sequence[Measured | None] = ()) -> list[ChainReport]:
         """One for each chain."""
         with self.watch.stage("report"), objects_known():
             solved = [chain.solved for chain in prepared.chains]
@@ -140,16 +140,34 @@ def _bake_actions(
 ) -> Steps[BakeReport]:
     """The same for several actions of each armature."""
     watch = Stopwatch()
+    with ExitStack() as stack:
+        passes = action_passes(scene, wanted, active, actions, watch=watch, stack=stack, last_wins=last_wins)
+        ready = yield from passes.prepared()
+        passes.write(ready)
+        chains = yield from passes.proved(ready)
+    return passes.report(chains, left_out(ready), watch.seconds, ready[0].prepared.evaluation)
+
+
+def action_passes(
+    scene: Scene,
+    wanted: Sequence[BakeSettings],
+    active: Object | None,
+    actions: str,
+    *,
+    watch: Stopwatch,
+    stack: ExitStack,
+    last_wins: bool,
+) -> Passes[KeyedBake]:
+    """A pass for each of the actions that are meant; until the stack is left the armatures play them."""
     by_armature: dict[Object, list[BakeSettings]] = {}
     for settings in wanted:
         refuse_strips(actions, settings.destination)
         by_armature.setdefault(find_armature(settings.armature, active), []).append(settings)
     works = {armature: _Work(scene, own, active, watch, last_wins) for armature, own in by_armature.items()}
     chosen = chosen_of_all(list(by_armature), actions)
-    with ExitStack() as stack:
-        passes = Passes(scene, [Pass(armature, own, works[armature]) for armature, own in chosen], stack)
-        ready = yield from passes.prepared()
-        passes.write(ready)
-        chains = yield from passes.proved(ready)
-    left = [Refused(each.one.armature.name, each.one.own.name, reason) for each in ready for reason in each.prepared.left]
-    return passes.report(chains, left, watch.seconds, ready[0].prepared.evaluation)
+    return Passes(scene, [Pass(armature, own, works[armature]) for armature, own in chosen], stack)
+
+
+def left_out(ready: Sequence[Ready[KeyedBake]]) -> list[Refused]:
+    """The chains that cannot be baked in actions in which others can."""
+    return [Refused(each.one.armature.name, each.one.own.name, reason) for each in ready for reason in each.prepared.left]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,8 +12,10 @@ from ..arrays import magnitude
 from ..scene.blender_types import Object, Scene
 from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
+from .actions.choosing import ACTIVE
+from .bake import action_passes, left_out
 from .keys.keying import KeyedChain, keyed_chain
-from .report.records import ChainReport
+from .report.records import ChainReport, Refused
 from .report.reporting import chain_report
 from .stages import Stopwatch, solve
 
@@ -47,12 +50,37 @@ class Rehearsal:
     chains: list[ChainRehearsal]
     evaluation: str | dict[str, str]
     """How motion was sampled, as in `BakeReport`."""
+    refused: list[Refused] = field(default_factory=list)
+    """Of several actions, what cannot be baked."""
 
 
-def rehearse(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None, *, last_wins: bool = False) -> Rehearsal:
+def rehearse(
+    scene: Scene,
+    wanted: Sequence[BakeSettings],
+    active: Object | None = None,
+    *,
+    last_wins: bool = False,
+    actions: str = ACTIVE,
+) -> Rehearsal:
     """What `bake` with the same arguments would do; raises what it would raise."""
+    if actions != ACTIVE:
+        return _rehearse_actions(scene, wanted, active, actions, last_wins=last_wins)
     walk = at_once(solve(scene, wanted, active, Stopwatch(), may_overlap=last_wins))
     return Rehearsal([_rehearsal(keyed_chain(chain)) for chain in walk.solved], walk.evaluation)
+
+
+def _rehearse_actions(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, actions: str, *, last_wins: bool
+) -> Rehearsal:
+    """The same for several actions of each armature, which are as before afterwards."""
+    chains: list[ChainRehearsal] = []
+    with ExitStack() as stack:
+        passes = action_passes(scene, wanted, active, actions, watch=Stopwatch(), stack=stack, last_wins=last_wins)
+        ready = at_once(passes.prepared())
+        for each in ready:
+            own = (_rehearsal(chain) for chain in each.prepared.chains)
+            chains += [replace(one, report=replace(one.report, action=each.one.own.name)) for one in own]
+    return Rehearsal(chains, ready[0].prepared.evaluation, [*passes.refused, *left_out(ready)])
 
 
 def _rehearsal(keyed: KeyedChain) -> ChainRehearsal:

@@ -34,10 +34,10 @@ from ..files.shot_files import (
 )
 from ..jobs.job import Job, load_job
 from ..jobs.uses import USES
-from ..outcomes import ExitCode, FileError, Outcome, UsageError
+from ..outcomes import ExitCode, FileError, Outcome
 from ..output import Voice, complain, hand_over
 from ..provenance import source_file
-from ..wanted import asked_actions, of_last_chain, settings_of, wanted_chains
+from ..wanted import NamedSettings, asked_actions, of_last_chain, settings_of, wanted_chains
 from .dry_run import dry_run_document, dry_run_lines
 from .strictness import shortcomings
 
@@ -70,24 +70,20 @@ def _bake(arguments: argparse.Namespace, shot: OpenedShot, voice: Voice) -> Outc
     last_wins = arguments.last_wins or bool(job and job.last_wins)
     actions = asked_actions(arguments, job)
     if arguments.dry_run:
-        if actions != ACTIVE:
-            raise UsageError("--dry-run covers the active action only. Leave out --dry-run or --actions.")
-        document = _with_missing(_dry_run(chains, voice, goal, last_wins=last_wins), settings)
+        document = _dry_run(chains, voice, goal, actions, last_wins=last_wins)
+        document = _with_missing(document, settings, actions)
         return Outcome(judged(document, arguments, job, voice), document, settings, shot.source)
     report = bake(bpy.context.scene, settings, active_object(bpy.context), last_wins=last_wins, actions=actions)
     tell(report, voice)
-    document = json.loads(report.to_json())
-    if actions == ACTIVE:
-        document = _with_missing(document, settings)
-    else:
-        document["incomplete"] = missing_of_chains(settings, document["chains"])
+    document = _with_missing(json.loads(report.to_json()), settings, actions)
     code = judged(document, arguments, job, voice)
     saved = save(goal, voice) if code is ExitCode.DONE else None
     return Outcome(code, document, settings, shot.source, saved)
 
 
-def _with_missing(document: Document, settings: list[BakeSettings]) -> Document:
-    return {**document, "incomplete": what_is_missing(settings, document["chains"])}
+def _with_missing(document: Document, settings: list[BakeSettings], actions: str = ACTIVE) -> Document:
+    missing = what_is_missing if actions == ACTIVE else missing_of_chains
+    return {**document, "incomplete": missing(settings, document["chains"])}
 
 
 def report_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
@@ -199,10 +195,10 @@ def _strictness(document: Document, arguments: argparse.Namespace, job: Job | No
     return ExitCode.STRICT if found else ExitCode.DONE
 
 
-def _dry_run(chains: list[Any], voice: Voice, goal: Path | None, *, last_wins: bool) -> Document:
+def _dry_run(chains: list[NamedSettings], voice: Voice, goal: Path | None, actions: str, *, last_wins: bool) -> Document:
     settings = [chain.settings for chain in chains]
-    rehearsal = rehearse(bpy.context.scene, settings, active_object(bpy.context), last_wins=last_wins)
-    document = dry_run_document([chain.label for chain in chains], rehearsal)
+    rehearsal = rehearse(bpy.context.scene, settings, active_object(bpy.context), last_wins=last_wins, actions=actions)
+    document = dry_run_document(chains, rehearsal, actions)
     document["save"] = str(goal) if goal is not None else None
     for line in dry_run_lines(document):
         voice.say(line)

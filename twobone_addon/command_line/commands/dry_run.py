@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from ...baking.actions.choosing import ACTIVE
 from ...baking.rehearsing import ChainRehearsal, Rehearsal
+from ..wanted import NamedSettings
 
 
-def dry_run_document(labels: list[str], rehearsal: Rehearsal) -> dict[str, Any]:
-    """The rehearsal as JSON has it; `labels` name the chains."""
-    chains = [_chain(label, chain) for label, chain in zip(labels, rehearsal.chains, strict=True)]
-    return {"dry_run": True, "evaluation": rehearsal.evaluation, "chains": chains}
+def dry_run_document(wanted: Sequence[NamedSettings], rehearsal: Rehearsal, actions: str) -> dict[str, Any]:
+    """The rehearsal as JSON has it, each chain by the name under which it was `wanted`; of several actions also their names."""
+    if actions == ACTIVE:
+        chains = [_chain(each.label, chain) for each, chain in zip(wanted, rehearsal.chains, strict=True)]
+        return {"dry_run": True, "evaluation": rehearsal.evaluation, "chains": chains}
+    chains = [{**_chain(_label(wanted, chain), chain), "action": chain.report.action} for chain in rehearsal.chains]
+    refused = [asdict(each) for each in rehearsal.refused]
+    return {"dry_run": True, "evaluation": rehearsal.evaluation, "chains": chains, "refused": refused}
 
 
 def dry_run_lines(document: dict[str, Any]) -> Iterator[str]:
-    """One line per chain."""
+    """One line per chain, and per action that cannot be baked."""
     for chain in document["chains"]:
         yield _line(chain)
+    for each in document.get("refused", ()):
+        yield f'Action "{each["action"]}" of {each["armature"]}: {each["reason"]}'
     if document["save"]:
         yield f'Would save "{document["save"]}"'
+
+
+def _label(wanted: Sequence[NamedSettings], chain: ChainRehearsal) -> str:
+    """What the chain of an action is called: of the first settings that mean its bones."""
+    named = {name: getattr(chain.report, name) for name in ("armature", "upper", "lower")}
+    return next(
+        (each.label for each in wanted if all(getattr(each.settings, name) in {"", value} for name, value in named.items())),
+        "",
+    )
 
 
 def _chain(label: str, chain: ChainRehearsal) -> dict[str, Any]:
@@ -52,7 +70,8 @@ def _chain(label: str, chain: ChainRehearsal) -> dict[str, Any]:
 
 
 def _line(chain: dict[str, Any]) -> str:
-    name = f"{chain['name']}: " if chain["name"] else ""
+    action = f'Action "{chain["action"]}", ' if chain.get("action") else ""
+    name = action + (f"{chain['name']}: " if chain["name"] else "")
     target = f"{chain['target']}/{chain['target_bone']}" if chain["target_bone"] else chain["target"]
     lengths = " + ".join(f"{length:.4g}" for length in chain["lengths"])
     return (
