@@ -57,7 +57,8 @@ def folder(shots, tmp_path):
 
 def put_shot(shots, folder, text):
     """Where IK is converted the shot has some; else it would act on top of what is baked. Controls are for who names them."""
-    shot = WITH_CONTROLS if "target_bone=" in text or "twobone.switch" in text else ON_IK if "convert" in text else PLAIN
+    on_controls = re.search(r"target_bone=|twobone\.switch|^switch ", text)
+    shot = WITH_CONTROLS if on_controls else ON_IK if "convert" in text else PLAIN
     for name in ("shot.blend", "SHOT.blend"):
         (folder / name).write_bytes((shots / shot).read_bytes())
 
