@@ -30,7 +30,10 @@ from twobone_addon import registration
 registration.register()
 from twobone_addon.command_line.command import main
 print("ready", flush=True)
-while not (code := main(sys.argv[1:])): pass
+try:
+    while not (code := main(sys.argv[1:])): pass
+except KeyboardInterrupt:
+    code = 1
 os._exit(code)  # As the command itself ends: 4.2 crashes on its way out.
 """
 

@@ -77,10 +77,11 @@ def _run(arguments: argparse.Namespace) -> ExitCode:
     with ExitStack() as stack:
         stack.enter_context(stopped_by_signals(voice.stop))
         outputs = _claimed_outputs(arguments, stack)
-        with clean_standard_output(wanted=STANDARD_OUTPUT in outputs.values()):
-            outcome = COMMANDS[arguments.command](arguments, voice)
-        if arguments.report is not None:
-            _hand_over(arguments.report, outcome, voice)
+        with voice.stop.interrupting():
+            with clean_standard_output(wanted=STANDARD_OUTPUT in outputs.values()):
+                outcome = COMMANDS[arguments.command](arguments, voice)
+            if arguments.report is not None:
+                _hand_over(arguments.report, outcome, voice)
     return outcome.code
 
 

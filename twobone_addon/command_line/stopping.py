@@ -29,21 +29,39 @@ class StopRequest:
     wanted: bool = False
     last: float = 0.0
     """When it was said last, by `time.monotonic`."""
+    number: int = 0
+    """Of the last signal."""
+    interrupts: bool = False
+    """Whether it ends what is going on at once; else it is noted: what claims and releases files is not to be cut in two."""
 
     def obey(self) -> None:
         """End here, if somebody wants it: what a signal threw may have been caught, by Blender around a script in the file."""
         if self.wanted:
             raise _Stop
 
+    @contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """While the block runs, a signal ends it wherever it is; one that came before ends it now."""
+        self.obey()
+        self.interrupts = True
+        try:
+            yield
+        finally:
+            self.interrupts = False
+
 
 @contextmanager
 def stopped_by_signals(request: StopRequest) -> Iterator[None]:
-    """A signal to stop ends the block, with everything put back, and is noted in `request`; raises `StoppedError`."""
+    """A signal to stop is noted in `request` and ends what is `interrupting` in the block; raises `StoppedError`.
 
-    def stop(*_: object) -> None:
+    Where nothing was interrupting any more, it does after the block what it would have done without it.
+    """
+
+    def stop(number: int, _frame: object) -> None:
+        request.number = number
         first, since = not request.wanted, time.monotonic() - request.last
         request.wanted, request.last = True, time.monotonic()
-        if first or since > PATIENCE:  # One right after another would end what puts things back.
+        if request.interrupts and (first or since > PATIENCE):  # One right after another would end what puts things back.
             raise _Stop
 
     try:
@@ -51,6 +69,8 @@ def stopped_by_signals(request: StopRequest) -> Iterator[None]:
             yield
     except _Stop as stopped:
         raise StoppedError("Stopped. What was being written has been removed.") from stopped
+    if request.wanted:
+        signal.raise_signal(request.number)
 
 
 @contextmanager
