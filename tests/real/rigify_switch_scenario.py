@@ -8,13 +8,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 
 import bpy
+import numpy as np
 
-from tests.baking.scenes import add_empty, key_places, set_range
+from tests.baking.scenes import add_empty, key_channel, key_places, set_range
 from tests.real.generated_rigs import generated_rig, run_and_leave
 from twobone_addon import registration
 
 FIRST, LAST = 1, 40
 ON_TARGET = 1e-5
+TOE_RANGE = 4, 9
+TOES_STAY = 1e-3
+"""Entries of matrices: a twentieth of a degree, and a millimetre, which IK leaves where it stretches a little."""
 LIMBS = (
     ("thigh_fk.L", "shin_fk.L", "MCH-foot_fk.L", "DEF-foot.L", "YZ"),
     ("upper_arm_fk.R", "forearm_fk.R", "MCH-hand_fk.R", "DEF-hand.R", "XZ"),
@@ -53,6 +57,35 @@ def baked(names, target):
     return json.loads(bpy.context.window_manager.twobone_report)
 
 
+def check_toes(rig):
+    """From FK to IK and back over some frames: toes with a control of their own on each side go on as they are."""
+    names = {"armature": rig.name, "upper": "thigh_fk.R", "lower": "shin_fk.R", "tip": "foot_fk.R", "tip_end": "HEAD"}
+    for bone, start, turn in (("thigh_fk.R", 0, 0.3), ("shin_fk.R", 0.7, 0.3), ("foot_fk.R", 0, 0.2), ("toe_fk.R", 0, 0.6)):
+        rig.pose.bones[bone].rotation_mode = "XYZ"
+        for frame in range(FIRST, 13, 3):
+            key_channel(rig.pose.bones[bone], "rotation_euler", {frame: (start + turn * math.sin(frame), 0.0, 0)})
+    rig.pose.bones["thigh_parent.R"]["IK_FK"] = 1.0
+    rig.pose.bones["thigh_parent.R"].keyframe_insert('["IK_FK"]', frame=FIRST)
+    before, (first, last) = seen_toes(rig), TOE_RANGE
+    for to in ("IK", "FK"):
+        whole = {"frame_range": "CUSTOM", "frame_start": first, "frame_end": last}
+        assert bpy.ops.twobone.switch(**names, to=to, **whole) == {"FINISHED"}
+        away = np.abs(seen_toes(rig) - before).max(axis=(1, 2))
+        print(f"toes after the switch to {to}: {away[first - 1 : last].max():.1e}, at other frames {away.max():.1e}")
+        assert away.max() <= TOES_STAY, to
+        bpy.context.scene.frame_set(first)
+        assert rig.pose.bones["thigh_parent.R"]["IK_FK"] == (to == "FK")
+
+
+def seen_toes(rig):
+    """Poses of the toes over a few frames, `(F, 4, 4)`."""
+    found = []
+    for frame in range(FIRST, 13):
+        bpy.context.scene.frame_set(frame)
+        found.append(rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["DEF-toe.R"].matrix.copy())
+    return np.array(found)
+
+
 def main():
     registration.register()
     rig = generated_rig("basic_human")
@@ -74,6 +107,7 @@ def main():
         assert after < max(ON_TARGET, report["max_distance_to_target"] + ON_TARGET), report["sentence"]
         bpy.context.scene.frame_set(LAST + 1)
         assert all(rig.path_resolve(path) == 0.0 for path in switched(rig)), "outside the range it is on IK as before"
+    check_toes(rig)
     print("What is seen is on target")
 
 

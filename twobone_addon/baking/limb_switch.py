@@ -35,6 +35,7 @@ from .plan.frame_choice import frame_range
 from .plan.planning import plan_chain, refuse_unwritable_chain
 from .stages import evaluation_of
 from .switching import SwitchReport, fk_settings_over, is_still, switch_keys, switch_report, switch_to_fk, write_switch
+from .toes import key_toes, seen_toes
 
 
 def switch_limb(
@@ -116,10 +117,12 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> Switc
     if not plan.settings:
         return switch_report(armature, names, [], [], within, to="IK")
     keyed = switch_keys(settings, plan.settings, within)
+    toes = seen_toes(scene, armature, plan.plan)
     report = at_once(bake_plans(scene, [plan]))
+    toe_keys = key_toes(scene, plan.plan, toes)
     _write_switch_after(scene, settings, armature, keyed, within)
     (chain,) = report.chains
-    made = switch_report(armature, names, plan.settings, _all(keyed), within, to="IK")
+    made = switch_report(armature, names, plan.settings, [*_all(keyed), *toe_keys], within, to="IK")
     return replace(
         made, keys=made.keys + chain.keys, baked=True, max_moved=getattr(chain, "max_round_trip", None), notes=chain.notes
     )

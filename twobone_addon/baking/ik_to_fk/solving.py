@@ -24,7 +24,7 @@ from ...scene.keys.tables import ChannelKeys, blank_keys
 from ...scene.paths import rotation_path
 from ...scene.walk.quantities import Quantity, Samples
 from ..keys.holding import held_outside
-from ..keys.keying import KeyedChain, keyed_chain
+from ..keys.keying import KeyedChain, keyed_chain, with_held
 from ..motion.plan_motion import PlanMotion, aimed, plan_motion, points, posed_channels
 from ..pose.curve_values import rotation_curves
 from ..pose.solving import CurveSamples, SolvedChain, solve_curves, surroundings_of
@@ -214,10 +214,10 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
         where = rotation_path(path[-1])
         outside = surroundings_of(limb.chain, where, present)
         curves = rotation_curves(path[-1].rotation_mode, rotation=Matrices(rotation), present=present, outside=outside)
-        keys += [
-            ChannelKeys(where, channel, path[-1].name, limb.chain.report_frames, curves.values[at, column], "LINEAR")
-            for column, channel in enumerate(curves.indices)
-        ]
+        for column, channel in enumerate(curves.indices):
+            curve = CurveSamples(where, channel, path[-1].name, curves.values[:, column], present[:, channel])
+            own = ChannelKeys(where, channel, curve.group, limb.chain.report_frames, curve.values[at], "LINEAR")
+            keys.append(with_held(limb.chain, limb.chain.keyed, curve, own))
     return keys
 
 

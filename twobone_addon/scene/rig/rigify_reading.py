@@ -19,6 +19,9 @@ SWITCH = "IK_FK"
 DRIVEN = re.compile(r'pose\.bones\["(?P<bone>.+)"\]\.constraints\["(?P<constraint>.+)"\]\.influence')
 DRIVING = re.compile(rf'pose\.bones\["(?P<bone>.+)"\]\["{SWITCH}"\]')
 
+SIDES = 2
+"""FK and IK."""
+
 FEWEST = 3
 """Bones of a limb: upper, lower and end."""
 
@@ -61,6 +64,14 @@ def rigify_limbs(armature: Object) -> list[RigifyLimb]:
         if len(shown) >= FEWEST and armature.pose.bones[controls[1]].parent.name == controls[0]:
             limbs.append(RigifyLimb(switch, tuple(shown), tuple(controls)))
     return limbs
+
+
+def ik_control(armature: Object, shown: str) -> PoseBone | None:
+    """The bone that a bone of a limb copies on IK: the one that it copies last; `None` where that is not of this armature."""
+    copying = [each for each in armature.pose.bones[shown].constraints if each.type == "COPY_TRANSFORMS"]
+    if len(copying) < SIDES or copying[-1].target != armature:
+        return None
+    return armature.pose.bones.get(copying[-1].subtarget)
 
 
 def _switch_of(driver: object) -> str:
