@@ -20,7 +20,7 @@ from twobone_addon.command_line.schemas import NAMES, schema  # noqa: E402
 from twobone_addon.options import Group, Kind, Option  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
 from twobone_addon.settings.contacts import CONTACT_OPTIONS  # noqa: E402
-from twobone_addon.settings.planting import PLANT_OPTIONS  # noqa: E402
+from twobone_addon.settings.planting import PLANT_OPTIONS, ROOT_OPTIONS  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 SCHEMAS = ROOT / "docs" / "schemas"
@@ -56,9 +56,13 @@ INTRODUCTIONS = {
 }
 
 PLANT_FEET = (
-    "Settings of `bpy.ops.twobone.plant`, `bpy.ops.twobone.fit_root`, `twobone plant` and `twobone fit-root`: "
-    "[Plant the feet](plant_the_feet.md). Fit Root has those from Armature to Window, keys and destination. "
+    "Settings of `bpy.ops.twobone.plant` and `twobone plant`: [Plant the feet](plant_the_feet.md). "
     "To find contacts, Plant Feet also has the settings of [Find Contacts](#find-contacts)."
+)
+
+FIT_ROOT = (
+    "Settings of `bpy.ops.twobone.fit_root` and `twobone fit-root`: [Plant the feet](plant_the_feet.md#fit-root-alone). "
+    "It also has Armature, the frame range and Evaluation, and from [Plant Feet](#plant-feet) those from Root to Verify."
 )
 
 FIND_CONTACTS = (
@@ -110,11 +114,15 @@ def note(text: str) -> str:
 def options_page() -> str:
     """The options page."""
     parts = [section(group.value, INTRODUCTIONS[group], [each for each in OPTIONS if each.group is group]) for group in Group]
-    shared = {option.name for option in CONTACT_OPTIONS}
-    own = [option for option in PLANT_OPTIONS if option.name not in shared]
-    return "\n".join(
-        [HEADING, *parts, section("Find Contacts", FIND_CONTACTS, CONTACT_OPTIONS), section("Plant Feet", PLANT_FEET, own)]
-    )
+    of_contacts, of_plant = ({option.name for option in options} for options in (CONTACT_OPTIONS, PLANT_OPTIONS))
+    plant = [option for option in PLANT_OPTIONS if option.name not in of_contacts]
+    fit_root = [option for option in ROOT_OPTIONS if option.name not in of_plant]
+    parts += [
+        section("Find Contacts", FIND_CONTACTS, CONTACT_OPTIONS),
+        section("Plant Feet", PLANT_FEET, plant),
+        section("Fit Root", FIT_ROOT, fit_root),
+    ]
+    return "\n".join([HEADING, *parts])
 
 
 def section(heading: str, introduction: str, options: Sequence[Option]) -> str:

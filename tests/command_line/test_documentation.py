@@ -52,9 +52,9 @@ def test_every_flag_on_the_pages_exists(page):
 
 def test_every_flag_beside_the_settings_is_on_the_page():
     from twobone_addon.settings import OPTIONS
-    from twobone_addon.settings.planting import PLANT_OPTIONS
+    from twobone_addon.settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
 
-    settings = {f"--{option.name.replace('_', '-')}" for option in (*OPTIONS, *PLANT_OPTIONS)}
+    settings = {f"--{option.name.replace('_', '-')}" for option in (*OPTIONS, *PLANT_OPTIONS, *ROOT_OPTIONS)}
     page = PAGES[0].read_text(encoding="utf-8")
     missing = {flag for flag in known_flags() - settings if flag not in page and not flag.startswith("--no-")}
     assert not missing
