@@ -211,7 +211,7 @@ def test_auto_keying_keys_the_rotations_when_the_move_is_over(leg, automatic):
     bpy.ops.ed.undo_push(message="live")
     chain.target.location = (0.1, 0.3, 0.3)
     bpy.context.view_layer.update()
-    live._key_when_let_go()
+    live.key_when_let_go()
     assert (leg.animation_data is not None) == automatic
 
 
@@ -250,7 +250,7 @@ def test_an_offset_that_is_to_be_kept_from_another_target_is_found_anew(led):
     chain.target.location = joints_world(led, "upper", "lower")[2] + KEPT
     bpy.context.view_layer.update()
     assert (offset_seen(led) + KEPT).length < 1e-5, "the limb jumped"
-    live._look_again()
+    live.look_again()
     chain.target.location.z += 0.3
     assert (offset_seen(led) + KEPT).length < 1e-5
     assert live.is_live(chain)
@@ -270,6 +270,6 @@ def test_an_offset_that_is_to_be_kept_from_now_on_is_the_one_there_is(leg):
     before = offset_seen(leg)
     chain.target_offset = "KEEP"
     bpy.context.view_layer.update()
-    live._look_again()
+    live.look_again()
     chain.target.location = (0.1, 0.4, -0.1)
     assert (offset_seen(leg) - before).length < 1e-5

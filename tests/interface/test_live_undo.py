@@ -29,7 +29,7 @@ def move_and_key(place, name="Move"):
     for follower in live.following.values():
         follower.move = name
     bpy.ops.ed.undo_push(message=name)
-    live._key_when_let_go()
+    live.key_when_let_go()
 
 
 def key_count():
@@ -70,7 +70,7 @@ def test_a_move_and_its_keys_are_one_undo_step_both_ways(leg, name, monkeypatch)
         place, keys, pose = there_again()
         assert (place, keys) == moments[redone][:2]
         assert close(pose, moments[redone][2])
-        live._key_when_let_go()
+        live.key_when_let_go()
         assert key_count() == keys, "what redo brings back is keyed again"
 
 
@@ -84,7 +84,7 @@ def test_a_cancelled_move_leaves_no_keys(leg):
     for place in ((0.1, 0.3, 0.3), before):
         target.location = place
         bpy.context.view_layer.update()
-    live._key_when_let_go()
+    live.key_when_let_go()
     assert key_count() == 0
 
 

@@ -10,7 +10,7 @@ from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.overlay import drawing as overlay_drawing
 
 APP_HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
-TIMERS = (live._key_when_let_go, live._look_again, overlay_data.make_path)
+TIMERS = (live.key_when_let_go, live.look_again, overlay_data.make_path)
 MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
 
 
@@ -64,7 +64,7 @@ def test_fifty_times_on_and_off_in_the_middle_of_work_leaves_no_handler_and_no_t
             chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", target
         bpy.ops.twobone.live(state="ON")
         overlay_data.update(bpy.context, rig)
-        live._later(live._look_again)
+        live.later(live.look_again)
         assert bpy.app.timers.is_registered(overlay_data.make_path)
         unregistered.unregister()
         assert not [timer for timer in TIMERS if bpy.app.timers.is_registered(timer)]

@@ -49,7 +49,7 @@ def baked_knee(rig):
 
 def test_live_takes_the_plane_of_the_frames_around(leg):
     bpy.ops.twobone.live(state="ON")
-    following._look_again()
+    following.look_again()
     bpy.context.view_layer.update()
     lived = knee(leg)
     bpy.ops.twobone.live(state="OFF")
@@ -69,7 +69,7 @@ def test_the_overlay_shows_the_plane_of_the_frames_around(leg):
 def test_a_bent_limb_needs_no_look_at_other_frames(leg):
     bpy.context.scene.frame_set(1)
     bpy.ops.twobone.live(state="ON")
-    assert not bpy.app.timers.is_registered(following._look_again)
+    assert not bpy.app.timers.is_registered(following.look_again)
 
 
 def turn_bends(rig):
@@ -82,17 +82,17 @@ def turn_bends(rig):
 
 def test_live_looks_again_once_keys_at_other_frames_have_changed(leg):
     bpy.ops.twobone.live(state="ON")
-    following._look_again()
-    bpy.app.timers.unregister(following._look_again)
+    following.look_again()
+    bpy.app.timers.unregister(following.look_again)
     before = knee(leg)
     turn_bends(leg)
     bpy.context.view_layer.update()
-    assert bpy.app.timers.is_registered(following._look_again)
-    bpy.app.timers.unregister(following._look_again)
-    following._look_again()
+    assert bpy.app.timers.is_registered(following.look_again)
+    bpy.app.timers.unregister(following.look_again)
+    following.look_again()
     bpy.context.view_layer.update()
     lived = knee(leg)
-    assert not bpy.app.timers.is_registered(following._look_again), "it looks for ever"
+    assert not bpy.app.timers.is_registered(following.look_again), "it looks for ever"
     bpy.ops.twobone.live(state="OFF")
     bpy.context.scene.frame_set(PRESENT)
     assert np.linalg.norm(lived - before) > 0.1, "nothing has changed"

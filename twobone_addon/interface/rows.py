@@ -24,6 +24,7 @@ SHORT_LABELS = {
     "compress_min": "Compress",
     "min_distance": "Min Distance",
     "max_distance": "Max Distance",
+    "target_root_bone": "Target Root",
     "upper_min": "Upper Min",
     "upper_max": "Max",
     "lower_min": "Lower Min",

@@ -105,7 +105,7 @@ def _stop(key: Key, reason: str = "") -> None:
     for functions, function in _handlers():
         if function in functions:
             functions.remove(function)
-    for timer in (_key_when_let_go, _look_again):
+    for timer in (key_when_let_go, look_again):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
 
@@ -159,7 +159,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
         follower = following[key]
         if keyed and has_looked(follower.present):
             follower.is_old = True
-            _later(_look_again)
+            later(look_again)
         before, follower.was_undone, was_undone = follower.left, False, follower.was_undone
         moved = _follow_or_stop(key, scene, depsgraph)
         if moved and not was_undone and key in following and scene.tool_settings.use_keyframe_insert_auto:
@@ -169,7 +169,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
             follower.moved |= {update.id.name for update in depsgraph.updates if isinstance(update.id, bpy.types.Object)}
             follower.unkeyed = moved
             follower.move = running_move(bpy.data.window_managers[0]) or follower.move
-            _later(_key_when_let_go)
+            later(key_when_let_go)
 
 
 def _after_frame_change(scene: bpy.types.Scene, depsgraph: Any) -> None:
@@ -206,14 +206,14 @@ def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelVal
     settings = stored_settings(armature, chain, {})
     if not is_current(follower.present, settings):
         if needs_look(follower.present, settings):
-            _later(_look_again)
+            later(look_again)
             return []
         follower.present = present_plan(scene, settings, follower.present)
     base = _base(follower, armature)
     plan, motion = present_motion(follower.present, scene, depsgraph, base)
     follower.is_straight = needs_frames_around(follower.present, motion)
     if follower.is_straight:
-        _later(_look_again)
+        later(look_again)
     values = present_channels(plan, motion)
     changed = set_values(armature, values)
     follower.left = read_channels(armature, base)
@@ -231,12 +231,13 @@ def _base(follower: Following, armature: bpy.types.Object) -> Channels:
     return follower.base
 
 
-def _later(timer: Callable[[], float | None]) -> None:
+def later(timer: Callable[[], float | None]) -> None:
+    """Run a timer soon, once: outside of what is going on now."""
     if not bpy.app.timers.is_registered(timer):
         bpy.app.timers.register(timer, first_interval=SECONDS_BETWEEN_LOOKS)
 
 
-def _look_again() -> float | None:
+def look_again() -> float | None:
     """Find kept offsets and the planes of straight limbs, which walks through time.
 
     Handlers must not, in the middle of a move or of playback.
@@ -264,7 +265,7 @@ def _look_again() -> float | None:
     return None
 
 
-def _key_when_let_go() -> float | None:
+def key_when_let_go() -> float | None:
     """Key what moved once the user has let go, as auto-keying keys at the end of a move, and in the move's undo step."""
     if running_move(bpy.data.window_managers[0]):
         return SECONDS_BETWEEN_LOOKS
