@@ -124,3 +124,14 @@ def test_a_hidden_armature_modifier_is_named_before_the_bake_as_well(empty_file,
     assert deforming in {rig, bpy.data.objects.get("Game")}
     report = bake(Limb("Rig", "thigh_fk", "shin_fk"), target="Target", plane="YZ")
     assert 'Modifier "Skin" of "Body" is hidden' in " ".join(report["notes"])
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_an_armature_that_was_never_evaluated_is_passed_over(empty_file, linked):
+    rig, _ = switched_leg(), add_target()
+    kept = bpy.data.objects.new("Kept for later", bpy.data.armatures.new("Kept for later"))
+    if linked:
+        bpy.context.scene.collection.objects.link(kept)
+    assert kept.pose is None
+    assert shown_bone(rig, names(rig)).armature == rig.name
+    assert kinds(bake(LEG, target="Target", plane="YZ", bend="NEGATIVE"))[0] == "NOT_SHOWN"

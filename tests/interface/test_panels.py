@@ -128,11 +128,27 @@ def test_settings_are_shown_where_they_have_a_say_and_all_of_them_somewhere(leg)
         seen |= subpanels()
     assert leg.twobone.chains[0].use_limits
     seen.add("use_limits")  # its box is a button
-    without_row = {"armature", "target_bone", "pole_bone"}  # bones of objects that are no armatures
-    assert {option.name for option in OPTIONS} - seen == without_row
+    of_armatures = {"target_bone", "pole_bone", "target_root_bone"}
+    assert {option.name for option in OPTIONS} - seen == {"armature", "target_scale", *of_armatures}
     chain.target = chain.pole = leg
     chain.plane = "POLE"
-    assert {"target_bone", "pole_bone"} <= subpanels()
+    assert of_armatures <= subpanels()
+    assert "target_scale" not in subpanels()
+    chain.target_root_bone = "thigh.L"
+    assert "target_scale" in subpanels()
+
+
+@pytest.mark.parametrize("setting", ["target_bone", "target_root_bone", "pole_bone"])
+def test_bones_of_guides_are_chosen_from_the_guides_own(leg, setting):
+    other = bpy.data.objects.new("Guide", bpy.data.armatures.new("Guide"))
+    bpy.context.scene.collection.objects.link(other)
+    chain = leg.twobone.chains[0]
+    chain.target = chain.pole = other
+    chain.plane = "POLE"
+    searched = [
+        given[2] for cls in SUBPANELS for name, given, _ in drawn(cls).calls if name == "prop_search" and given[1] == setting
+    ]
+    assert searched == [other.data]
 
 
 def test_no_setting_stands_twice_and_no_panel_begins_with_its_own_title(leg):

@@ -38,12 +38,14 @@ LABEL_PART = 0.4
 NARROW = 220
 """Width in pixels, at resolution scale 1, from which a choice fits beside its label."""
 
-BONES_OF = {"target_bone": "target", "pole_bone": "pole"}
+BONES_OF = {"target_bone": "target", "target_root_bone": "target", "pole_bone": "pole"}
 """Settings that name a bone of another object than the chain's armature."""
 
 
 def is_relevant(chain: Settings, name: str) -> bool:
     """Whether a setting makes a difference, with the others as they are."""
+    if name == "target_scale":
+        return bool(chain.target_root_bone)
     needs = OPTION[name].needs
     return needs is None or getattr(chain, needs.setting) in needs.values
 
@@ -128,7 +130,8 @@ def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
     else:
         owner = getattr(chain, BONES_OF[name]) if name in BONES_OF else chain.id_data
     if owner is not None and owner.type == "ARMATURE":
-        layout.prop_search(chain, name, owner.data, "bones")
+        label = SHORT_LABELS.get(name, OPTION[name].label)
+        layout.prop_search(chain, name, owner.data, "bones", text=label, text_ctxt=CONTEXT)
 
 
 def draw_sentence(

@@ -86,8 +86,8 @@ def _is_on(place: Vector, along: Vector, length: float) -> bool:
 
 
 def _read_by(armature: Object) -> Iterator[Object]:
-    """Objects that constraints and drivers of an armature's bones read."""
-    for bone in armature.pose.bones:
+    """Objects that constraints and drivers of an armature's bones read; one that was never evaluated has no pose yet."""
+    for bone in armature.pose.bones if armature.pose else ():
         for constraint in bone.constraints:
             yield from (getattr(constraint, name, None) for name, _ in TARGETS)
             if constraint.type == "ARMATURE":
