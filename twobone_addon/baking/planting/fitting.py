@@ -19,7 +19,7 @@ from ..stages import Stopwatch, evaluation_of
 from .curves import root_keys
 from .feet import LegMotion, leg_motion
 from .planning import PlantingPlan, plan_fitting
-from .records import ReachReport, RootFitReport, RootReport
+from .records import Lengths, ReachReport, RootFitReport, RootReport
 from .reporting import REACHED, count_keys
 from .standing import NOTHING, farthest_moves, reach_limits, root_needs, smoothed_moves, smoothing_window
 from .writing import write
@@ -54,7 +54,8 @@ def fit_root_steps(scene: Scene, settings: RootFitSettings, active: Object | Non
     chains = [_reach(plan, leg, goal, moves) for leg, goal in zip(legs, goals, strict=True)]
     bone = "" if plan.root is None else plan.root.name
     root = RootReport(bone, float(magnitude(moves).max()), count_keys(keys), [0.0, 0.0, 0.0])
-    return RootFitReport(chains, root, watch.seconds, samples.evaluation, list(plan.notes))
+    lengths = Lengths(plan.units, max(leg.length for leg in legs))
+    return RootFitReport(chains, root, watch.seconds, samples.evaluation, list(plan.notes), lengths)
 
 
 def _moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array, direction: Array) -> Array:

@@ -32,6 +32,7 @@ from ..plan.completing import StoredChain
 from ..plan.finding import chain_names
 from ..plan.frame_choice import frame_range
 from ..plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain
+from ..report.units import Units, units_of
 
 MOST_FRAMES = 300_000
 """Of one run, as many as fit into memory."""
@@ -91,8 +92,8 @@ class PlantingPlan:
     samples: Array
     """`(S,)` these frames, and moments between them."""
     frames_per_second: float
-    metres: float
-    """In one unit of the scene."""
+    units: Units
+    """Of the scene."""
     legs: list[LegPlan]
     root: RootPlan | None
     notes: tuple[str, ...]
@@ -150,7 +151,7 @@ def _plan(
     if use_root:
         root, notes = _root_plan(armature, settings, legs, (start, end), needed=needs_root)
     rate = scene.render.fps / scene.render.fps_base
-    return PlantingPlan(armature.name, settings, frames, samples, rate, scene.unit_settings.scale_length, legs, root, notes)
+    return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes)
 
 
 def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> BakeSettings:

@@ -7,6 +7,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from ..report.statements import Translate, in_english
+from ..report.units import Units
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How distances of a character are told: by its scene's units and its longest leg, world units."""
+
+    units: Units
+    leg: float
+
+    def said(self, distance: float) -> str:
+        """A distance in world units as text."""
+        return self.units.said(distance, self.leg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +74,14 @@ class LegReport:
         return not self.out_of_reach
 
     @property
-    def slide_after(self) -> float | None:
-        """The largest slide."""
-        return max((contact.slide_after for contact in self.contacts if contact.slide_after is not None), default=None)
+    def slide_before(self) -> float:
+        """The largest slide before, 0 without contacts."""
+        return max((contact.slide_before for contact in self.contacts), default=0.0)
+
+    @property
+    def slide_now(self) -> float | None:
+        """The largest slide now, between the frames as well; `None` without verification, and without contacts."""
+        return max((contact.slide_between for contact in self.contacts if contact.slide_between is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +105,11 @@ class PlantReport:
     seconds: dict[str, float]
     evaluation: str | dict[str, str]
     notes: list[str]
+    lengths: Lengths
 
     def to_json(self) -> str:
         """The report as one JSON object."""
-        return json.dumps({**asdict(self), "sentence": self.sentence()})
+        return _json(self, self.sentence())
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
@@ -98,12 +117,16 @@ class PlantReport:
         if not contacts:
             return translate("No foot is on the ground, nothing was changed")
         parts = [translate("{contacts} contacts of {chains} feet planted").format(contacts=contacts, chains=len(self.chains))]
+        now = [chain.slide_now for chain in self.chains if chain.slide_now is not None]
+        if now:
+            before, after = (self.lengths.said(slide) for slide in (max(chain.slide_before for chain in self.chains), max(now)))
+            parts.append(translate("they slid by up to {before}, now {after}").format(before=before, after=after))
         missed = [chain for chain in self.chains if not chain.is_on_target]
         if missed:
             parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0], translate))
         if self.root is not None and self.root.max_move:
             moved = translate("{bone} moved by up to {distance}")
-            parts.append(moved.format(bone=self.root.bone, distance=f"{self.root.max_move:.3g}"))
+            parts.append(moved.format(bone=self.root.bone, distance=self.lengths.said(self.root.max_move)))
         return "; ".join(parts)
 
 
@@ -140,19 +163,26 @@ class RootFitReport:
     seconds: dict[str, float]
     evaluation: str | dict[str, str]
     notes: list[str]
+    lengths: Lengths
 
     def to_json(self) -> str:
         """The report as one JSON object."""
-        return json.dumps({**asdict(self), "sentence": self.sentence()})
+        return _json(self, self.sentence())
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
         moved = translate("{bone} moved by up to {distance}")
-        parts = [moved.format(bone=self.root.bone, distance=f"{self.root.max_move:.3g}")]
+        parts = [moved.format(bone=self.root.bone, distance=self.lengths.said(self.root.max_move))]
         missed = next((chain for chain in self.chains if chain.out_of_reach), None)
         if missed is not None:
             parts.append(out_of_reach_from(missed.chain, missed.out_of_reach[0][0], translate))
         return "; ".join(parts)
+
+
+def _json(report: PlantReport | RootFitReport, sentence: str) -> str:
+    own = asdict(report)
+    del own["lengths"]
+    return json.dumps({**own, "sentence": sentence})
 
 
 def out_of_reach_from(chain: str, frame: float, translate: Translate) -> str:

@@ -18,7 +18,7 @@ from .contacts import ground_after
 from .curves import ChannelPieces
 from .planning import LegPlan, PlantingPlan
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
-from .records import ContactReport, LegReport, PlantReport, RootReport
+from .records import ContactReport, LegReport, Lengths, PlantReport, RootReport
 from .standing import Footing, Planted, PlantedLeg
 
 REACHED = 2e-6
@@ -49,7 +49,8 @@ def plant_report(
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
         root = RootReport(plan.root.name, float(magnitude(planted.moves).max()), count_keys(written), travel[-1].tolist())
-    return PlantReport(chains, root, seconds, before.evaluation, list(plan.notes))
+    lengths = Lengths(plan.units, max(leg.before.length for leg in planted.legs))
+    return PlantReport(chains, root, seconds, before.evaluation, list(plan.notes), lengths)
 
 
 def _track(plan: PlantingPlan, ground: Ground, leg: LegPlan, samples: Samples) -> Track:
@@ -75,7 +76,7 @@ def _leg_report(
     def skates(found: Track) -> float:
         rate = plan.frames_per_second
         over = footing.ground.over(found.heels), footing.ground.over(found.balls)
-        return skating(found, over, leg.states, low=low, fast=SKATING_SPEED / plan.metres, frames_per_second=rate)
+        return skating(found, over, leg.states, low=low, fast=SKATING_SPEED / plan.units.scale, frames_per_second=rate)
 
     def sunk(found: Track) -> float:
         return penetration(footing.ground.over(found.heels), footing.ground.over(found.balls) - leg.before.ball_height)

@@ -48,6 +48,11 @@ class Units:
         size = SEEN * limb_length * self._per_unit()
         return 10.0 ** round(math.log10(size)) / self._per_unit() if size > 0.0 and math.isfinite(size) else 0.0
 
+    def said(self, distance: float, limb_length: float) -> str:
+        """A distance of a limb of this length: below what the eye makes out only that."""
+        least = self.seen(limb_length)
+        return f"< {self.text(least)}" if distance < least else self.text(distance)
+
     def _per_unit(self) -> float:
         """Metres, or inches, in one unit of the scene."""
         if self.system == "NONE":
