@@ -38,15 +38,16 @@ def source_limb(
             )
         return None
     source = find_object("Target root", settings.target, settings.target_root_bone)
-    own_world, source_world = _first_matrices(scene, armature, source)
-    turn = np.eye(3)
-    if end_bone is not None and settings.end_rotation == "TARGET" and settings.target_bone:
-        source_rest = nearest_rotation(source_world[:3, :3] @ _rest(source, settings.target_bone))
-        turn = source_rest.T @ nearest_rotation(own_world[:3, :3] @ end_bone.rest[:3, :3])
-    scale = settings.target_scale
-    if scale == AUTOMATIC:
-        own = float(path_length(rest.rest_joints())) * _size(own_world)
-        scale = own / _source_length(source, settings, _size(source_world))
+    scale, turn = settings.target_scale, np.eye(3)
+    turned = end_bone if settings.end_rotation == "TARGET" and settings.target_bone else None
+    if turned is not None or scale == AUTOMATIC:  # only these compare rest poses, which are to be evaluated
+        own_world, source_world = _first_matrices(scene, armature, source)
+        if turned is not None:
+            source_rest = nearest_rotation(source_world[:3, :3] @ _rest(source, settings.target_bone))
+            turn = source_rest.T @ nearest_rotation(own_world[:3, :3] @ turned.rest[:3, :3])
+        if scale == AUTOMATIC:
+            own = float(path_length(rest.rest_joints())) * _size(own_world)
+            scale = own / _source_length(source, settings, _size(source_world))
     return SourceLimb(Quantity("WORLD", settings.target, settings.target_root_bone), scale, turn)
 
 
