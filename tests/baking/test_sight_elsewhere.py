@@ -135,3 +135,13 @@ def test_an_armature_that_was_never_evaluated_is_passed_over(empty_file, linked)
     assert kept.pose is None
     assert shown_bone(rig, names(rig)).armature == rig.name
     assert kinds(bake(LEG, target="Target", plane="YZ", bend="NEGATIVE"))[0] == "NOT_SHOWN"
+
+
+def test_guides_and_armatures_that_were_never_evaluated_are_known_by_their_bones(empty_file):
+    rig, _ = switched_leg(), add_target()
+    kept = bpy.data.objects.new("Kept for later", rig.data)
+    with pytest.raises(RuntimeError, match='Target bone "no such" is not in armature "Kept for later"'):
+        bake(LEG, target=kept.name, target_bone="no such", plane="YZ", bend="NEGATIVE")
+    assert kept.pose is None
+    with pytest.raises(RuntimeError, match='"Kept for later" has no pose until'):
+        bpy.ops.twobone.bake(**{**LEG.names(), "armature": kept.name}, target="Target", plane="YZ")

@@ -90,7 +90,7 @@ def find_object(role: str, name: str, bone: str = "") -> Object:
         raise ObjectError(f'{role} "{name}" is not in this file. Choose an object of this file.')
     if bone and found.type != "ARMATURE":
         raise ObjectError(f'{role} "{found.name}" is not an armature, so it has no bone "{bone}". Clear the bone.')
-    if bone and bone not in found.pose.bones:
+    if bone and bone not in found.data.bones:  # a pose comes with the first evaluation
         raise ObjectError(f'{role} bone "{bone}" is not in armature "{found.name}". Choose one of its bones.')
     return found
 
@@ -105,6 +105,8 @@ def find_armature(name: str, active: Object | None) -> Object:
         raise ObjectError(f'Armature "{found.name}" is missing, since {library_of(found)} is. Put that back, or choose another.')
     if found.type != "ARMATURE":
         raise ObjectError(f'Object "{found.name}" is not an armature. Choose the armature that holds the chain.')
+    if found.pose is None:
+        raise ObjectError(f'Armature "{found.name}" has no pose until Blender evaluates it. Add it to the scene and update that.')
     if found.data.pose_position == "REST":
         raise ObjectError(f'Armature "{found.name}" shows its rest position. Switch it to Pose Position in its data properties.')
     refuse_namesake(found)
