@@ -49,6 +49,10 @@ class Need:
     values: tuple[Any, ...]
     """Any of these."""
 
+    def is_met(self, settings: Any) -> bool:
+        """Whether the other setting is one of them: `settings` has each setting as an attribute."""
+        return getattr(settings, self.setting) in self.values
+
 
 @dataclass(frozen=True, slots=True)
 class Option:

@@ -21,7 +21,7 @@ def unused(settings: BakeSettings, names: Iterable[str]) -> dict[str, str]:
 def _why_unused(settings: BakeSettings, option: Option) -> str:
     """The sentence for one setting; empty where it makes a difference or is at its default."""
     needs = option.needs
-    if needs is None or getattr(settings, option.name) == option.default or getattr(settings, needs.setting) in needs.values:
+    if needs is None or getattr(settings, option.name) == option.default or needs.is_met(settings):
         return ""
     other = OPTION[needs.setting]
     now = _shown(other, getattr(settings, needs.setting))

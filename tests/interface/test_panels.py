@@ -136,6 +136,8 @@ def test_settings_are_shown_where_they_have_a_say_and_all_of_them_somewhere(leg)
     assert "target_scale" not in subpanels()
     chain.target_root_bone = "thigh.L"
     assert "target_scale" in subpanels()
+    chain.target_root_bone, chain.target_scale = "", 0.5
+    assert "target_scale" in subpanels(), "a bake is refused for what nobody sees"
 
 
 @pytest.mark.parametrize("setting", ["target_bone", "target_root_bone", "pole_bone"])

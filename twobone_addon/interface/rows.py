@@ -44,10 +44,10 @@ BONES_OF = {"target_bone": "target", "target_root_bone": "target", "pole_bone": 
 
 def is_relevant(chain: Settings, name: str) -> bool:
     """Whether a setting makes a difference, with the others as they are."""
-    if name == "target_scale":
-        return bool(chain.target_root_bone)
+    if name == "target_scale":  # without a root bone nothing but 1 can be baked, which has to be seen to be mended
+        return bool(chain.target_root_bone) or chain.target_scale != 1.0
     needs = OPTION[name].needs
-    return needs is None or getattr(chain, needs.setting) in needs.values
+    return needs is None or needs.is_met(chain)
 
 
 def names_armature(chain: Settings) -> bool:
@@ -86,8 +86,7 @@ def draw_own_options(layout: bpy.types.UILayout, operator: bpy.types.Operator, o
     column = layout.column()
     armature = bpy.data.objects.get(operator.armature)
     for option in options:
-        needs = option.needs
-        if option.name == "armature" or (needs and getattr(operator, needs.setting) not in needs.values):
+        if option.name == "armature" or (option.needs and not option.needs.is_met(operator)):
             continue
         if option.kind is not Kind.BONE:
             _draw_in_redo_panel(column, operator, option)
