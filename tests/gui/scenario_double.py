@@ -36,7 +36,7 @@ def prepare():
 
 def count_doubles():
     """Note how many bones the copies have."""
-    doubles = next(module for name, module in sys.modules.items() if name.endswith(".scene.walk.doubles"))
+    doubles = next(module for name, module in sys.modules.items() if name.endswith(".scene.walk.doubles.doubles"))
     make = doubles.double_of
 
     def counted(*arguments):

@@ -7,7 +7,8 @@ from mathutils import Matrix
 
 from tests.scene.movers import add_armature, add_driver, add_empty, animate, animate_bone, animated_empty
 from twobone_addon.baking.motion.sampling import sample
-from twobone_addon.scene.walk import doubles, evaluate
+from twobone_addon.scene.walk import evaluate
+from twobone_addon.scene.walk.doubles import doubles
 from twobone_addon.scene.walk.evaluate import Quantity, Trust, prepared_place
 
 FRAMES = np.concatenate([np.arange(1.0, 81.0), [90.5]])

@@ -5,9 +5,9 @@ import pytest
 
 from tests.scene.movers import add_empty
 from tests.scene.test_doubles import FRAMES, LIMB, WANTED, big_rig
-from twobone_addon.scene.walk import fewer_bones
+from twobone_addon.scene.walk.doubles import fewer_bones
+from twobone_addon.scene.walk.doubles.fewer_bones import with_fewer_bones
 from twobone_addon.scene.walk.evaluate import prepared_place
-from twobone_addon.scene.walk.fewer_bones import with_fewer_bones
 
 
 def object_mode():

@@ -11,7 +11,7 @@ from mathutils import Matrix, Vector
 
 from ..blender_types import Object, ViewLayer
 from ..moves.dependencies import Node
-from ..walk.doubles import redirect
+from ..walk.doubles.doubles import redirect
 from .skin import followers
 
 STAGE_NAME = ".twobone_trial"

@@ -20,9 +20,9 @@ from ...array_types import Array
 from ...arrays import still_row
 from ..blender_types import Object, Scene
 from ..lookup import objects_by_name
-from .believing import Trust, shown_values
 from .companies import companies
-from .doubles import Double, doubles_of
+from .doubles.believing import Trust, shown_values
+from .doubles.doubles import Double, doubles_of
 from .probes import Probes, Read
 from .quantities import Quantity, Samples
 from .restoring import frame_and_edits_kept

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from ...array_types import Array
-from ..blender_types import Object, PoseBone, Scene
-from ..lookup import bone_owner
-from ..moves.dependencies import drivers_by_owner
+from ....array_types import Array
+from ...blender_types import Object, PoseBone, Scene
+from ...lookup import bone_owner
+from ...moves.dependencies import drivers_by_owner
+from ..quantities import Quantity
 from .doubles import Double
-from .quantities import Quantity
 
 
 @dataclass(slots=True)

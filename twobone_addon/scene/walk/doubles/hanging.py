@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..blender_types import Object
-from ..moves.animation_reading import is_mixed
-from ..moves.dependencies import DependencyFinder
-from .quantities import Quantity
+from ...blender_types import Object
+from ...moves.animation_reading import is_mixed
+from ...moves.dependencies import DependencyFinder
+from ..quantities import Quantity
 
 
 def hanging_from(armature: Object, others: Iterable[Quantity], finder: DependencyFinder) -> list[list[Object]] | None:

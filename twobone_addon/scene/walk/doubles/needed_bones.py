@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..blender_types import FCurve, Object, PoseBone
-from ..lookup import bone_owner, owner_of
-from ..moves.animation_reading import is_mixed, steers_bones
-from ..moves.dependencies import DependencyFinder, drivers_by_owner, inverse_kinematics
+from ...blender_types import FCurve, Object, PoseBone
+from ...lookup import bone_owner, owner_of
+from ...moves.animation_reading import is_mixed, steers_bones
+from ...moves.dependencies import DependencyFinder, drivers_by_owner, inverse_kinematics
 
 
 def needed_bones(armature: Object, bones: Iterable[str], finder: DependencyFinder) -> set[str] | None:

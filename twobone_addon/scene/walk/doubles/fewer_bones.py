@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..blender_types import Context, Object
-from .stage import UPDATE_HANDLERS, empty_stage, unheard
+from ...blender_types import Context, Object
+from ..stage import UPDATE_HANDLERS, empty_stage, unheard
 
 BARE_NAME = ".twobone_bones"
 

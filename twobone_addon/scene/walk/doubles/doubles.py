@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..blender_types import Constraint, Object
-from ..lookup import objects_by_name, owner_of
-from ..moves.dependencies import DependencyFinder, drivers_by_owner
+from ...blender_types import Constraint, Object
+from ...lookup import objects_by_name, owner_of
+from ...moves.dependencies import DependencyFinder, drivers_by_owner
+from ..probes import is_bare
+from ..quantities import Quantity
 from .fewer_bones import with_fewer_bones
 from .hanging import carriers, hanging_from, hung_from
 from .needed_bones import needed_bones, owners_of
-from .probes import is_bare
-from .quantities import Quantity
 
 DOUBLE_NAME = ".twobone_double"
 

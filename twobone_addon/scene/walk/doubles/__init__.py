@@ -1,0 +1,1 @@
+"""Doubles of big rigs: a walk over time evaluates only the bones that matter."""
