@@ -69,6 +69,7 @@ def test_a_room_imports_only_what_its_row_allows(path):
 # Inside these rooms the folders are floors: each may import from those before it, and from the files beside the folders.
 FLOORS = {
     "scene": ("keys", "moves", "walk", "rig", "sight", "actions"),
+    "scene/walk": ("doubles",),
     "interface": ("stored", "live", "overlay", "running", "operators", "sidebar"),
     "solver": ("chains",),
     "rig": ("planes", "following"),
@@ -81,40 +82,48 @@ FLOORS = {
 }
 
 
+def parts_of(room):
+    """The files of a room, each with the part that it is in: a folder, or itself beside the folders."""
+    folder = ROOT / PACKAGE / room
+    return [(path, path.relative_to(folder).with_suffix("").parts[0]) for path in addon_files() if folder in path.parents]
+
+
+def parts_reached(path, room):
+    """Line and full name of what a file imports from its room, and the part that it is in."""
+    prefix = f"{PACKAGE}.{room.replace('/', '.')}."
+    return [(line, name, name.removeprefix(prefix).split(".")[0]) for line, name in imports_in(path) if name.startswith(prefix)]
+
+
 @pytest.mark.parametrize("room", FLOORS)
 def test_no_arrow_between_the_folders_of_a_room_runs_up(room):
-    up = []
-    for path in addon_files():
-        own = path.relative_to(ROOT / PACKAGE).parts
-        if own[0] != room or len(own) < 3:  # room, folder, file
-            continue
-        for line, name in imports_in(path):
-            other = name.split(".")[2] if name.startswith(f"{PACKAGE}.{room}.") else ""
-            if other in FLOORS[room] and FLOORS[room].index(other) > FLOORS[room].index(own[1]):
-                up.append(f"{name_of(path)}, line {line}: {name}")
+    floors = FLOORS[room]
+    up = [
+        f"{name_of(path)}, line {line}: {name}"
+        for path, part in parts_of(room)
+        if part in floors
+        for line, name, other in parts_reached(path, room)
+        if other in floors and floors.index(other) > floors.index(part)
+    ]
     assert not up
 
 
 def test_every_folder_of_a_room_has_its_floor():
-    for room, floors in FLOORS.items():
-        folders = {path.parent.name for path in (ROOT / PACKAGE / room).glob("*/__init__.py")}
-        assert folders == set(floors)
+    packages = [path.parent for path in addon_files() if path.name == "__init__.py" and len(path.relative_to(ROOT).parts) > 3]
+    found = {(folder.parent.relative_to(ROOT / PACKAGE).as_posix(), folder.name) for folder in packages}
+    assert found == {(room, floor) for room, floors in FLOORS.items() for floor in floors}
 
 
-def test_no_two_parts_of_a_room_import_each_other_not_even_round_about():
+@pytest.mark.parametrize("room", FLOORS)
+def test_no_two_parts_of_a_room_import_each_other_not_even_round_about(room):
     """A part is a folder, or a file beside the folders."""
-    for room in FLOORS:
-        arrows: dict[str, set[str]] = {}
-        for path in addon_files():
-            own = path.relative_to(ROOT / PACKAGE).with_suffix("").parts
-            if own[0] != room:
-                continue
-            others = {name.split(".")[2] for _, name in imports_in(path) if name.startswith(f"{PACKAGE}.{room}.")}
-            arrows.setdefault(own[1], set()).update(others - {own[1]})
-        while ends := [part for part, others in arrows.items() if not others & arrows.keys()]:
-            for part in ends:
-                del arrows[part]
-        assert not arrows, f"{room} goes round in circles among {sorted(arrows)}"
+    arrows: dict[str, set[str]] = {}
+    for path, part in parts_of(room):
+        others = {other for _, _, other in parts_reached(path, room)}
+        arrows.setdefault(part, set()).update(others - {part})
+    while ends := [part for part, others in arrows.items() if not others & arrows.keys()]:
+        for part in ends:
+            del arrows[part]
+    assert not arrows, f"{room} goes round in circles among {sorted(arrows)}"
 
 
 # What solves and keys takes arrays and records: all that the scene tells is read while planning, or sampled.
