@@ -71,6 +71,7 @@ FLOORS = {
     "scene": ("keys", "moves", "walk", "rig", "sight", "actions"),
     "scene/walk": ("doubles",),
     "interface": ("stored", "live", "overlay", "running", "operators", "sidebar"),
+    "limbs": ("tree", "body"),
     "solver": ("chains",),
     "rig": ("planes", "following"),
     "curves": ("reducing",),

@@ -11,8 +11,8 @@ from itertools import product
 import numpy as np
 
 from ..array_types import Array
-from .joints import SAME_PLACE
 from .skeleton import Skeleton
+from .tree.joints import SAME_PLACE
 
 WHOLE = 0.8
 """Length from which a control is as long as what it poses."""

@@ -8,18 +8,18 @@ from functools import cache, partial
 
 import numpy as np
 
-from .bodies import bodies
-from .candidates import Anatomy, Pair
+from .body.bodies import bodies
+from .body.facing import Facing, facing, side_of
+from .body.judging import Judged, Kind, judged
+from .body.shapes import Reason, candidate
 from .controls import Controls
-from .facing import Facing, facing, side_of
-from .joints import JointTree, joint_tree
-from .judging import Judged, Kind, judged
-from .links import ON_LINK, PASSED, Judge, Links, off_line
 from .lone import completed, is_even
 from .places import Place, placed
-from .shapes import Reason, candidate
 from .sides import Side, side_by_names
 from .skeleton import Skeleton
+from .tree.candidates import Anatomy, Pair
+from .tree.joints import JointTree, joint_tree
+from .tree.links import ON_LINK, PASSED, Judge, Links, off_line
 
 NOT_TURNED = 0.5
 """What joints that no control turns take from a choice of links."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..array_types import Array
-from .branches import Mirror
-from .candidates import Anatomy
-from .joints import JointTree
 from .sides import Side, sides_of
 from .skeleton import Skeleton
+from .tree.branches import Mirror
+from .tree.candidates import Anatomy
+from .tree.joints import JointTree
 
 FEWEST_JOINTS = 3
 """Of a limb with wrist or ankle."""

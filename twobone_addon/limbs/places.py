@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..array_types import Array
-from .candidates import Pair
-from .facing import Facing
-from .joints import JointTree
-from .judging import Judged, Kind
-from .links import Judge, Links, best_links
-from .shapes import Shape, middle_links, with_links
+from .body.facing import Facing
+from .body.judging import Judged, Kind
+from .body.shapes import Shape, middle_links, with_links
+from .tree.candidates import Pair
+from .tree.joints import JointTree
+from .tree.links import Judge, Links, best_links
 
 FOUR_LEGS = 2
 """Pairs of legs that animals have which are built as we know it."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...limbs.body.judging import Kind
 from ...limbs.finding import FoundLimb
-from ...limbs.judging import Kind
 
 FRONT_AND_HIND = ("Front", "Hind")
 

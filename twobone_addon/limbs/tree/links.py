@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..array_types import Array
+from ...array_types import Array
 from .joints import JointTree
 
 ON_LINK = 0.04

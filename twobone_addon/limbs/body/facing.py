@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..array_types import Array
-from .joints import JointTree
+from ...array_types import Array
+from ..tree.joints import JointTree
 from .judging import Judged, Kind
 from .shapes import Shape, middle_links
 

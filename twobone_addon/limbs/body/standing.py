@@ -12,8 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ..array_types import Array
-from .joints import JointTree
+from ...array_types import Array
+from ..tree.joints import JointTree
 from .shapes import Candidate
 
 OUTERMOST = 0.15

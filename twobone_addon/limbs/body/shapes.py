@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..array_types import Array
-from .candidates import Pair
-from .joints import JointTree
-from .links import Judge, Links, arm_judge, best_links, off_line, tip_place, way_on
+from ...array_types import Array
+from ..tree.candidates import Pair
+from ..tree.joints import JointTree
+from ..tree.links import Judge, Links, arm_judge, best_links, off_line, tip_place, way_on
 
 
 class Reason(Enum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..array_types import Array
-from .joints import JointTree
+from ...array_types import Array
+from ..tree.joints import JointTree
 from .judging import judged
 from .shapes import Candidate
 

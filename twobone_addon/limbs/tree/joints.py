@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..array_types import Array
-from .skeleton import Skeleton
+from ...array_types import Array
+from ..skeleton import Skeleton
 
 SAME_PLACE = 5e-4
 """Distance of two joints, relative to the size of the skeleton, up to which they are one: a millimetre on a tall person."""

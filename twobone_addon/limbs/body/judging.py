@@ -13,9 +13,9 @@ from enum import Enum
 
 import numpy as np
 
-from ..array_types import Array
-from .candidates import Pair
-from .joints import JointTree
+from ...array_types import Array
+from ..tree.candidates import Pair
+from ..tree.joints import JointTree
 from .shapes import Candidate, Reason, Shape, middle_links
 from .standing import Stance, stances
 

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..array_types import Array
+from ...array_types import Array
 from .joints import JointTree
 
 ALIKE = 0.2
