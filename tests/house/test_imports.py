@@ -76,6 +76,7 @@ FLOORS = {
     "rig": ("planes", "following"),
     "curves": ("reducing",),
     "command_line": ("files", "flags", "jobs", "batch", "commands"),
+    "baking/planting": ("plan", "pose", "keys", "report"),
     "baking": (
         *("plan", "motion", "pose", "keys", "hinges", "report", "actions", "ik_to_fk", "fk_to_target", "controls"),
         *("limbs", "contacts", "planting"),

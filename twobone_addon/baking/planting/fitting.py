@@ -16,13 +16,13 @@ from ...scene.walk.stepping import Steps, at_once
 from ...settings.planting import RootFitSettings
 from ..motion.sampling import sample_steps
 from ..stages import Stopwatch, evaluation_of
-from .curves import root_keys
-from .feet import LegMotion, leg_motion
-from .planning import PlantingPlan, plan_fitting
-from .records import Lengths, ReachReport, RootFitReport, RootReport
-from .reporting import REACHED, count_keys
-from .standing import NOTHING, farthest_moves, reach_limits, root_needs, smoothed_moves, smoothing_window
-from .writing import write
+from .keys.curves import root_keys
+from .keys.writing import write
+from .plan.feet import LegMotion, leg_motion
+from .plan.planning import PlantingPlan, plan_fitting
+from .pose.standing import NOTHING, farthest_moves, reach_limits, root_needs, smoothed_moves, smoothing_window
+from .report.records import Lengths, ReachReport, RootFitReport, RootReport
+from .report.reporting import REACHED, count_keys
 
 AXES = {"X": np.array([1.0, 0.0, 0.0]), "Y": np.array([0.0, 1.0, 0.0]), "Z": np.array([0.0, 0.0, 1.0])}
 

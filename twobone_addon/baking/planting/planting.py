@@ -9,16 +9,16 @@ from ...scene.walk.stepping import Steps, at_once
 from ...settings.planting import PlantSettings
 from ..motion.sampling import sample_steps
 from ..stages import SkipCheckError, Stopwatch, evaluation_of
-from .contacts import ground_of, key_contacts, standing_steps, travel_of
-from .curves import keys_of
-from .feet import leg_motion
-from .planning import PlantingPlan, plan_planting
-from .proof import proof_frames, proof_quantities
-from .records import PlantReport
-from .reporting import plant_report
-from .solving import solve_planting
-from .standing import Footing
-from .writing import write
+from .keys.curves import keys_of
+from .keys.writing import write
+from .plan.contacts import ground_of, key_contacts, standing_steps, travel_of
+from .plan.feet import leg_motion
+from .plan.planning import PlantingPlan, plan_planting
+from .pose.solving import solve_planting
+from .pose.standing import Footing
+from .report.proof import proof_frames, proof_quantities
+from .report.records import PlantReport
+from .report.reporting import plant_report
 
 
 def plant(scene: Scene, settings: PlantSettings, active: Object | None = None) -> PlantReport:

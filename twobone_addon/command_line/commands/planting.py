@@ -11,7 +11,7 @@ from ...baking.completeness import missing_in_rig
 from ...baking.plan.completing import active_object
 from ...baking.planting.fitting import fit_root
 from ...baking.planting.planting import plant
-from ...baking.planting.records import PlantReport, RootFitReport, out_of_reach_from
+from ...baking.planting.report.records import PlantReport, RootFitReport, out_of_reach_from
 from ...baking.report.statements import in_english
 from ...settings.planting import PlantSettings, RootFitSettings
 from ..files.shot_files import window_in_context

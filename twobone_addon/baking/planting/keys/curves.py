@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...array_types import Array
-from ...arrays import every_row
-from ...planting.goals import SAMPLES_PER_FRAME
-from ...rig.inheritance import parent_transform
-from ...rig.rotations import solve_linear
-from ...scene.keys.tables import Keyed, KeyTable
-from ...scene.keys.writing import ChannelKeys
-from ...scene.paths import rotation_path
-from ...scene.walk.evaluate import Samples
-from ..motion.plan_motion import PlanMotion
-from ..plan.planning import ChainPlan
-from ..pose.solving import CurveSamples, solve_curves
-from .feet import moved_leg
+from ....array_types import Array
+from ....arrays import every_row
+from ....planting.goals import SAMPLES_PER_FRAME
+from ....rig.inheritance import parent_transform
+from ....rig.rotations import solve_linear
+from ....scene.keys.tables import Keyed, KeyTable
+from ....scene.keys.writing import ChannelKeys
+from ....scene.paths import rotation_path
+from ....scene.walk.evaluate import Samples
+from ...motion.plan_motion import PlanMotion
+from ...plan.planning import ChainPlan
+from ...pose.solving import CurveSamples, solve_curves
+from ..plan.feet import moved_leg
+from ..plan.planning import PlantingPlan, RootPlan
+from ..pose.standing import Planted, PlantedLeg
 from .keys import Piece, changed_pieces, fitted_keys, fitted_samples, held_beside, motion_at, piece_samples
-from .planning import PlantingPlan, RootPlan
 from .spacing import reduced_keys, with_keys_between
-from .standing import Planted, PlantedLeg
 
 Channel = tuple[str, int]
 """Data path and index."""

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...array_types import Array, Mask
-from ...arrays import frame_rows
-from ...planting.goals import SAMPLES_PER_FRAME
-from ...planting.pins import runs
-from ...rig.bones import BoneChannels
-from ...scene.keys.tables import NEAR_FRAME, Keyed, KeyTable, blank_keys
-from ...scene.keys.writing import ChannelKeys
-from ..keys.holding import with_held_key
-from ..motion.plan_motion import AimedMotion
-from ..pose.solving import CurveSamples
+from ....array_types import Array, Mask
+from ....arrays import frame_rows
+from ....planting.goals import SAMPLES_PER_FRAME
+from ....planting.pins import runs
+from ....rig.bones import BoneChannels
+from ....scene.keys.tables import NEAR_FRAME, Keyed, KeyTable, blank_keys
+from ....scene.keys.writing import ChannelKeys
+from ...keys.holding import with_held_key
+from ...motion.plan_motion import AimedMotion
+from ...pose.solving import CurveSamples
 
 Piece = tuple[int, int]
 """First and last row of frames that change."""

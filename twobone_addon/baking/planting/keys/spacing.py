@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...array_types import Array, Indices, Mask
-from ...arrays import magnitude
-from ...curves.reducing.reduction import Reduction, reduce_keys
-from ...planting.goals import SAMPLES_PER_FRAME
-from ...planting.pins import runs
-from ...scene.keys.writing import ChannelKeys
-from ..keys.reducing import posed_points
-from ..pose.solving import SolvedChain
+from ....array_types import Array, Indices, Mask
+from ....arrays import magnitude
+from ....curves.reducing.reduction import Reduction, reduce_keys
+from ....planting.goals import SAMPLES_PER_FRAME
+from ....planting.pins import runs
+from ....scene.keys.writing import ChannelKeys
+from ...keys.reducing import posed_points
+from ...pose.solving import SolvedChain
 
 STILL = 2e-4
 """Part of the leg's length by which a foot that stands may move between two keys."""

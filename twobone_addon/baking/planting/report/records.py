@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from ..report.statements import Translate, in_english
-from ..report.units import Units
+from ...report.statements import Translate, in_english
+from ...report.units import Units
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...array_types import Array
-from ...arrays import magnitude
-from ...contacts.states import contacts_of_states
-from ...curves.frames import ranges
-from ...planting.goals import SAMPLES_PER_FRAME
-from ...planting.ground import Ground
-from ...planting.pins import Pin
-from ...scene.walk.evaluate import Samples
-from .contacts import ground_after
-from .curves import ChannelPieces
-from .planning import LegPlan, PlantingPlan
+from ....array_types import Array
+from ....arrays import magnitude
+from ....contacts.states import contacts_of_states
+from ....curves.frames import ranges
+from ....planting.goals import SAMPLES_PER_FRAME
+from ....planting.ground import Ground
+from ....planting.pins import Pin
+from ....scene.walk.evaluate import Samples
+from ..keys.curves import ChannelPieces
+from ..plan.contacts import ground_after
+from ..plan.planning import LegPlan, PlantingPlan
+from ..pose.standing import Footing, Planted, PlantedLeg
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
 from .records import ContactReport, LegReport, Lengths, PlantReport, RootReport
-from .standing import Footing, Planted, PlantedLeg
 
 REACHED = 2e-6
 """Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""

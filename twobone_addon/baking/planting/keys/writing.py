@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...scene.blender_types import Object, Scene
-from ...scene.keys.destinations import open_destination
-from ...scene.keys.replaced import note_replaced
-from ...scene.keys.writing import write_pieces
-from ...scene.lookup import object_named
-from ...scene.walk.restoring import edits_kept
+from ....scene.blender_types import Object, Scene
+from ....scene.keys.destinations import open_destination
+from ....scene.keys.replaced import note_replaced
+from ....scene.keys.writing import write_pieces
+from ....scene.lookup import object_named
+from ....scene.walk.restoring import edits_kept
+from ..plan.planning import PlantingPlan
 from .curves import ChannelPieces
-from .planning import PlantingPlan
 
 
 def write(scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelPieces]) -> None:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...array_types import Array, Codes, Mask
-from ...arrays import magnitude
-from ...contacts.states import on_ball, on_heel
-from ...planting.goals import SAMPLES_PER_FRAME, FootGoals, PutDown, eased_ankles, foot_goals
-from ...planting.ground import Ground
-from ...planting.pins import Foot, Pin, find_pins
-from ...planting.root_fit import needed_moves, smooth_moves
-from ...planting.terrain import LaidFoot, common_rise, standing, tilted
-from ...settings.planting import RootSettings
-from .feet import LegMotion, at_frames
-from .planning import PlantingPlan
+from ....array_types import Array, Codes, Mask
+from ....arrays import magnitude
+from ....contacts.states import on_ball, on_heel
+from ....planting.goals import SAMPLES_PER_FRAME, FootGoals, PutDown, eased_ankles, foot_goals
+from ....planting.ground import Ground
+from ....planting.pins import Foot, Pin, find_pins
+from ....planting.root_fit import needed_moves, smooth_moves
+from ....planting.terrain import LaidFoot, common_rise, standing, tilted
+from ....settings.planting import RootSettings
+from ..plan.feet import LegMotion, at_frames
+from ..plan.planning import PlantingPlan
 
 SETTLED = 3e-6
 """Part of the leg's length by which a foot may be off its pins and still count as standing: single precision."""

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...array_types import Array
-from ...planting.clearing import lifts
-from ...planting.goals import SAMPLES_PER_FRAME
-from ...planting.pins import Foot
-from .feet import LegMotion
+from ....array_types import Array
+from ....planting.clearing import lifts
+from ....planting.goals import SAMPLES_PER_FRAME
+from ....planting.pins import Foot
+from ..plan.feet import LegMotion
 from .standing import DOWN, Footing, Planted, PlantedLeg
 
 ALONG = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

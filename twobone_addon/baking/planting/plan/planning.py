@@ -7,32 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from ...array_types import Array
-from ...contacts.points import FootPoints
-from ...curves.frames import subframe_grid
-from ...errors import ChainError, RangeError
-from ...planting.goals import SAMPLES_PER_FRAME
-from ...rig.bones import RestBone
-from ...scene.blender_types import Object, PoseBone, Scene
-from ...scene.keys.guarding import refuse_unwritable
-from ...scene.keys.reading import read_keyed
-from ...scene.keys.tables import Keyed
-from ...scene.lookup import find_armature
-from ...scene.paths import location_path
-from ...scene.rest_bones import read_rest_bone
-from ...scene.rig.constraints import is_constrained
-from ...scene.rig.foot_reading import foot_bone, read_foot_points
-from ...scene.rig.selection import is_seen
-from ...scene.walk.evaluate import Quantity
-from ...settings import BakeSettings
-from ...settings.planting import PlantSettings, RootSettings
-from ..contacts.planning import ContactPlan, list_missing_legs, plan_contacts, standing_chains
-from ..motion.plan_motion import motion_quantities
-from ..plan.completing import StoredChain
-from ..plan.finding import chain_names
-from ..plan.frame_choice import frame_range
-from ..plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain
-from ..report.units import Units, units_of
+from ....array_types import Array
+from ....contacts.points import FootPoints
+from ....curves.frames import subframe_grid
+from ....errors import ChainError, RangeError
+from ....planting.goals import SAMPLES_PER_FRAME
+from ....rig.bones import RestBone
+from ....scene.blender_types import Object, PoseBone, Scene
+from ....scene.keys.guarding import refuse_unwritable
+from ....scene.keys.reading import read_keyed
+from ....scene.keys.tables import Keyed
+from ....scene.lookup import find_armature
+from ....scene.paths import location_path
+from ....scene.rest_bones import read_rest_bone
+from ....scene.rig.constraints import is_constrained
+from ....scene.rig.foot_reading import foot_bone, read_foot_points
+from ....scene.rig.selection import is_seen
+from ....scene.walk.evaluate import Quantity
+from ....settings import BakeSettings
+from ....settings.planting import PlantSettings, RootSettings
+from ...contacts.planning import ContactPlan, list_missing_legs, plan_contacts, standing_chains
+from ...motion.plan_motion import motion_quantities
+from ...plan.completing import StoredChain
+from ...plan.finding import chain_names
+from ...plan.frame_choice import frame_range
+from ...plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain
+from ...report.units import Units, units_of
 
 MOST_FRAMES = 300_000
 """Of one run, as many as fit into memory."""

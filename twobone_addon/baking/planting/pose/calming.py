@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...array_types import Array, Mask
-from ...arrays import magnitude
-from ...planting.goals import SAMPLES_PER_FRAME
-from ...planting.knees import accelerations, calming_moves, knee_angles, links_of
-from .planning import PlantingPlan
+from ....array_types import Array, Mask
+from ....arrays import magnitude
+from ....planting.goals import SAMPLES_PER_FRAME
+from ....planting.knees import accelerations, calming_moves, knee_angles, links_of
+from ..plan.planning import PlantingPlan
 from .standing import DOWN, ROUNDS, Footing, Planted, PlantedLeg, stand_still
 
 CALM, ABRUPT = 1.4, 2.0

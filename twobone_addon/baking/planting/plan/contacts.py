@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...array_types import Array, Codes
-from ...arrays import path_length
-from ...contacts.ground import is_of_flat_ground
-from ...contacts.states import on_ball, on_heel
-from ...planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
-from ...scene.blender_types import Scene
-from ...scene.keys.contact_keys import contact_curve, keyed_by_hand, keyed_states
-from ...scene.lookup import object_named
-from ...scene.walk.evaluate import Samples
-from ...scene.walk.stepping import Steps
-from ...settings.planting import PlantSettings
-from ..contacts.finding import FoundContacts, found_contacts_steps, key_found
+from ....array_types import Array, Codes
+from ....arrays import path_length
+from ....contacts.ground import is_of_flat_ground
+from ....contacts.states import on_ball, on_heel
+from ....planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
+from ....scene.blender_types import Scene
+from ....scene.keys.contact_keys import contact_curve, keyed_by_hand, keyed_states
+from ....scene.lookup import object_named
+from ....scene.walk.evaluate import Samples
+from ....scene.walk.stepping import Steps
+from ....settings.planting import PlantSettings
+from ...contacts.finding import FoundContacts, found_contacts_steps, key_found
 from .feet import LegMotion, at_frames
 from .planning import ContactPlan, LegPlan, PlantingPlan
 

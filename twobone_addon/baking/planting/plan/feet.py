@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...array_types import Array
-from ...arrays import every_row, magnitude, path_length
-from ...planting.goals import SAMPLES_PER_FRAME
-from ...planting.pins import Foot
-from ...rig.following.posing import joints_of, pose_path
-from ...rig.rotations import nearest_rotation
-from ...scene.walk.evaluate import Samples
-from ..motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
+from ....array_types import Array
+from ....arrays import every_row, magnitude, path_length
+from ....planting.goals import SAMPLES_PER_FRAME
+from ....planting.pins import Foot
+from ....rig.following.posing import joints_of, pose_path
+from ....rig.rotations import nearest_rotation
+from ....scene.walk.evaluate import Samples
+from ...motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
 from .planning import LegPlan
 
 

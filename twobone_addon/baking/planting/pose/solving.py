@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...planting.knees import gentler
+from ....planting.knees import gentler
+from ..plan.contacts import Standing
 from .calming import sudden_bends, with_calm_ease, with_calm_root
 from .clearing import with_clear_ways
-from .contacts import Standing
 from .standing import Footing, Planted, stand_still
 
 MOST_ROLLED = 40

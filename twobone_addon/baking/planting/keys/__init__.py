@@ -1,0 +1,1 @@
+"""Curves and keys of what planting changes."""

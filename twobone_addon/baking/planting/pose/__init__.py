@@ -1,0 +1,1 @@
+"""Legs that stand, and the root that lets them."""

@@ -1,0 +1,1 @@
+"""What became of planted feet: measured, and told."""
