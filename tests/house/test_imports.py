@@ -77,6 +77,7 @@ FLOORS = {
     "curves": ("reducing",),
     "command_line": ("files", "flags", "jobs", "batch", "commands"),
     "baking/planting": ("plan", "pose", "keys", "report"),
+    "command_line/batch": ("processes",),
     "baking": (
         *("plan", "motion", "pose", "keys", "hinges", "report", "actions", "ik_to_fk", "fk_to_target", "controls"),
         *("limbs", "contacts", "planting"),

@@ -10,8 +10,8 @@ from pathlib import Path
 from ..files.claims import remove_litter
 from ..jobs.job import Job, job_text
 from ..outcomes import ExitCode
-from .child_process import Child, start_child
 from .fingerprints import fingerprint
+from .processes.child_process import Child, start_child
 from .shots import Shot
 from .summary import CRASHED, DONE, FAILED, INCOMPLETE, STRICT, TIMED_OUT, ShotRecord
 

@@ -20,7 +20,7 @@ from ...baking.rehearsing import rehearse
 from ...baking.report.records import BakeReport
 from ...settings import BakeSettings
 from ..batch.fingerprints import linked_contents
-from ..batch.lifeline import end_with_parent
+from ..batch.processes.lifeline import end_with_parent
 from ..files.outputs import refuse_used_outputs
 from ..files.shot_files import (
     open_shot,

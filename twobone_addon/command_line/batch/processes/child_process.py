@@ -18,8 +18,8 @@ from typing import IO, Any
 
 import bpy
 
-from ..outcomes import FileError
-from .processes import MARK, descendants, end_marked, memory_of
+from ...outcomes import FileError
+from .descendants import MARK, descendants, end_marked, memory_of
 from .windows_job import Job
 
 PATIENCE = 3.0

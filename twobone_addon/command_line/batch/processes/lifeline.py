@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 
-from .processes import MARK, end_marked
+from .descendants import MARK, end_marked
 
 PATIENCE = 3.0
 """Seconds to put things back in, before the process ends without."""
