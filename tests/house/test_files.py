@@ -8,7 +8,7 @@ import pytest
 from tests.house.source import ROOT, addon_files, name_of, tree_of
 
 LONGEST_FILE = 300
-LARGEST_FOLDER = 16
+LARGEST_FOLDER = 12
 VERSION_ROOM = "twobone_addon/scene/versions.py"
 OURS = ("twobone_addon", "tests", "tools", "examples")
 

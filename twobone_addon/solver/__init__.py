@@ -25,8 +25,7 @@ from .limits import LimitedSolution, solve_two_bone_limited
 from .mid_joint import mid_joint
 from .planar import PlanarSolution, solve_planar
 from .planar_chain import links_with_same_ring, solve_planar_chain
-from .reach import Reach
-from .reach_options import ReachMode, ReachOptions
+from .reach import Reach, ReachMode, ReachOptions
 from .softness import SoftZone, far_zone, near_zone, soften
 from .stretching import stretch_ratio
 from .two_bone import TwoBoneSolution, solve_two_bone

@@ -10,8 +10,7 @@ from .angles import hold
 from .forward import forward
 from .limit_candidates import TIE_SLACK
 from .limits import solve_two_bone_limited
-from .reach import Reach, classify
-from .reach_options import ReachMode, ReachOptions
+from .reach import Reach, ReachMode, ReachOptions, classify
 from .ring import ring_limits, target_distances
 from .softness import soften
 from .stretching import stretch_ratio

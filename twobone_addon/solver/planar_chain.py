@@ -15,8 +15,7 @@ from ..array_types import Array, Codes
 from .angles import hold
 from .chains.chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
 from .planar import PlanarSolution, plan_distances, ring_reach, scaled_tips
-from .reach import Reach
-from .reach_options import ReachOptions
+from .reach import Reach, ReachOptions
 from .ring import ring_limits, target_distances
 
 WHOLE_TURN = 2.0 * np.pi

@@ -16,8 +16,7 @@ from ...rig.bones import RestBone
 from ...rig.hinge_axes import ORDERS, Y_AXIS, roll_to_axis, rolled
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.guarding import refuse_unconvertible
-from ...scene.keys.rotation_channels import euler_path, read_rotation_channels
-from ...scene.keys.rotation_modes import set_rotation_mode
+from ...scene.keys.rotation_channels import euler_path, read_rotation_channels, set_rotation_mode
 from ...scene.rig.rolling import change_rolls, refuse_unrollable
 from ...scene.walk.restoring import edits_kept
 from ...settings import BakeSettings

@@ -1,15 +1,21 @@
-"""What a bone's rotation channels hold, now and in their keys."""
+"""A bone's rotation channels: what they hold, now and in their keys, and its rotation mode, changed together with them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from ...array_types import Array
 from ...rig.bones import RestBone
 from ..blender_types import FCurve, Object
 from ..lookup import rotation_values
 from ..paths import rotation_path
-from ..versions import curve_bag
+from ..versions import curve_bag, ensure_curve_bag
+from .clearing import remove_curve
 from .reading import any_baked_keys, is_animated
+from .writing import ChannelKeys, write_keys
 
 STILL_ZERO = 1e-6
 """Radians below which a channel counts as zero."""
@@ -53,6 +59,28 @@ def read_rotation_channels(armature: Object, bone: RestBone) -> RotationChannels
     return RotationChannels(
         path, rotation_values(armature.pose.bones[bone.name]), curves, is_animated(armature, path) and not curves
     )
+
+
+def set_rotation_mode(
+    armature: Object, bone: str, mode: str, *, value: Array, keys: Sequence[ChannelKeys], types: Array, paths: Sequence[str]
+) -> None:
+    """Give a bone an Euler rotation mode with the angles `value` `(3,)` and these keys.
+
+    types : (K,) the type of each key; paths : data paths whose curves are replaced
+    """
+    pose_bone = armature.pose.bones[bone]
+    pose_bone.rotation_mode = mode
+    pose_bone.rotation_euler = value
+    if keys:
+        write_keys(ensure_curve_bag(armature), keys, -np.inf, np.inf)
+    bag = curve_bag(armature)
+    wanted = {(channel.path, channel.index) for channel in keys}
+    for fcurve in list(bag.fcurves) if bag else ():
+        place = (fcurve.data_path, fcurve.array_index)
+        if place in wanted:
+            fcurve.keyframe_points.foreach_set("type", types)
+        elif fcurve.data_path in paths:
+            remove_curve(bag, fcurve)
 
 
 def euler_path(bone: RestBone) -> str:
