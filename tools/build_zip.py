@@ -1,13 +1,17 @@
 """Build the extension's zip: the same bytes from the same files, whenever and wherever it is built.
 
-    python tools/build_zip.py [FOLDER]
+    python tools/build_zip.py [FOLDER] [--release]
 
 `blender --command extension build` packs the same files, but with their dates, so that two checkouts of one
 version differ. What goes in is what the manifest keeps (its patterns that begin with "!"). It is stored, not
 compressed: one version of zlib finds other bytes than the next, and Python on Windows comes with another.
+
+With `--release` nothing is built as long as the manifest's maintainer has an address that nobody can have.
 """
 
 import argparse
+import re
+import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -19,6 +23,8 @@ MANIFEST = "blender_manifest.toml"
 EARLIEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 READABLE_FILE = 0o100644 << 16
 UNIX = 3
+NOBODY = re.compile(r"@(?:.+\.)?(?:example\.(?:com|net|org)|(?:example|invalid|localhost|test))>?$", re.IGNORECASE)
+"""Addresses in domains that are reserved for examples (RFC 2606)."""
 
 
 def packed_files(root: Path) -> Iterator[Path]:
@@ -58,11 +64,26 @@ def build(folder: Path, root: Path = ROOT) -> Path:
     return archive_path
 
 
+def unfit_for_release(manifest: dict[str, Any]) -> str:
+    """Why this manifest must not be published; empty if it may be."""
+    maintainer = manifest["maintainer"]
+    if not NOBODY.search(maintainer):
+        return ""
+    return f'"{maintainer}" in {MANIFEST} is a placeholder: put the address of the publishing account there before a release'
+
+
 def main() -> None:
     """Build into the folder named on the command line."""
     parser = argparse.ArgumentParser(description="Build the extension's zip.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build", help="where it goes (default: build)")
-    print(build(parser.parse_args().folder))
+    parser.add_argument("--release", action="store_true", help="build only what may be published")
+    options = parser.parse_args()
+    hindrance = unfit_for_release(read_manifest())
+    if hindrance and options.release:
+        sys.exit(hindrance)
+    if hindrance:
+        print(f"Not for a release: {hindrance}", file=sys.stderr)
+    print(build(options.folder))
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def rendered() -> Path:
     folder = ROOT / "build" / "listing"
     command = [sys.executable, str(ROOT / "examples" / "rigify_walk.py"), "--width", str(RENDERED_WIDTH), "--output", str(folder)]
     subprocess.run(command, check=True)
-    return folder / "rigify_walk.png"
+    return folder / "walk.png"
 
 
 def featured(source: Path) -> Image.Image:

@@ -2,12 +2,14 @@
 
 import os
 import re
+import subprocess
+import sys
 import zipfile
 from datetime import date
 
 import pytest
 
-from tools.build_zip import EARLIEST_ZIP_DATE, ROOT, build, packed_files, read_manifest
+from tools.build_zip import EARLIEST_ZIP_DATE, ROOT, build, packed_files, read_manifest, unfit_for_release
 
 LONGEST_TAGLINE = 64
 # The platform's tags for add-ons, of which the manifest may name some.
@@ -80,6 +82,25 @@ def test_the_manifest_asks_to_use_files_says_why_and_asks_for_nothing_else(manif
 def test_the_manifest_names_somebody_to_write_to_and_a_site(manifest):
     assert re.fullmatch(r"[^<>]+ <[^<>@\s]+@[^<>@\s]+>", manifest["maintainer"])
     assert manifest["website"].startswith("https://")
+
+
+@pytest.mark.parametrize("address", ["two-bone-ik@example.org", "me@mail.example.com", "me@somewhere.invalid", "root@localhost"])
+def test_no_release_is_built_with_an_address_that_nobody_can_have(manifest, address):
+    assert address in unfit_for_release(manifest | {"maintainer": f"Somebody <{address}>"})
+
+
+@pytest.mark.parametrize("address", ["someone@blender.org", "me@example.dev", "example.org@posteo.de"])
+def test_a_release_is_built_with_the_address_of_an_account(manifest, address):
+    assert not unfit_for_release(manifest | {"maintainer": f"Somebody <{address}>"})
+
+
+@pytest.mark.parametrize("arguments", [[], ["--release"]])
+def test_the_placeholder_of_a_checkout_is_named_and_kept_out_of_releases(arguments, manifest, tmp_path):
+    command = [sys.executable, str(ROOT / "tools" / "build_zip.py"), str(tmp_path), *arguments]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    hindrance = unfit_for_release(manifest)
+    assert hindrance in built.stderr
+    assert bool(list(tmp_path.glob("*.zip"))) == (built.returncode == 0) == (not (hindrance and arguments))
 
 
 def test_what_only_the_bpy_module_needs_is_not_shipped(built_zip):
