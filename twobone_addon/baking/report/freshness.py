@@ -21,13 +21,17 @@ WITHOUT_A_SAY = {"asked", "stored", "verify", "evaluation"}
 """Fields of the settings that do not change what is baked."""
 
 
-def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprint]:
-    """The fingerprints of chains that have just been baked."""
+def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprint | None]:
+    """The fingerprints of chains that have just been baked; `None` where no stored chain keeps the report."""
     known = KnownMotion()
-    meant = [
-        replace(plan.settings, armature=plan.names.armature, upper=plan.names.upper, lower=plan.names.lower) for plan in plans
-    ]
-    return [Fingerprint(settings_digest(scene, settings), chain_digest(settings, known)) for settings in meant]
+    return [_fingerprint_of(scene, plan, known) for plan in plans]
+
+
+def _fingerprint_of(scene: Scene, plan: ChainPlan, known: KnownMotion) -> Fingerprint | None:
+    if not find_armature(plan.names.armature, None).twobone.chains:
+        return None
+    settings = replace(plan.settings, armature=plan.names.armature, upper=plan.names.upper, lower=plan.names.lower)
+    return Fingerprint(settings_digest(scene, settings), chain_digest(settings, known))
 
 
 def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:

@@ -104,7 +104,8 @@ class ChainReport:
     visible: Visible | None = None
     """What people see where the lower bone is. `None` where nothing deforms, or without verification."""
     fingerprint: Fingerprint | None = None
-    """What the bake was about: where that is not what is there now, the report is out of date."""
+    """What the bake was about: where that is not what is there now, the report is out of date. `None` where the armature has
+    no stored chain that would keep the report."""
     statements: list[Statement] = field(default_factory=list)
     """Which frames are on target and why the others are not, to be told in any language."""
 

@@ -8,17 +8,16 @@ from functools import lru_cache
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ..blender_types import AnimData, FCurve, NlaStrip, Object
 from ..versions import curve_bag, strip_bag
+from .tables import key_numbers
 
 LENGTH = 8
 """Bytes of a digest."""
 
-KEYED_NUMBERS = (("co", 2, np.float32), ("handle_left", 2, np.float32), ("handle_right", 2, np.float32))
-KEYED_CHOICES = (("interpolation", 1, np.int32), ("easing", 1, np.int32))
-EASINGS = (("back", 1, np.float32), ("amplitude", 1, np.float32), ("period", 1, np.float32))
+KEYED = ("co", "handle_left", "handle_right", "interpolation", "easing")
+"""What of a key counts."""
 
 LOOKS = {"name", "select", "active", "show_expanded", "mute_color", "is_valid", "error_location", "error_rotation"}
 """Properties of anything that make no difference to any motion."""
@@ -66,10 +65,8 @@ class Digest:
         """Add an F-curve, or the curve of a driver, with its keys and modifiers."""
         keys = fcurve.keyframe_points
         self.add(fcurve.data_path, fcurve.array_index, fcurve.mute, fcurve.extrapolation, len(keys), len(fcurve.sampled_points))
-        for name, width, kind in (*KEYED_NUMBERS, *KEYED_CHOICES):
-            values = np.empty(len(keys) * width, dtype=kind)
-            keys.foreach_get(name, values)
-            self._hash.update(values.tobytes())
+        for name in KEYED:
+            self._hash.update(key_numbers(fcurve, name).tobytes())
         for modifier in fcurve.modifiers:
             self.add_settings(modifier)
 
