@@ -8,13 +8,12 @@ and everything the walk disturbs there is put back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from bpy.app import handlers
 
 from ...array_types import Array
 from ...arrays import still_row
@@ -27,7 +26,7 @@ from .probes import Probes, Read
 from .quantities import Quantity, Samples
 from .restoring import frame_and_edits_kept
 from .stage import FRAME_HANDLERS, empty_stage, unheard
-from .stepping import FRAMES_PER_STEP, Steps, at_once, part_of
+from .stepping import Pace, Steps, at_once, part_of
 
 __all__ = ["Place", "Quantity", "Samples", "Trust", "animation_times", "evaluate", "prepared_place"]
 
@@ -125,37 +124,41 @@ def _walk(
     stage: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, things: Mapping[str, Object]
 ) -> Steps[dict[Quantity, Array]]:
     with Probes(stage, quantities, len(frames), alone=not in_scene, things=things) as probes:
-        layer, readers = stage.view_layers[0], list[Read]()
-        depsgraph = None
-        set_frame = partial(_set_frame if in_scene else _set_frame_quietly, stage)
+        take, pace = partial(_take_in_scene if in_scene else _take_apart, stage, probes), Pace()
         whole = np.floor(frames)
-        steps = zip(whole.astype(int).tolist(), (frames - whole).tolist(), strict=True)
-        for row, (frame, part) in enumerate(steps):
-            set_frame(frame, part)
-            # Asking for a depsgraph costs a third of a small frame. That of our own stage stays; the user's may be made anew.
-            if depsgraph is None or in_scene:
-                depsgraph = layer.depsgraph
-            # Finding what is read takes as long as reading it. It stays until somebody else has a turn: see the yield.
-            if in_scene or row % FRAMES_PER_STEP == 0:
-                readers = probes.readers(depsgraph)
-            for read in readers:
-                read(row)
-            if row % FRAMES_PER_STEP == FRAMES_PER_STEP - 1:
-                yield (row + 1) / len(frames)
+        moments = list(zip(whole.astype(int).tolist(), (frames - whole).tolist(), strict=True))
+        row = 0
+        while row < len(moments):
+            step = pace.next_step()
+            take(row, moments[row : row + step])
+            row += step
+            if row <= len(moments):
+                yield row / len(moments)
         return {quantity: still_row(probes.values(quantity)) for quantity in quantities}
 
 
-def _set_frame(scene: Scene, frame: int, part: float) -> None:
-    scene.frame_set(frame, subframe=part)
-
-
-def _set_frame_quietly(scene: Scene, frame: int, part: float) -> None:
-    """The same in a scene that concerns nobody else: what other add-ons do when the frame changes stays undone."""
-    if not (handlers.frame_change_pre or handlers.frame_change_post):
+def _take_in_scene(scene: Scene, probes: Probes, first: int, moments: Sequence[tuple[int, float]]) -> None:
+    """Fetch some frames of the user's scene, in which anybody's code may run, into rows from the `first` on."""
+    layer = scene.view_layers[0]
+    for row, (frame, part) in enumerate(moments, first):
         scene.frame_set(frame, subframe=part)
-        return
+        for read in probes.readers(layer.depsgraph):
+            read(row)
+
+
+def _take_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[tuple[int, float]]) -> None:
+    """The same in a scene that concerns nobody else: what other add-ons do when the frame changes stays undone.
+
+    To find what is read takes as long as to read it, and to ask for the depsgraph a third of a small frame. As nobody
+    else has a turn until all are fetched, both stay.
+    """
+    set_frame, readers = stage.frame_set, list[Read]()
     with unheard(FRAME_HANDLERS):
-        scene.frame_set(frame, subframe=part)
+        for row, (frame, part) in enumerate(moments, first):
+            set_frame(frame, subframe=part)
+            readers = readers or probes.readers(stage.view_layers[0].depsgraph)
+            for read in readers:
+                read(row)
 
 
 def animation_times(scene: Scene, frames: Array) -> list[float]:

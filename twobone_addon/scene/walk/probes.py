@@ -163,9 +163,11 @@ class StageReader(WorldReader):
     def reading(self, depsgraph: Any) -> Read:
         """What fetches a frame."""
         if not self._columns:
-            self._columns = [thing.name for thing in depsgraph.objects]
+            self._columns = [thing.name for thing in depsgraph.view_layer_eval.objects]
             self._flat = np.empty((len(self._rows), MATRIX_SIZE * len(self._columns)), dtype=np.float32)
-        fetch, flat = depsgraph.objects.foreach_get, self._flat
+        flat = self._flat
+        # A third of what `depsgraph.objects` takes, which looks for instances.
+        fetch = depsgraph.view_layer_eval.objects.foreach_get
 
         def read(row: int) -> None:
             fetch("matrix_world", flat[row])
@@ -197,20 +199,19 @@ class PoseReader:
 
     def reading(self, depsgraph: Any) -> Read:
         """What fetches a frame."""
-        evaluated, flat = self._armature.evaluated_get(depsgraph), self._flat
-        every, columns = self._all, self._columns
+        bones, flat = self._armature.evaluated_get(depsgraph).pose.bones, self._flat
+        fetch, every, columns = bones.foreach_get, self._all, self._columns
         fetched = every.reshape(-1)
         rows = flat.reshape(len(flat), -1)
 
         def read_every_one(row: int) -> None:
-            evaluated.pose.bones.foreach_get("matrix", rows[row])
+            fetch("matrix", rows[row])
 
         def read_all(row: int) -> None:
-            evaluated.pose.bones.foreach_get("matrix", fetched)
+            fetch("matrix", fetched)
             every.take(columns, axis=0, out=flat[row], mode="clip")
 
         def read(row: int) -> None:
-            bones = evaluated.pose.bones
             for place, name in zip(flat[row].reshape(-1, 4, 4).swapaxes(-1, -2), self.names, strict=True):
                 place[:] = bones[name].matrix
 

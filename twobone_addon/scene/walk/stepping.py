@@ -6,6 +6,7 @@ it before its end puts back everything that the walk disturbs.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from contextlib import closing
 from typing import TypeAlias, TypeVar
@@ -15,8 +16,30 @@ Result = TypeVar("Result")
 Steps: TypeAlias = Generator[float, None, Result]
 """Yields parts done; returns its result."""
 
-FRAMES_PER_STEP = 8
-"""Frames evaluated between two looks at the clock: few enough for a heavy scene, too many for the looks to cost."""
+FIRST_STEP = 8
+"""Frames evaluated before the first look at the clock: few enough for a heavy scene."""
+
+SHORT = 0.002
+"""Seconds: steps that take less are followed by steps twice as long, so that the looks do not cost."""
+
+
+class Pace:
+    """How many frames are evaluated between two looks at the clock."""
+
+    def __init__(self) -> None:
+        """Begin slowly."""
+        self._step = 0
+        self._start = 0.0
+
+    def next_step(self) -> int:
+        """Frames of the step that starts now."""
+        now = time.perf_counter()
+        if not self._step:
+            self._step = FIRST_STEP
+        elif now - self._start < SHORT:
+            self._step *= 2
+        self._start = now
+        return self._step
 
 
 def at_once(steps: Steps[Result]) -> Result:
