@@ -9,10 +9,42 @@ import numpy as np
 
 from .array_types import Array, Indices, Mask
 
+FEW_COMPONENTS = 4
+"""A point has three, a quaternion four."""
+
 
 def magnitude(vectors: Array) -> Array:
     """Lengths `(...)` of vectors `(..., k)`."""
-    return np.sqrt(np.sum(vectors * vectors, axis=-1))
+    squares = vectors * vectors
+    return np.sqrt(_over_components(np.add, squares))
+
+
+def largest_component(vectors: Array) -> Array:
+    """The largest size `(...)` of a component of vectors `(..., k)`."""
+    return _over_components(np.maximum, np.abs(vectors))
+
+
+def dot(first: Array, second: Array) -> Array:
+    """Products `(...)` of vectors `(..., k)`."""
+    return _over_components(np.add, first * second)
+
+
+def cross(first: Array, second: Array) -> Array:
+    """`np.cross` of vectors `(..., 3)`, which takes NumPy two or three times as long."""
+    (a, b, c), (d, e, f) = (np.moveaxis(vectors, -1, 0) for vectors in (first, second))
+    found = np.empty(np.broadcast_shapes(first.shape, second.shape))
+    found[..., 0], found[..., 1], found[..., 2] = b * f - c * e, c * d - a * f, a * e - b * d
+    return found
+
+
+def _over_components(joined: np.ufunc, values: Array) -> Array:
+    """`joined.reduce` along the last axis: of a few components, one after the other takes NumPy a fifth of the time."""
+    if not 1 < values.shape[-1] <= FEW_COMPONENTS:
+        return joined.reduce(values, axis=-1)
+    found = joined(values[..., 0], values[..., 1])
+    for component in range(2, values.shape[-1]):
+        found = joined(found, values[..., component])
+    return found
 
 
 def path_length(joints: Array) -> Array:

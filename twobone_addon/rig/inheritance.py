@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array
-from ..arrays import magnitude
+from ..arrays import dot, magnitude
 from .bones import BoneChannels, RestBone
 from .rotations import determinant, solve_linear, unit
 
@@ -140,14 +140,14 @@ def _volume_true_lengths(matrix3: Array) -> Array:
 def _without_shear(matrix3: Array) -> Array:
     """Axes made orthogonal around Y as Blender does: X and Z leave Y's direction, then share their own correction."""
     x, y, z = np.moveaxis(matrix3, -1, 0)
-    square = np.sum(y * y, axis=-1, keepdims=True)
+    square = dot(y, y)[..., None]
     x, z = (_across(axis, y, square) for axis in (x, z))
     x, z = _spread_apart(x, z)
     return np.stack([x, y, z], axis=-1)
 
 
 def _across(axis: Array, around: Array, square: Array) -> Array:
-    along = np.sum(axis * around, axis=-1, keepdims=True)
+    along = dot(axis, around)[..., None]
     return axis - around * np.divide(along, square, out=np.zeros_like(along), where=square > 0)
 
 
@@ -157,7 +157,7 @@ def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
     unit_x, unit_z = (
         np.divide(axis, length, out=np.zeros_like(axis), where=length > 0) for axis, length in ((x, length_x), (z, length_z))
     )
-    cosine = np.sum(unit_x * unit_z, axis=-1, keepdims=True)
+    cosine = dot(unit_x, unit_z)[..., None]
     sheared = (np.abs(cosine) > SHEAR_THRESHOLD) & (np.abs(cosine) < 1.0)
     # The two unit vectors at 45 degrees on either side of the bisector are the mean of the old and the
     # perpendicular directions: sum and difference of the old pair, normalised.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..array_types import Array
-from ..arrays import magnitude
+from ..arrays import dot, largest_component, magnitude
 
 
 def unit(vectors: Array) -> Array:
@@ -13,7 +13,10 @@ def unit(vectors: Array) -> Array:
 
     Scaled by the largest component first, so that neither tiny nor huge vectors lose their direction.
     """
-    largest = np.max(np.abs(vectors), axis=-1, keepdims=True)
+    largest = largest_component(vectors)[..., None]
+    if np.all(largest > 0.0):
+        scaled = vectors / largest
+        return scaled / magnitude(scaled)[..., None]
     scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)
     length = magnitude(scaled)[..., None]
     return np.divide(scaled, length, out=np.zeros_like(scaled), where=length > 0)
@@ -155,7 +158,7 @@ def twists_about(axes: Array, turns: Array) -> Array:
 
 def slerp(start: Array, end: Array, amount: Array) -> Array:
     """Quaternions `(..., 4)` on the shortest way from `start` to `end`, `amount` `(...)` 0..1 of it (Shoemake 1985)."""
-    cosine = np.sum(start * end, axis=-1)
+    cosine = dot(start, end)
     end = np.where(cosine[..., None] < 0.0, -end, end)
     # atan2 of the half chord and the half sum is exact for tiny and for wide angles alike.
     chord = magnitude(end - start)

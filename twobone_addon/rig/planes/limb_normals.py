@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...array_types import Array
-from ...arrays import magnitude
+from ...arrays import dot, magnitude
 from ..bones import RestChain, bend_area
 from ..rotations import unit
 from .limb_planes import carried_normal
@@ -82,7 +82,7 @@ def limb_hinges(chain: RestChain, joints: Array, upper: Array) -> Hinges | None:
     carried = _continued(seen, sines / telling)
     axes = _own_where_clear(seen, sines / telling, carried)
     known = resting_hinge(chain) if is_bent(chain.rest_joints()) else seen
-    return Hinges(carried * (-1.0 if np.sum(sines * _dot(axes, known)) < 0.0 else 1.0), telling)
+    return Hinges(carried * (-1.0 if np.sum(sines * dot(axes, known)) < 0.0 else 1.0), telling)
 
 
 def is_straight(joints: Array, upper: Array) -> bool:
@@ -120,7 +120,7 @@ def _continued(seen: Array, clarity: Array) -> Array:
     """Axes `(F, 3)` of one sign, between those of the frames with a `clarity` `(F,)` above 1."""
     at = np.flatnonzero(clarity > 1.0)
     axes = seen[at]
-    turned_over = np.concatenate([[False], _dot(axes[1:], axes[:-1]) < 0.0])
+    turned_over = np.concatenate([[False], dot(axes[1:], axes[:-1]) < 0.0])
     axes = axes * np.cumprod(np.where(turned_over, -1.0, 1.0))[:, None]
     rows = np.arange(len(seen))
     return np.stack([np.interp(rows, at, axes[:, k]) for k in range(3)], axis=-1)
@@ -129,7 +129,7 @@ def _continued(seen: Array, clarity: Array) -> Array:
 def _own_where_clear(seen: Array, clarity: Array, carried: Array) -> Array:
     """Unit axes `(F, 3)`: those `seen`, of frames with a `clarity` `(F,)` below 1 more and more those `carried` there."""
     weight = np.clip((clarity - FAINT) / (1.0 - FAINT), 0.0, 1.0)[:, None]
-    own = seen * np.where(_dot(seen, carried) < 0.0, -1.0, 1.0)[:, None]
+    own = seen * np.where(dot(seen, carried) < 0.0, -1.0, 1.0)[:, None]
     return unit(carried + weight * (own - carried))
 
 
@@ -139,8 +139,4 @@ def _any_across(along: Array) -> Array:
 
 
 def _across(vectors: Array, along: Array) -> Array:
-    return vectors - along * _dot(vectors, along)[..., None]
-
-
-def _dot(first: Array, second: Array) -> Array:
-    return np.sum(first * second, axis=-1)
+    return vectors - along * dot(vectors, along)[..., None]

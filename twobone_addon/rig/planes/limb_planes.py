@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...array_types import Array, Mask
-from ...arrays import held, magnitude
+from ...arrays import cross, dot, held, magnitude
 from ..bones import RestChain, bend_area
 from ..rotations import about_axis, unit
 from .plane_frames import STRAIGHT, is_bent
@@ -53,17 +53,17 @@ def carried_normal(normal: Array, linear: Array) -> Array:
     counter-clockwise as seen from the moved normal.
     """
     # The matrix of cofactors is det times the inverse transpose, and exists for singular maps as well.
-    cofactors = np.stack([np.cross(linear[..., (k + 1) % 3], linear[..., (k + 2) % 3]) for k in range(3)], axis=-1)
+    cofactors = np.stack([cross(linear[..., (k + 1) % 3], linear[..., (k + 2) % 3]) for k in range(3)], axis=-1)
     return unit((cofactors @ normal[..., None])[..., 0])
 
 
 def plane_with_normal(normals: Array, lines: Array) -> LimbPlane:
     """Planes through `lines` `(..., F, 3)` (root joint to target) whose normals are nearest to `normals` `(..., F, 3)`."""
     along = _held_direction(lines)
-    away = normals - along * _dot(normals, along)[..., None]
+    away = normals - along * dot(normals, along)[..., None]
     decided = magnitude(away) > UNDECIDED
     normal = unit(_held_across(away, along, decided, normals))
-    return LimbPlane(np.stack([along, np.cross(normal, along), normal], axis=-1), ~decided)
+    return LimbPlane(np.stack([along, cross(normal, along), normal], axis=-1), ~decided)
 
 
 def plane_through_pole(lines: Array, poles: Array, angle: float, otherwise: Array) -> LimbPlane:
@@ -73,13 +73,13 @@ def plane_through_pole(lines: Array, poles: Array, angle: float, otherwise: Arra
     `otherwise` `(..., F, 3)` are normals for when no frame decides.
     """
     along = _held_direction(lines)
-    towards = poles - along * _dot(poles, along)[..., None]
+    towards = poles - along * dot(poles, along)[..., None]
     decided = magnitude(towards) > UNDECIDED * magnitude(poles)
     # Positive is counter-clockwise from link 1 to link 2, which puts the middle joint at negative v.
-    normal = unit(_held_across(np.cross(towards, along), along, decided, otherwise))
+    normal = unit(_held_across(cross(towards, along), along, decided, otherwise))
     if angle:
         normal = (about_axis(along, np.asarray(angle)) @ normal[..., None])[..., 0]
-    return LimbPlane(np.stack([along, np.cross(normal, along), normal], axis=-1), ~decided)
+    return LimbPlane(np.stack([along, cross(normal, along), normal], axis=-1), ~decided)
 
 
 def _held_direction(lines: Array) -> Array:
@@ -93,7 +93,7 @@ def _held_across(vectors: Array, along: Array, decided: Mask, otherwise: Array) 
     """Vectors perpendicular to `along`; undecided ones are taken from the last decided frame, else from `otherwise`."""
     last = np.where(np.any(decided, axis=-1)[..., None, None], held(vectors, decided), otherwise)
     last = np.where(decided[..., None], vectors, last)
-    across = last - along * _dot(last, along)[..., None]
+    across = last - along * dot(last, along)[..., None]
     # What is last may itself run along the line by now: then any perpendicular is as good as another.
     lost = magnitude(across) <= UNDECIDED * magnitude(last)
     return np.where(lost[..., None], _any_perpendicular(along), across)
@@ -101,8 +101,4 @@ def _held_across(vectors: Array, along: Array, decided: Mask, otherwise: Array) 
 
 def _any_perpendicular(along: Array) -> Array:
     least = np.eye(3)[np.argmin(np.abs(along), axis=-1)]
-    return least - along * _dot(least, along)[..., None]
-
-
-def _dot(first: Array, second: Array) -> Array:
-    return np.sum(first * second, axis=-1)
+    return least - along * dot(least, along)[..., None]

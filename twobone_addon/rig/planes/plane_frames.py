@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...array_types import Array
-from ...arrays import magnitude
+from ...arrays import cross, dot, magnitude
 from ..bones import bend_area
 from ..rotations import unit
 
@@ -60,8 +60,8 @@ def carried_frames(axes: Array, armature_from_space: Array) -> Array:
     carried = armature_from_space @ axes
     u = unit(carried[..., 0])
     v = carried[..., 1]
-    v = unit(v - u * np.sum(u * v, axis=-1, keepdims=True))
-    return np.stack([u, v, np.cross(u, v)], axis=-1)
+    v = unit(v - u * dot(u, v)[..., None])
+    return np.stack([u, v, cross(u, v)], axis=-1)
 
 
 def still_frames(plane: str, plane_space: str, spaces: PlaneSpaces) -> Array:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...array_types import Array
+from ...arrays import cross, dot
 from ..rotations import about_axis, determinant, solve_linear, unit
 from .plane_frames import from_plane, in_plane
 
@@ -35,9 +36,9 @@ def turned_along(inherited: Array, frames: Array, link: Array, direction: Array)
     direction; then it is brought as near to it as it gets.
     """
     axis = hinge_axis(inherited, frames[..., 2])
-    along = axis * np.sum(axis * link, axis=-1, keepdims=True)
+    along = axis * dot(axis, link)[..., None]
     wanted = np.stack([np.cos(direction), np.sin(direction)], axis=-1)
-    parts = (along, link - along, np.cross(axis, link))
+    parts = (along, link - along, cross(axis, link))
     centre, cosine_part, sine_part = (_cross(wanted, in_plane(frames, (inherited @ part[..., None])[..., 0])) for part in parts)
     amplitude = np.hypot(cosine_part, sine_part)
     sine = np.divide(centre, amplitude, out=np.zeros_like(amplitude), where=amplitude > 0.0)
@@ -65,7 +66,7 @@ def carried_along(inherited: Array, frames: Array, link: Array, normal: Array, d
 
     What the link has beside its own plane it has beside the plane. One that stands upright on it is not turned.
     """
-    laid = laid_along(inherited, frames, link - normal * np.sum(normal * link, axis=-1, keepdims=True), normal, direction)
+    laid = laid_along(inherited, frames, link - normal * dot(normal, link)[..., None], normal, direction)
     return turned_along(inherited, frames, (laid @ link[..., None])[..., 0], direction) @ laid
 
 
@@ -76,25 +77,25 @@ def laid_normal(inherited: Array, frames: Array, link: Array) -> Array:
     """
     axis = hinge_axis(inherited, frames[..., 2])
     direction = unit(link)
-    height = np.sum(axis * direction, axis=-1, keepdims=True)
+    height = dot(axis, direction)[..., None]
     flat = direction - axis * height
-    upright = np.sum(flat * flat, axis=-1, keepdims=True) == 0.0
+    upright = dot(flat, flat)[..., None] == 0.0
     lead = solve_linear(inherited, frames[..., 0])
-    flat = unit(np.where(upright, lead - axis * np.sum(axis * lead, axis=-1, keepdims=True), flat))
+    flat = unit(np.where(upright, lead - axis * dot(axis, lead)[..., None], flat))
     # Perpendicular to the link, in the plane of link and axis: the axis before it was turned with the link.
-    return unit(axis * np.sum(flat * direction, axis=-1, keepdims=True) - flat * height)
+    return unit(axis * dot(flat, direction)[..., None] - flat * height)
 
 
 def resting_normal(inherited: Array, normal: Array, link: Array) -> Array:
     """A limb's normal `(..., F, 3)`, armature space in its reference pose, in a link's own space and perpendicular to it."""
     axis = hinge_axis(inherited, normal)
     direction = unit(link)
-    return unit(axis - direction * np.sum(axis * direction, axis=-1, keepdims=True))
+    return unit(axis - direction * dot(axis, direction)[..., None])
 
 
 def _triad(along: Array, normal: Array) -> Array:
     """Orthonormal columns: along, normal x along, normal."""
-    return np.stack(np.broadcast_arrays(along, np.cross(normal, along), normal), axis=-1)
+    return np.stack(np.broadcast_arrays(along, cross(normal, along), normal), axis=-1)
 
 
 def _cross(first: Array, second: Array) -> Array:
