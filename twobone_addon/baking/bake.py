@@ -19,11 +19,88 @@ from .keys.writing import put_chains, write_chains
 from .plan.planning import plan_bake
 from .report.freshness import fingerprints_of
 from .report.proof import Measured
-from .report.records import BakeReport, ChainReport, Refused
+from .report.records import BakeReport, Refused, ReportEntry
 from .report.reporting import chain_report
 from .report.twist import largest_twists
 from .report.units import units_of
 from .stages import SkipCheckError, Stopwatch, prove, solve
+
+
+def bake(
+    scene: Scene,
+    wanted: Sequence[BakeSettings],
+    active: Object | None = None,
+    *,
+    last_wins: bool = False,
+    actions: str = ACTIVE,
+) -> BakeReport:
+    """Bake one or more chains in one walk over time; raises a `TwoBoneError` before anything is changed.
+
+    `active` is the armature meant by settings that name none. Chains that key the same bones at the same frames are
+    refused, unless the `last_wins`. `actions`: see `actions.choosing`.
+    """
+    return at_once(bake_steps(scene, wanted, active, last_wins=last_wins, actions=actions))
+
+
+def bake_steps(
+    scene: Scene,
+    wanted: Sequence[BakeSettings],
+    active: Object | None = None,
+    *,
+    last_wins: bool = False,
+    actions: str = ACTIVE,
+) -> Steps[BakeReport]:
+    """The same bit by bit. Closed before anything is written, nothing has changed; see also `SkipCheckError`."""
+    if actions != ACTIVE:
+        return (yield from _bake_actions(scene, wanted, active, actions, last_wins=last_wins))
+    watch = Stopwatch()
+    work = _Work(scene, wanted, active, watch, last_wins)
+    prepared = yield from work.prepare(None)
+    with watch.stage("write"), objects_known():
+        write_chains(scene, prepared.chains)
+    try:
+        chains = yield from work.prove(prepared)
+    except SkipCheckError:
+        chains = work.reports(prepared)
+    return BakeReport(chains, watch.seconds, prepared.evaluation)
+
+
+def _bake_actions(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, actions: str, *, last_wins: bool
+) -> Steps[BakeReport]:
+    """The same for several actions of each armature."""
+    watch = Stopwatch()
+    with ExitStack() as stack:
+        passes = action_passes(scene, wanted, active, actions, watch=watch, stack=stack, last_wins=last_wins)
+        ready = yield from passes.prepared()
+        passes.write(ready)
+        chains = yield from passes.proved(ready)
+    return passes.report(chains, left_out(ready), watch.seconds, ready[0].prepared.evaluation)
+
+
+def action_passes(
+    scene: Scene,
+    wanted: Sequence[BakeSettings],
+    active: Object | None,
+    actions: str,
+    *,
+    watch: Stopwatch,
+    stack: ExitStack,
+    last_wins: bool,
+) -> Passes[KeyedBake]:
+    """A pass for each of the actions that are meant; until the stack is left the armatures play them."""
+    by_armature: dict[Object, list[BakeSettings]] = {}
+    for settings in wanted:
+        refuse_strips(actions, settings.destination)
+        by_armature.setdefault(find_armature(settings.armature, active), []).append(settings)
+    works = {armature: _Work(scene, own, active, watch, last_wins) for armature, own in by_armature.items()}
+    chosen = chosen_of_all(list(by_armature), actions)
+    return Passes(scene, [Pass(armature, own, works[armature]) for armature, own in chosen], stack)
+
+
+def left_out(ready: Sequence[Ready[KeyedBake]]) -> list[Refused]:
+    """The chains that cannot be baked in actions in which others can."""
+    return [Refused(each.one.armature.name, each.one.own.name, reason) for each in ready for reason in each.prepared.left]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +150,13 @@ class _Work:
             put_chains(prepared.chains)
         return {key.path for chain in prepared.chains for key in chain.keys}
 
-    def prove(self, prepared: KeyedBake) -> Steps[list[ChainReport]]:
+    def prove(self, prepared: KeyedBake) -> Steps[list[ReportEntry]]:
         """Let Blender evaluate the chains as they are now."""
         with self.watch.stage("verify"):
             measured = yield from prove(self.scene, [chain.solved for chain in prepared.chains], prepared.trust)
         return self.reports(prepared, measured)
 
-    def reports(self, prepared: KeyedBake, measured: Sequence[Measured | None] = ()) -> list[ChainReport]:
+    def reports(self, prepared: KeyedBake, measured: Sequence[Measured | None] = ()) -> list[ReportEntry]:
         """One for each chain."""
         with self.watch.stage("report"), objects_known():
             solved = [chain.solved for chain in prepared.chains]
@@ -94,80 +171,3 @@ class _Work:
                 )
                 for chain, found, twist, fingerprint in known
             ]
-
-
-def bake(
-    scene: Scene,
-    wanted: Sequence[BakeSettings],
-    active: Object | None = None,
-    *,
-    last_wins: bool = False,
-    actions: str = ACTIVE,
-) -> BakeReport:
-    """Bake one or more chains in one walk over time; raises a `TwoBoneError` before anything is changed.
-
-    `active` is the armature meant by settings that name none. Chains that key the same bones at the same frames are
-    refused, unless the `last_wins`. `actions`: see `actions.choosing`.
-    """
-    return at_once(bake_steps(scene, wanted, active, last_wins=last_wins, actions=actions))
-
-
-def bake_steps(
-    scene: Scene,
-    wanted: Sequence[BakeSettings],
-    active: Object | None = None,
-    *,
-    last_wins: bool = False,
-    actions: str = ACTIVE,
-) -> Steps[BakeReport]:
-    """The same bit by bit. Closed before anything is written, nothing has changed; see also `SkipCheckError`."""
-    watch = Stopwatch()
-    if actions != ACTIVE:
-        return (yield from _bake_actions(scene, wanted, active, actions, last_wins=last_wins))
-    work = _Work(scene, wanted, active, watch, last_wins)
-    prepared = yield from work.prepare(None)
-    with watch.stage("write"), objects_known():
-        write_chains(scene, prepared.chains)
-    try:
-        chains = yield from work.prove(prepared)
-    except SkipCheckError:
-        chains = work.reports(prepared)
-    return BakeReport(chains, watch.seconds, prepared.evaluation)
-
-
-def _bake_actions(
-    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, actions: str, *, last_wins: bool
-) -> Steps[BakeReport]:
-    """The same for several actions of each armature."""
-    watch = Stopwatch()
-    with ExitStack() as stack:
-        passes = action_passes(scene, wanted, active, actions, watch=watch, stack=stack, last_wins=last_wins)
-        ready = yield from passes.prepared()
-        passes.write(ready)
-        chains = yield from passes.proved(ready)
-    return passes.report(chains, left_out(ready), watch.seconds, ready[0].prepared.evaluation)
-
-
-def action_passes(
-    scene: Scene,
-    wanted: Sequence[BakeSettings],
-    active: Object | None,
-    actions: str,
-    *,
-    watch: Stopwatch,
-    stack: ExitStack,
-    last_wins: bool,
-) -> Passes[KeyedBake]:
-    """A pass for each of the actions that are meant; until the stack is left the armatures play them."""
-    by_armature: dict[Object, list[BakeSettings]] = {}
-    for settings in wanted:
-        refuse_strips(actions, settings.destination)
-        by_armature.setdefault(find_armature(settings.armature, active), []).append(settings)
-    works = {armature: _Work(scene, own, active, watch, last_wins) for armature, own in by_armature.items()}
-    chosen = chosen_of_all(list(by_armature), actions)
-    return Passes(scene, [Pass(armature, own, works[armature]) for armature, own in chosen], stack)
-
-
-def left_out(ready: Sequence[Ready[KeyedBake]]) -> list[Refused]:
-    """The chains that cannot be baked in actions in which others can."""
-    return [Refused(each.one.armature.name, each.one.own.name, reason) for each in ready for reason in each.prepared.left]

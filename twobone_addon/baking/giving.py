@@ -24,7 +24,7 @@ from .controls.baking import (
 )
 from .controls.writing import SteeredKeys, write_controls
 from .fk_to_target.baking import bake_targets_steps
-from .report.records import BakeReport, ChainReport
+from .report.records import BakeReport, ReportEntry
 from .stages import Stopwatch
 
 
@@ -45,11 +45,11 @@ def give_motion_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Obje
         (onto_objects, (yield from bake_targets_steps(scene, [wanted[number] for number in onto_objects], active))),
         (onto_bones, (yield from bake_controls_steps(scene, [wanted[number] for number in onto_bones], active))),
     ]
-    chains: dict[int, ChainReport] = {
-        number: chain for numbers, report in parts for number, chain in zip(numbers, report.chains, strict=True)
+    entries: dict[int, ReportEntry] = {
+        number: entry for numbers, report in parts for number, entry in zip(numbers, report.entries, strict=True)
     }
     seconds = {stage: sum(report.seconds.get(stage, 0.0) for _, report in parts) for stage in parts[0][1].seconds}
-    return BakeReport([chains[number] for number in sorted(chains)], seconds, parts[0][1].evaluation)
+    return BakeReport([entries[number] for number in sorted(entries)], seconds, parts[0][1].evaluation)
 
 
 def give_actions_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, actions: str) -> Steps[BakeReport]:
@@ -67,8 +67,8 @@ def give_actions_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Obj
         passes = Passes(scene, [Pass(armature, own, works[armature]) for armature, own in chosen], stack)
         ready = yield from passes.prepared()
         passes.write(ready)
-        chains = yield from passes.proved(ready)
-    return passes.report(chains, [], watch.seconds, ready[0].prepared.evaluation)
+        entries = yield from passes.proved(ready)
+    return passes.report(entries, [], watch.seconds, ready[0].prepared.evaluation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,13 @@ class _Giving:
             write_controls(self.scene, prepared.steered)
         return {key.path for each in prepared.steered for key in each.all_keys}
 
-    def prove(self, prepared: _Given) -> Steps[list[ChainReport]]:
+    def prove(self, prepared: _Given) -> Steps[list[ReportEntry]]:
         """Look at what the rig's IK makes of them."""
         with self.watch.stage("verify"):
             proofs = yield from measured(self.scene, prepared.steered)
         return control_reports(prepared.solved, prepared.steered, proofs)
 
-    def reports(self, prepared: _Given) -> list[ChainReport]:
+    def reports(self, prepared: _Given) -> list[ReportEntry]:
         """The same unseen."""
         return control_reports(prepared.solved, prepared.steered, [None] * len(prepared.solved))
 

@@ -24,6 +24,7 @@ from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
 from .controls.baking import bake_plans
 from .controls.plans import plan_controls
+from .fk_to_target.baking import TargetReport
 from .ik_to_fk.converting import convert
 from .ik_to_fk.plans import Conversion, limb_plan
 from .ik_to_fk.reports import ConvertedReport
@@ -73,9 +74,9 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
     wanted = fk_settings_over(scene, armature, names, within)
     if any(names.upper in limb.controls for limb in rigify_limbs(armature)):
         report = convert(scene, Conversion(settings, bone=names.upper, rigify=True), armature)
-        (chain,) = report.chains
+        (chain,), (entry,) = report.chains, report.entries
         made = switch_report(armature, names, wanted, [], within)
-        moved = chain.max_moved if isinstance(chain, ConvertedReport) else None
+        moved = entry.max_moved if isinstance(entry, ConvertedReport) else None
         return replace(made, keys=chain.keys, baked=True, max_moved=moved, notes=chain.notes)
     plan = plan_chain(scene, settings, armature)
     refuse_unwritable_chain(scene, plan)
@@ -121,11 +122,10 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> Switc
     report = at_once(bake_plans(scene, [plan]))
     toe_keys = key_toes(scene, plan.plan, toes)
     _write_switch_after(scene, settings, armature, keyed, within)
-    (chain,) = report.chains
+    (chain,), (entry,) = report.chains, report.entries
+    moved = entry.max_round_trip if isinstance(entry, TargetReport) else None
     made = switch_report(armature, names, plan.settings, [*_all(keyed), *toe_keys], within, to="IK")
-    return replace(
-        made, keys=made.keys + chain.keys, baked=True, max_moved=getattr(chain, "max_round_trip", None), notes=chain.notes
-    )
+    return replace(made, keys=made.keys + chain.keys, baked=True, max_moved=moved, notes=chain.notes)
 
 
 def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> BakeSettings:

@@ -16,7 +16,7 @@ from ...scene.actions.playing import Stage, staged
 from ...scene.blender_types import Action, Object, Scene
 from ...scene.walk.stepping import Steps
 from ...settings import BakeSettings
-from ..report.records import BakeReport, ChainReport, Refused
+from ..report.records import BakeReport, Refused, ReportEntry
 from ..stages import SkipCheckError
 from .choosing import own_span
 
@@ -35,11 +35,11 @@ class Work(Protocol[Prepared]):
         """Write the keys; returns the data paths of the armature that have some now."""
         ...
 
-    def prove(self, prepared: Prepared) -> Steps[list[ChainReport]]:
+    def prove(self, prepared: Prepared) -> Steps[list[ReportEntry]]:
         """Measure what is there now."""
         ...
 
-    def reports(self, prepared: Prepared) -> list[ChainReport]:
+    def reports(self, prepared: Prepared) -> list[ReportEntry]:
         """The same without measuring."""
         ...
 
@@ -98,9 +98,9 @@ class Passes(Generic[Prepared]):
             stage.written |= each.one.work.write(each.prepared)
             stage.renewed[source] = each.one.armature.animation_data.action
 
-    def proved(self, ready: Sequence[Ready[Prepared]]) -> Steps[list[ChainReport]]:
+    def proved(self, ready: Sequence[Ready[Prepared]]) -> Steps[list[ReportEntry]]:
         """Measure what was written, until somebody does not want to wait any longer."""
-        reports: list[ChainReport] = []
+        reports: list[ReportEntry] = []
         skipped = False
         for number, each in enumerate(ready, start=len(ready)):
             self._play(each.one, self._stages[each.one.armature].renewed[each.one.own.action])
@@ -113,13 +113,14 @@ class Passes(Generic[Prepared]):
         return reports
 
     def report(
-        self, chains: list[ChainReport], left: Sequence[Refused], seconds: dict[str, float], evaluation: str | dict[str, str]
+        self, entries: list[ReportEntry], left: Sequence[Refused], seconds: dict[str, float], evaluation: str | dict[str, str]
     ) -> BakeReport:
         """All together; `left` is what could not be done in actions in which something could. The first chain tells of it."""
         refused = [*self.refused, *left]
-        if chains:
-            chains[0].notes.extend(in_words(refused, len(self._passes)))
-        return BakeReport(chains, seconds, evaluation, refused)
+        report = BakeReport(entries, seconds, evaluation, refused)
+        if entries:
+            report.chains[0].notes.extend(in_words(refused, len(self._passes)))
+        return report
 
     def _play(self, one: Pass[Prepared], action: Action) -> None:
         self._stages[one.armature].play(action, one.own.slot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from ..keys.reducing import KeyDrift
 from ..motion.plan_motion import motion_quantities
 from ..motion.sampling import sample_steps
 from ..pose.solving import SolvedChain
-from ..report.records import BakeReport, ChainReport
+from ..report.records import BakeReport, ChainReport, ReportEntry
 from ..report.reporting import chain_report
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
+from .controls import Control
 from .goals import Goals, Seen, end_errors, joint_errors, look, read_goals, tip_errors
 from .plans import ControlPlan, plan_controls
 from .steering import SteeredLimb
@@ -42,11 +43,11 @@ SEEN = 1e-3
 class ControlReport(TargetReport):
     """What became of one limb's controls. `max_round_trip` and `max_end_turn` are what the rig's own IK makes of the keys."""
 
-    target_bone: str = ""
-    pole_bone: str = ""
-    constraint: str = ""
+    target_bone: str
+    pole_bone: str
+    constraint: str
     """The IK constraint that follows the controls; empty where none does."""
-    base_bone: str = ""
+    base_bone: str
     """First bone of the IK, where it had to be keyed as well."""
 
 
@@ -102,7 +103,7 @@ def bake_plans(scene: Scene, plans: Sequence[ControlPlan], watch: Stopwatch | No
 
 def control_reports(
     solved: Sequence[SolvedControls], steered: Sequence[SteeredKeys], proofs: Sequence[Seen | None]
-) -> list[ChainReport]:
+) -> list[ReportEntry]:
     """What became of the limbs."""
     return [_report(*each) for each in zip(solved, steered, proofs, strict=True)]
 
@@ -174,36 +175,46 @@ def measured(scene: Scene, steered: Sequence[SteeredKeys]) -> Steps[list[Seen | 
 
 
 def _report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> ControlReport:
-    control, motion, plan = solved.control, solved.motion, solved.control.plan
-    rows, keys = plan.report_rows, steered.all_keys
-    base = chain_report(SolvedChain(plan, motion.motion, motion.pose, []), [], None, drift=KeyDrift(steered.drift))
-    uses_base = "Base" in steered.limb.used and control.base is not None
-    own: dict[str, object] = {
-        "keys": sum(len(key.frames) for key in keys),
-        "full_rate_keys": base.frames * len(keys),
-        "channels": len(keys),
-        "max_off_plane": float(motion.off_plane[rows].max()),
-        "pole": control.pole.armature if control.pole else "",
-        "target_bone": control.target.bone.name,
-        "pole_bone": control.pole.bone.name if control.pole else "",
-        "constraint": control.ik.constraint if control.ik else "",
-        "base_bone": control.base.bone.name if uses_base and control.base else "",
-        "notes": [*(note for note in base.notes if note not in plan.notes), *_notes(solved, steered, seen)],
-    }
-    if seen is not None:
-        own |= {
-            "max_error": float(tip_errors(solved.goals, seen)[rows].max()),
-            "max_round_trip": float(joint_errors(solved.goals, seen)[rows].max()),
-            "max_end_turn": math.degrees(end_errors(steered.limb.goals, seen)[rows].max()) if control.turns else None,
-        }
-    return ControlReport.of(base, own)
+    control, rows = solved.control, solved.control.plan.report_rows
+    base = _keyed_base(control, steered)
+    return ControlReport(
+        _chain_report(solved, steered, seen),
+        pole=control.pole.armature if control.pole else "",
+        max_round_trip=float(joint_errors(solved.goals, seen)[rows].max()) if seen else None,
+        max_end_turn=math.degrees(end_errors(steered.limb.goals, seen)[rows].max()) if seen and control.turns else None,
+        target_bone=control.target.bone.name,
+        pole_bone=control.pole.bone.name if control.pole else "",
+        constraint=control.ik.constraint if control.ik else "",
+        base_bone=base.bone.name if base else "",
+    )
+
+
+def _chain_report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> ChainReport:
+    """The chain's own report, with the keys of the controls."""
+    motion, plan, keys = solved.motion, solved.control.plan, steered.all_keys
+    told = chain_report(SolvedChain(plan, motion.motion, motion.pose, []), [], None, drift=KeyDrift(steered.drift))
+    return replace(
+        told,
+        keys=sum(len(key.frames) for key in keys),
+        full_rate_keys=told.frames * len(keys),
+        channels=len(keys),
+        max_error=float(tip_errors(solved.goals, seen)[plan.report_rows].max()) if seen else None,
+        max_off_plane=float(motion.off_plane[plan.report_rows].max()),
+        notes=[*(note for note in told.notes if note not in plan.notes), *_notes(solved, steered, seen)],
+    )
+
+
+def _keyed_base(control: ControlPlan, steered: SteeredKeys) -> Control | None:
+    """The first bone of the IK, where it had to be keyed as well."""
+    return control.base if "Base" in steered.limb.used else None
 
 
 def _notes(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> list[str]:
     control, notes = solved.control, []
-    if "Base" in steered.limb.used and control.base is not None:
+    base = _keyed_base(control, steered)
+    if base is not None:
         why = "its IK stretches" if steered.limb.scales else "no pole turns the limb"
-        notes.append(f'Bone "{control.base.bone.name}" was keyed as well, because {why}.')
+        notes.append(f'Bone "{base.bone.name}" was keyed as well, because {why}.')
     if control.pole is not None and control.ik is not None and not control.pole_acts:
         notes.append(
             f'The IK does not point at pole bone "{control.pole.bone.name}" now; it was put into the limb\'s plane anyway.'

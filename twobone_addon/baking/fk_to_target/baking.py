@@ -28,7 +28,7 @@ from ..motion.plan_motion import motion_quantities
 from ..motion.sampling import sample_steps
 from ..plan.planning import ChainPlan, plan_chain
 from ..pose.solving import SolvedChain
-from ..report.records import BakeReport, ChainReport
+from ..report.records import BakeReport, FurtherReport
 from ..report.reporting import chain_report
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .keys import LOCATION, location_keys, location_space, rotation_keys, rotation_space
@@ -40,14 +40,14 @@ SAME_SHAPE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class TargetReport(ChainReport):
-    """What became of one target. `max_error` is its distance from the tip; `max_off_plane` that of the joints before."""
+class TargetReport(FurtherReport):
+    """What became of one target. The chain's `max_error` is its distance from the tip, `max_off_plane` that of other joints."""
 
-    pole: str = ""
-    max_round_trip: float | None = None
+    pole: str
+    max_round_trip: float | None
     """Farthest that a bake with this target brings a joint from where it is now, world units: measured with the keys as they
     were written. `None` without verification."""
-    max_end_turn: float | None = None
+    max_end_turn: float | None
     """Farthest that it turns the bone at the tip, degrees, where that copies the target."""
 
 
@@ -240,18 +240,20 @@ def _proof(chain: _Guided, samples: Samples) -> _Proof:
 def _report(chain: _Guided, proof: _Proof | None) -> TargetReport:
     plan, solved, guides = chain.plan, chain.solved, chain.guides
     keys = [key for guide in guides for key in guide.keys]
-    base = chain_report(
-        SolvedChain(plan, solved.motion, solved.pose, []), keys, None, drift=KeyDrift(max(guide.drift for guide in guides))
+    drift = KeyDrift(max(guide.drift for guide in guides))
+    told = chain_report(SolvedChain(plan, solved.motion, solved.pose, []), keys, None, drift=drift)
+    told = replace(
+        told,
+        max_error=proof.error if proof else None,
+        max_off_plane=float(solved.off_plane[plan.report_rows].max()),
+        notes=[*(note for note in told.notes if note not in plan.notes), *_notes(plan, solved, proof)],
     )
-    own: dict[str, object] = {
-        "max_off_plane": float(solved.off_plane[plan.report_rows].max()),
-        "pole": guides[1].thing.name if len(guides) > 1 else "",
-        "notes": [*(note for note in base.notes if note not in plan.notes), *_notes(plan, solved, proof)],
-    }
-    if proof is not None:
-        own |= {"max_error": proof.error, "max_round_trip": proof.round_trip}
-        own["max_end_turn"] = None if proof.end_turn is None else math.degrees(proof.end_turn)
-    return TargetReport.of(base, own)
+    return TargetReport(
+        told,
+        pole=guides[1].thing.name if len(guides) > 1 else "",
+        max_round_trip=proof.round_trip if proof else None,
+        max_end_turn=math.degrees(proof.end_turn) if proof and proof.end_turn is not None else None,
+    )
 
 
 def _notes(plan: ChainPlan, solved: TargetMotion, proof: _Proof | None) -> list[str]:

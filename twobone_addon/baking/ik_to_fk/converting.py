@@ -14,7 +14,7 @@ from ..actions.choosing import chosen_actions, goes_on_beside, refuse_strips
 from ..actions.passes import Pass, Passes, Ready, Span, with_range
 from ..keys.writing import put_chains, write_chains
 from ..motion.sampling import sample_steps
-from ..report.records import BakeReport, ChainReport, Refused
+from ..report.records import BakeReport, Refused, ReportEntry
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .ending import EndedLimb, Endings
 from .limb_plan import LimbPlan
@@ -67,7 +67,7 @@ class _Work:
             put_chains([limb.solved.keyed for limb in prepared.limbs])
         return {key.path for limb in prepared.limbs for key in limb.solved.keyed.keys}
 
-    def prove(self, prepared: _Converted) -> Steps[list[ChainReport]]:
+    def prove(self, prepared: _Converted) -> Steps[list[ReportEntry]]:
         """Let Blender evaluate the limbs as they are now."""
         if not self.wanted.settings.verify:
             return self.reports(prepared)
@@ -82,7 +82,7 @@ class _Work:
             measured = yield from sample_steps(self.scene, quantities, frames, evaluation=evaluation_of(plans, proving=True))
         return self.reports(prepared, measured)
 
-    def reports(self, prepared: _Converted, measured: Samples | None = None) -> list[ChainReport]:
+    def reports(self, prepared: _Converted, measured: Samples | None = None) -> list[ReportEntry]:
         """One for each limb."""
         return [converted_report(limb.solved, measured, limb.notes) for limb in prepared.limbs]
 
@@ -106,9 +106,9 @@ def convert_steps(scene: Scene, wanted: Conversion, active: Object | None = None
         ready, endings = _ended(armature, ready, wanted.settings.destination)
         passes.write(ready)
         endings.finish()
-        chains = yield from passes.proved(ready)
+        entries = yield from passes.proved(ready)
         left = [Refused(armature.name, each.one.own.name, reason) for each in ready for reason in each.prepared.left]
-    return passes.report(chains, left, work.watch.seconds, ready[0].prepared.evaluation)
+    return passes.report(entries, left, work.watch.seconds, ready[0].prepared.evaluation)
 
 
 def _convert_present(work: _Work) -> Steps[BakeReport]:
@@ -124,11 +124,12 @@ def _convert_present(work: _Work) -> Steps[BakeReport]:
         write_chains(work.scene, [limb.solved.keyed for limb in prepared.limbs])
         endings.finish()
     try:
-        chains = yield from work.prove(prepared)
+        entries = yield from work.prove(prepared)
     except SkipCheckError:
-        chains = work.reports(prepared)
-    chains[0].notes.extend(prepared.left)
-    return BakeReport(chains, work.watch.seconds, prepared.evaluation)
+        entries = work.reports(prepared)
+    report = BakeReport(entries, work.watch.seconds, prepared.evaluation)
+    report.chains[0].notes.extend(prepared.left)
+    return report
 
 
 def _ended(armature: Object, ready: list[Ready[_Converted]], destination: str) -> tuple[list[Ready[_Converted]], Endings]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Self
+from typing import TypeAlias
 
 from .statements import Statement, Translate, in_english, joined
 
@@ -47,7 +47,7 @@ class Refused:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChainReport:
     """What became of one chain. Distances are in world units, frames are scene frames."""
 
@@ -72,20 +72,20 @@ class ChainReport:
     """Frames, by what became of the target."""
     out_of_reach: list[list[float]]
     """`[first, last]` ranges of frames too far or too near."""
-    max_error: float | None
+    max_error: float | None = None
     """Largest measured distance of the tip from the target's projection on the plane, frames in reach only.
     `None` without verification, or where no frame is in reach."""
-    mean_error: float | None
-    max_goal_error: float | None
+    mean_error: float | None = None
+    max_goal_error: float | None = None
     """Largest measured distance of the tip from where it is meant to be, after clamping, softening and limits."""
-    max_off_plane: float | None
+    max_off_plane: float | None = None
     """Largest measured distance of a joint from the plane through the root joint."""
-    max_distance_to_target: float | None
+    max_distance_to_target: float | None = None
     """Largest measured distance of the tip from the target itself, in space, at all frames, in reach or not. `None` without
     verification, or where the target is nowhere."""
-    target_off_plane: float | None
+    target_off_plane: float | None = None
     """Largest measured part of that distance across the plane: how far the target is beside the plane in which the tip moves."""
-    between_frames: float | None
+    between_frames: float | None = None
     """Largest measured distance of the tip from the target between the frames: at whole frames between keys, and at all
     quarters, of long takes where it is likely to be largest. `None` without verification, or where there is nothing between."""
     max_drift: float
@@ -109,11 +109,6 @@ class ChainReport:
     statements: list[Statement] = field(default_factory=list)
     """Which frames are on target and why the others are not, to be told in any language."""
 
-    @classmethod
-    def of(cls, base: ChainReport, own: Mapping[str, Any]) -> Self:
-        """A report that tells what `base` does, but for what it has of its `own`, by the names of fields."""
-        return cls(**{**{entry.name: getattr(base, entry.name) for entry in fields(base)}, **own})
-
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for the status bar and the panel."""
         if self.statements:
@@ -133,16 +128,37 @@ class ChainReport:
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherReport:
+    """A chain's report, and what one use case tells besides: that is in the fields of its own kind of report."""
+
+    chain: ChainReport
+
+    def to_dict(self) -> dict[str, object]:
+        """All in one object, as JSON has it."""
+        own = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "chain"}
+        return {**asdict(self.chain), **own, "sentence": self.chain.sentence()}
+
+
+ReportEntry: TypeAlias = ChainReport | FurtherReport
+
+
+@dataclass(frozen=True, slots=True)
 class BakeReport:
     """What became of a bake of one or more chains."""
 
-    chains: Sequence[ChainReport]
+    entries: Sequence[ReportEntry]
+    """One for each chain."""
     seconds: dict[str, float]
     """Per stage: read, sample, solve, write, verify."""
     evaluation: str | dict[str, str]
     """How motion was sampled: `PROBES` in a temporary scene, or `SCENE`, the user's own."""
     refused: Sequence[Refused] = ()
     """Of several actions, what could not be done."""
+
+    @property
+    def chains(self) -> list[ChainReport]:
+        """What is told of every chain, whatever was done with it."""
+        return [entry.chain if isinstance(entry, FurtherReport) else entry for entry in self.entries]
 
     def to_json(self) -> str:
         """The report as one JSON object.
@@ -151,7 +167,7 @@ class BakeReport:
         bake: of a single chain its own values, of several the sums of counts and the worst of distances.
         """
         shared = {"seconds": self.seconds, "evaluation": self.evaluation}
-        chains = [{**chain.to_dict(), **shared} for chain in self.chains]
+        chains = [{**entry.to_dict(), **shared} for entry in self.entries]
         whole = chains[0] if len(chains) == 1 else {**self._totals(), **shared}
         return json.dumps({**whole, "chains": chains, "refused": [asdict(each) for each in self.refused]})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,12 +35,18 @@ def chain_report(
 
     With `units`, those of the scene, it says which frames are on target.
     """
-    plan, rows = chain.plan, chain.plan.report_rows
+    (twist,) = [twist] if twist else largest_twists([chain])
+    report = _of_solved(chain, keys, drift, twist)
+    if measured is not None:
+        report = _with_measures(report, measured)
+    return replace(report, statements=verdict(chain, measured, units, _part(chain))) if units else report
+
+
+def _of_solved(chain: SolvedChain, keys: Sequence[ChannelKeys], drift: KeyDrift, twist: Twist) -> ChainReport:
+    """What is known of a chain before anything is measured."""
+    plan, frames, rows = chain.plan, chain.plan.report_frames, chain.plan.report_rows
     reach = chain.pose.on_targets.reach[rows]
     counts = {kind: int(np.count_nonzero(reach == kind)) for kind in Reach}
-    outside = (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)
-    frames = plan.report_frames
-    (twist,) = [twist] if twist else largest_twists([chain])
     return ChainReport(
         armature=plan.names.armature,
         upper=plan.names.upper,
@@ -56,28 +63,30 @@ def chain_report(
         too_far=counts[Reach.TOO_FAR],
         too_near=counts[Reach.TOO_NEAR],
         degenerate=counts[Reach.DEGENERATE],
-        out_of_reach=ranges(frames, outside),
-        max_error=measured.max_error if measured else None,
-        mean_error=measured.mean_error if measured else None,
-        max_goal_error=measured.max_goal_error if measured else None,
-        max_off_plane=measured.max_off_plane if measured else None,
-        max_distance_to_target=_largest(measured.distances) if measured else None,
-        target_off_plane=_largest(measured.beside) if measured else None,
-        between_frames=measured.between.farthest if measured and measured.between else None,
+        out_of_reach=ranges(frames, (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)),
         max_drift=drift.tip,
         max_drift_middle=drift.middle,
         max_twist=twist.degrees,
         plane_held=int(np.count_nonzero(chain.pose.plane_held[rows])),
-        notes=[*_notes(chain, keys, twist), *(measured.sight.hindrances if measured and measured.sight else ())],
+        notes=_notes(chain, keys, twist),
         action=playing_action(object_named(plan.names.armature)),
-        visible=_visible(measured),
-        statements=verdict(chain, measured, units, _part(chain)) if units else [],
     )
 
 
-def _visible(measured: Measured | None) -> Visible | None:
-    sight = measured.sight if measured else None
-    return Visible(sight.bone, sight.follows, sight.max_distance) if sight else None
+def _with_measures(report: ChainReport, measured: Measured) -> ChainReport:
+    sight = measured.sight
+    return replace(
+        report,
+        max_error=measured.max_error,
+        mean_error=measured.mean_error,
+        max_goal_error=measured.max_goal_error,
+        max_off_plane=measured.max_off_plane,
+        max_distance_to_target=_largest(measured.distances),
+        target_off_plane=_largest(measured.beside),
+        between_frames=measured.between.farthest if measured.between else None,
+        notes=[*report.notes, *(sight.hindrances if sight else ())],
+        visible=Visible(sight.bone, sight.follows, sight.max_distance) if sight else None,
+    )
 
 
 def _part(chain: SolvedChain) -> str:

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ...baking.fk_to_target.baking import with_rotation
+from ...baking.fk_to_target.baking import TargetReport, with_rotation
 from ...baking.giving import give_actions_steps
 from ...baking.ik_to_fk.converting import convert_steps
 from ...baking.ik_to_fk.plans import SETTINGS, Conversion
@@ -126,8 +126,9 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
         super().settle(report)
         chain = self.stored_chain()
         if chain is not None and self.is_repeated:
-            (baked,) = report.chains
-            set_values(chain, {"target": baked.target} | ({"pole": baked.pole} if baked.pole else {}))
+            (baked,), (entry,) = report.chains, report.entries
+            pole = {"pole": entry.pole} if isinstance(entry, TargetReport) and entry.pole else {}
+            set_values(chain, {"target": baked.target} | pole)
 
     def draw_settings(self) -> None:
         """Those of a single chain that somebody may try out."""

@@ -145,10 +145,10 @@ class ShowsProgress(CanBeCorrected):
 def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[str]) -> None:
     """Leave the report on the window manager, and each chain's own on the stored chain it came from."""
     context.window_manager.twobone_report = report.to_json()
-    for keeper, chain in zip(keepers, report.chains, strict=bool(keepers)):
+    for keeper, chain, entry in zip(keepers, report.chains, report.entries, strict=bool(keepers)):
         stored = bpy.data.objects[chain.armature].twobone.chains.get(keeper) if keeper else None
         if stored is not None:
-            stored.report = json.dumps(chain.to_dict())
+            stored.report = json.dumps(entry.to_dict())
             _turn_to_pose(stored)
 
 
