@@ -81,8 +81,12 @@ def test_bad_data_costs_little(gait, belt, fault):
 @each_gait
 @each_rate
 def test_the_size_of_the_character_makes_no_difference(gait, rate):
-    usual, *others = (found(feet_of(gait, rate=rate, leg_length=length))[0] for length in (0.9, 0.2, 4.7))
-    assert all(np.array_equal(usual, other) for other in others)
+    for belt in (0.0, -0.9 * gait.speed):
+        sizes = {length: feet_of(gait, rate=rate, leg_length=length) for length in (0.9, 0.02, 47.0)}
+        (usual, velocity, _), *others = (found(on_belt(feet, [0.0, length * belt, 0.0])) for length, feet in sizes.items())
+        for length, (states, own, _) in zip(list(sizes)[1:], others, strict=True):
+            assert np.array_equal(usual, states)
+            assert own / length == pytest.approx(velocity / 0.9)
 
 
 @each_gait
@@ -133,15 +137,37 @@ def test_who_gets_along_is_on_no_belt_however_the_feet_slide(gait, rate):
 def test_the_height_of_the_ground_is_found():
     feet = feet_of(WALK, rate=60)
     raised = replace(feet, points=feet.points + np.array([0.0, 0.0, 1.3]))
-    assert found(raised)[2] == pytest.approx(1.3, abs=1e-3)
+    states, _, height = found(raised)
+    assert height == pytest.approx(1.3, abs=1e-3)
+    assert np.array_equal(states, found(feet)[0])
 
 
-def test_a_foot_at_rest_may_point_down():
+@pytest.mark.parametrize("length", [0.9, 90.0])
+def test_a_foot_at_rest_may_point_down(length):
     """The heel of a standing foot may be higher than the ball if the rest pose says otherwise: its own level counts."""
-    feet = feet_of(WALK, rate=120)
+    feet = feet_of(WALK, rate=120, leg_length=length)
     points = feet.points.copy()
-    points[:, 0, :, 2] += 0.05
+    points[:, 0, :, 2] += 0.1 * length
     assert np.mean(found(replace(feet, points=points))[0] == found(feet)[0]) >= 0.98
+
+
+def test_feet_that_all_glide_never_stand():
+    """Nothing is to be found where no foot stands, however slow it is."""
+    points = np.zeros((2, 2, 60, 3))
+    points[..., 1] = 0.15 * 0.9 * np.arange(60) / 30.0
+    feet = FeetMotion(points, points[..., 2], np.ones((2, 60, 3)), 0.9, 30.0)
+    assert not find_states(feet, Thresholds()).any()
+
+
+@pytest.mark.parametrize("raised, other", [(0, BALL), (1, HEEL)], ids=["heel", "toes"])
+def test_a_heel_or_toes_that_are_raised_slowly_do_not_stand(raised, other):
+    """By 3 % of a leg in two thirds of a second: too slow and too low for anything else to tell."""
+    points = np.zeros((2, 2, 150, 3))
+    points[0, raised, :, 2] = 0.9 * 0.03 * np.interp(np.arange(150), [50, 70, 90, 110], [0.0, 1.0, 1.0, 0.0])
+    feet = FeetMotion(points, points[..., 2], np.ones((2, 150, 3)), 0.9, 30.0)
+    states = find_states(feet, Thresholds())
+    assert set(states[0, 65:95]) == {other}
+    assert set(states[0, :50]) | set(states[0, 110:]) | set(states[1]) == {HEEL | BALL}
 
 
 def test_a_raised_foot_that_is_held_still_does_not_stand():
@@ -170,14 +196,15 @@ def test_thresholds_that_are_given_count():
     assert (found(feet, Thresholds(longest_gap=100.0))[0][:, 60:200] > 0).all()
 
 
-def test_a_foot_that_would_never_stand_may_be_faster_than_the_others():
-    feet = feet_of(RUN, rate=60)
-    slid = sliding(feet, np.random.default_rng(7), [1.0]).points
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_a_foot_that_would_never_stand_may_be_faster_than_the_others(size):
+    feet = feet_of(RUN, rate=60, leg_length=0.9 * size)
+    slid = sliding(feet, np.random.default_rng(7), [1.0 * size]).points
     one_slides = replace(feet, points=np.array([feet.points[0], slid[1]]))
     states = found(one_slides)[0]
     assert f1(states[0] > 0, feet.states[0] > 0) >= CLEAN
     assert f1(states[1] > 0, feet.states[1] > 0) >= 0.9
-    given = found(one_slides, Thresholds(enter_speed=0.45))[0]
+    given = found(one_slides, Thresholds(enter_speed=0.45 * size))[0]
     assert given[0].any()
     assert not given[1].any()
 

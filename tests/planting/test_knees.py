@@ -1,6 +1,7 @@
 """Knees: their angle from the way of the ankle, and what is done where they would bend too suddenly."""
 
 import numpy as np
+import pytest
 
 from twobone_addon.contacts.states import ContactState
 from twobone_addon.planting.knees import accelerations, calming_moves, gentler, knee_angles
@@ -24,6 +25,10 @@ def test_out_of_reach_is_straight():
     assert knee_angles(np.array([[0.0, 0.0, -2.0]]), LINKS[:1])[0] == 0.0
 
 
+def test_a_leg_without_a_shin_is_straight():
+    assert knee_angles(np.array([[0.0, 0.0, -0.5]]), np.array([[0.5, 0.0]]))[0] == 0.0
+
+
 def test_a_shaken_knee_is_calmed_by_moves_smaller_than_the_shaking():
     angles = np.full(60, 0.5)
     ways = ways_of(angles)
@@ -32,11 +37,28 @@ def test_a_shaken_knee_is_calmed_by_moves_smaller_than_the_shaking():
     def bent(moves):
         return knee_angles(ways + moves[:, None] * np.array([0.0, 0.0, 1.0]), LINKS)[None]
 
-    shaken = np.abs(accelerations(bent(np.zeros(60))[0])).max()
-    limit = shaken / 3.0
+    limit = np.abs(np.diff(bent(np.zeros(60))[0], 2)).max() / 3.0
     moves = calming_moves(bent, 60, np.array([limit]), np.ones((1, 60), bool))
-    assert np.abs(accelerations(bent(moves)[0])).max() <= limit
-    assert np.abs(moves).max() < 0.01
+    assert np.abs(np.diff(bent(moves)[0], 2)).max() <= limit
+    assert 0.0 < np.abs(moves).max() < 0.01
+    assert not moves[:20].any()
+    assert not moves[40:].any()
+
+
+def test_where_nobody_looks_nothing_is_calmed():
+    ways = ways_of(np.where(np.arange(60) == 30, 0.6, 0.5))
+
+    def bent(moves):
+        return knee_angles(ways + moves[:, None] * np.array([0.0, 0.0, 1.0]), LINKS)[None]
+
+    moves = calming_moves(bent, 60, np.array([0.01]), np.zeros((1, 60), bool))
+    assert not moves.any()
+
+
+def test_acceleration_is_none_where_a_knee_bends_steadily_and_at_the_ends():
+    bends = 0.2 + 0.1 * np.arange(6.0)
+    bends[4:] += 0.3
+    assert accelerations(bends) == pytest.approx([0.0, 0.0, 0.0, 0.3, -0.3, 0.0])
 
 
 def test_a_foot_rolls_for_longer_where_its_knee_pops():

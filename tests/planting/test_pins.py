@@ -84,7 +84,18 @@ def test_corrections_come_and_go_smoothly_and_leave_the_rest_alone(sliding_foot)
     outside[first - ease * SAMPLES_PER_FRAME + 1 : last + ease * SAMPLES_PER_FRAME] = False
     assert np.array_equal(ankles[outside], sliding_foot.ankles[outside])
     assert not touched[outside].any()
-    speeds = np.diff(ankles, axis=0) * SAMPLES_PER_FRAME
-    around = np.abs(np.diff(speeds, axis=0))[first - ease * SAMPLES_PER_FRAME - 2 : first + 1]
-    corrected = np.abs(ankles - sliding_foot.ankles).max()
-    assert around.max() < 2.0 * corrected / ease
+
+
+def test_a_foot_comes_to_its_pin_and_leaves_it_without_a_jolt():
+    """Where it begins and stops to stand its velocity changes no more than on its way, though the pinned foot goes on rolling."""
+    times = np.arange((FRAMES - 1) * SAMPLES_PER_FRAME + 1) / SAMPLES_PER_FRAME
+    ankles = np.stack([0.02 * np.sin(times / 7), 0.004 * times, 0.1 + 0.03 * np.cos(times / 5)], axis=-1)
+    foot = Foot(ankles, pitched(-0.3 * np.sin((times - 20) / 8)), HEEL, BALL)
+    goals = foot_goals(foot, ON_HEEL, np.zeros(FRAMES, bool), settled=1e-9)
+    eased, _ = eased_ankles(goals, ankles, ease=8)
+    assert np.abs(eased - ankles).max() > 0.03
+    jolts = np.linalg.norm(np.diff(eased, 2, axis=0), axis=1)
+    first, last = np.flatnonzero(goals.pinned)[[0, -1]] - 1
+    on_its_way = max(jolts[: first - 1].max(), jolts[last + 2 :].max())
+    assert max(jolts[first - 1 : first + 2].max(), jolts[last - 1 : last + 2].max()) < 0.5 * on_its_way
+    assert on_its_way < 15.0 * np.abs(eased - ankles).max() / (8 * SAMPLES_PER_FRAME) ** 2

@@ -1,10 +1,9 @@
-"""Ground under feet: how steep stances are, how far the root follows, and feet that are lifted over what is in their way."""
+"""Ground under feet: how steep stances are, and how far the root follows."""
 
 import numpy as np
 import pytest
 
 from twobone_addon.contacts.ground import is_of_flat_ground
-from twobone_addon.planting.clearing import lifts
 from twobone_addon.planting.goals import SAMPLES_PER_FRAME
 from twobone_addon.planting.pins import Foot
 from twobone_addon.planting.terrain import common_rise, standing, tilted
@@ -62,18 +61,6 @@ def test_the_root_follows_smoothly_and_no_leg_gets_longer():
     assert np.all(common <= rises.min(axis=0) + 1e-12)
     assert np.abs(np.diff(common, 2)).max() < 0.1 * np.abs(np.diff(rises, 2)).max()
     assert common_rise(np.full((2, 50), 0.7), 21) == pytest.approx(0.7)
-
-
-def test_a_foot_is_lifted_at_least_as_far_as_it_needs_and_only_where_it_is_free():
-    needs, free = np.zeros(200), np.zeros(200, bool)
-    free[40:120] = True
-    needs[70:75], needs[110] = 0.12, 0.03
-    found = lifts(needs, free, 16)
-    assert np.all(found >= needs - 1e-12)
-    assert np.all(found[~free] == 0.0)
-    assert found.max() <= 0.12 + 1e-12
-    assert np.abs(np.diff(found[50:100])).max() < 0.03
-    assert np.all(lifts(np.zeros(200), free, 16) == 0.0)
 
 
 def test_what_a_motion_was_made_for_is_told_by_where_it_stands():
