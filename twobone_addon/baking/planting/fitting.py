@@ -53,9 +53,10 @@ def fit_root_steps(scene: Scene, settings: RootFitSettings, active: Object | Non
         write(scene, plan, keys)
     chains = [_reach(plan, leg, goal, moves) for leg, goal in zip(legs, goals, strict=True)]
     bone = "" if plan.root is None else plan.root.name
+    notes = [*plan.notes, *(plan.root.notes if plan.root is not None and keys else ())]
     root = RootReport(bone, float(magnitude(moves).max()), count_keys(keys), [0.0, 0.0, 0.0])
     lengths = Lengths(plan.units, max(leg.length for leg in legs))
-    return RootFitReport(chains, root, watch.seconds, samples.evaluation, list(plan.notes), lengths)
+    return RootFitReport(chains, root, watch.seconds, samples.evaluation, notes, lengths)
 
 
 def _moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array, direction: Array) -> Array:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from ...array_types import Codes
+from dataclasses import replace
+
+import numpy as np
+
+from ...array_types import Array, Codes
 from ...scene.blender_types import Object, Scene
-from ...scene.walk.evaluate import Samples
 from ...scene.walk.stepping import Steps, at_once
 from ...settings.planting import PlantSettings
 from ..motion.sampling import sample_steps
@@ -18,7 +21,8 @@ from .pose.solving import solve_planting
 from .pose.standing import Footing
 from .report.proof import proof_frames, proof_quantities
 from .report.records import PlantReport
-from .report.reporting import plant_report
+from .report.reporting import Proof, plant_report
+from .report.sight import look_frames, look_quantities, shown_legs, visible_leg
 
 
 def plant(scene: Scene, settings: PlantSettings, active: Object | None = None) -> PlantReport:
@@ -50,15 +54,28 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
         write(scene, plan, keys)
     with watch.stage("verify"):
         proof = yield from _prove(scene, plan, [leg.states for leg in planted.legs])
-    return plant_report(footing, planted, (samples, proof), keys, watch.seconds, travel=travel)
+    report = plant_report(footing, planted, (samples, proof), keys, watch.seconds, travel=travel)
+    return replace(report, notes=[*report.notes, *_without_travel(plan, settings, travel)])
 
 
-def _prove(scene: Scene, plan: PlantingPlan, states: list[Codes]) -> Steps[Samples | None]:
-    """What Blender makes of the new keys; `None` where nobody wants to know."""
-    if not plan.settings.verify:
-        return None
+def _prove(scene: Scene, plan: PlantingPlan, states: list[Codes]) -> Steps[Proof]:
+    """What Blender makes of the new keys, and whether that is what people see."""
+    shown, samples, looked = shown_legs(plan), None, None
     evaluation = evaluation_of([leg.plan for leg in plan.legs], proving=True)
     try:
-        return (yield from sample_steps(scene, proof_quantities(plan), proof_frames(plan, states), evaluation=evaluation))
+        if plan.settings.verify:
+            samples = yield from sample_steps(scene, proof_quantities(plan), proof_frames(plan, states), evaluation=evaluation)
+            seen = look_quantities(plan, shown)
+            looked = (yield from sample_steps(scene, seen, look_frames(plan), evaluation=evaluation)) if seen else None
     except SkipCheckError:
-        return None
+        pass
+    return Proof(samples, [visible_leg(leg, each, looked) for leg, each in zip(plan.legs, shown, strict=True)])
+
+
+def _without_travel(plan: PlantingPlan, settings: PlantSettings, travel: Array) -> list[str]:
+    """Why there is no root motion where some was asked for."""
+    if settings.root_motion == "KEEP" or plan.root is None or np.any(travel):
+        return []
+    if settings.root_motion == "ADD":
+        return ["The ground does not move under the feet, so there is no root motion to add. Give its velocity if it should."]
+    return ["The character stays in place, so there is no root motion to remove."]

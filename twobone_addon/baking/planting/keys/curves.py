@@ -20,7 +20,8 @@ from ...motion.plan_motion import PlanMotion
 from ...plan.planning import ChainPlan
 from ...pose.solving import CurveSamples, solve_curves
 from ..plan.feet import moved_leg
-from ..plan.planning import PlantingPlan, RootPlan
+from ..plan.planning import PlantingPlan
+from ..plan.roots import RootPlan
 from ..pose.standing import Planted, PlantedLeg
 from .keys import Piece, changed_pieces, fitted_keys, fitted_samples, held_beside, motion_at, piece_samples
 from .spacing import reduced_keys, with_keys_between

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from ...report.records import Visible
 from ...report.statements import Translate, in_english
 from ...report.units import Units
 
@@ -67,11 +68,18 @@ class LegReport:
     """Largest, radians per second squared."""
     knee_acceleration_after: float | None
     notes: list[str]
+    visible: Visible | None = None
+    """What people see where the lower bone is; `max_distance` is how far that is from where the leg ends."""
 
     @property
     def is_on_target(self) -> bool:
         """Whether there is nothing that a person should look at."""
-        return not self.out_of_reach
+        return not self.out_of_reach and self.is_seen
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether what people see does what the keys say."""
+        return self.visible is None or self.visible.follows
 
     @property
     def slide_before(self) -> float:
@@ -114,20 +122,27 @@ class PlantReport:
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
         contacts = sum(len(chain.contacts) for chain in self.chains)
+        seen = self._unseen(translate)
         if not contacts:
-            return translate("No foot is on the ground, nothing was changed")
+            return "; ".join([translate("No foot is on the ground, nothing was changed"), *seen])
         parts = [translate("{contacts} contacts of {chains} feet planted").format(contacts=contacts, chains=len(self.chains))]
         now = [chain.slide_now for chain in self.chains if chain.slide_now is not None]
         if now:
             before, after = (self.lengths.said(slide) for slide in (max(chain.slide_before for chain in self.chains), max(now)))
             parts.append(translate("they slid by up to {before}, now {after}").format(before=before, after=after))
-        missed = [chain for chain in self.chains if not chain.is_on_target]
+        parts += seen
+        missed = [chain for chain in self.chains if chain.out_of_reach]
         if missed:
             parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0], translate))
         if self.root is not None and self.root.max_move:
             moved = translate("{bone} moved by up to {distance}")
             parts.append(moved.format(bone=self.root.bone, distance=self.lengths.said(self.root.max_move)))
         return "; ".join(parts)
+
+    def _unseen(self, translate: Translate) -> list[str]:
+        """Which leg is not seen to do what its keys say; the first one is enough."""
+        names = [chain.chain for chain in self.chains if not chain.is_seen]
+        return [translate("what is seen of {chain} does not follow, use Switch to FK").format(chain=name) for name in names[:1]]
 
 
 @dataclass(frozen=True, slots=True)

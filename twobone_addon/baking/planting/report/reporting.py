@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ....planting.goals import SAMPLES_PER_FRAME
 from ....planting.ground import Ground
 from ....planting.pins import Pin
 from ....scene.walk.evaluate import Samples
+from ...report.records import Visible
 from ..keys.curves import ChannelPieces
 from ..plan.contacts import ground_after
 from ..plan.planning import LegPlan, PlantingPlan
@@ -25,32 +27,44 @@ REACHED = 2e-6
 """Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What Blender makes of the new keys."""
+
+    samples: Samples | None
+    """`None` where nobody wants to know."""
+    visible: list[Visible | None]
+    """What people see of each leg."""
+
+
 def plant_report(
     footing: Footing,
     planted: Planted,
-    samples: tuple[Samples, Samples | None],
+    samples: tuple[Samples, Proof],
     keys: Sequence[ChannelPieces],
     seconds: dict[str, float],
     *,
     travel: Array,
 ) -> PlantReport:
-    """What became of the feet; `samples` are those before, and those after where there was a proof."""
-    plan, (before, after) = footing.plan, samples
-    chains = []
-    for leg in planted.legs:
+    """What became of the feet; `samples` are those before, and the proof of what is there after."""
+    plan, (before, proof) = footing.plan, samples
+    chains, after = [], proof.samples
+    for leg, visible in zip(planted.legs, proof.visible, strict=True):
         own = leg.before.leg
         paths = set(own.plan.rotation_paths())
         written = [channel for channel in keys if channel.pieces[0].path in paths]
         later = ground_after(footing.ground, travel)
         still = _track(plan, footing.ground, own, before.on(plan.samples))
         tracks = still, None if after is None else _track(plan, later, own, after)
-        chains.append(_leg_report(footing, planted, leg, tracks, written))
-    root = None
+        found = _leg_report(footing, planted, leg, tracks, written)
+        chains.append(replace(found, visible=visible))
+    root, notes = None, list(plan.notes)
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
+        notes += plan.root.notes if written else ()
         root = RootReport(plan.root.name, float(magnitude(planted.moves).max()), count_keys(written), travel[-1].tolist())
     lengths = Lengths(plan.units, max(leg.before.length for leg in planted.legs))
-    return PlantReport(chains, root, seconds, before.evaluation, list(plan.notes), lengths)
+    return PlantReport(chains, root, seconds, before.evaluation, notes, lengths)
 
 
 def _track(plan: PlantingPlan, ground: Ground, leg: LegPlan, samples: Samples) -> Track:
