@@ -145,7 +145,9 @@ class ShowsProgress(CanBeCorrected):
 def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[str]) -> None:
     """Leave the report on the window manager, and each chain's own on the stored chain it came from."""
     context.window_manager.twobone_report = report.to_json()
-    for keeper, chain, entry in zip(keepers, report.chains, report.entries, strict=bool(keepers)):
+    if not keepers:  # Nor has every report something to keep: planted feet and contacts tell of a whole character.
+        return
+    for keeper, chain, entry in zip(keepers, report.chains, report.entries, strict=True):
         stored = bpy.data.objects[chain.armature].twobone.chains.get(keeper) if keeper else None
         if stored is not None:
             stored.report = json.dumps(entry.to_dict())
