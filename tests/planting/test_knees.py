@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from twobone_addon.contacts.states import ContactState
 from twobone_addon.planting.knees import accelerations, calming_moves, gentler, knee_angles
 
 LINKS = np.tile([0.5, 0.4], (60, 1))
@@ -40,7 +39,8 @@ def test_a_shaken_knee_is_calmed_by_moves_smaller_than_the_shaking():
     limit = np.abs(np.diff(bent(np.zeros(60))[0], 2)).max() / 3.0
     moves = calming_moves(bent, 60, np.array([limit]), np.ones((1, 60), bool))
     assert np.abs(np.diff(bent(moves)[0], 2)).max() <= limit
-    assert 0.0 < np.abs(moves).max() < 0.01
+    # To take back two thirds of the shake where it is would do as well.
+    assert 0.0 < np.sum(moves**2) < (0.01 * 2.0 / 3.0) ** 2
     assert not moves[:20].any()
     assert not moves[40:].any()
 
@@ -61,19 +61,37 @@ def test_acceleration_is_none_where_a_knee_bends_steadily_and_at_the_ends():
     assert accelerations(bends) == pytest.approx([0.0, 0.0, 0.0, 0.3, -0.3, 0.0])
 
 
-def test_a_foot_rolls_for_longer_where_its_knee_pops():
-    states = np.array([0] * 5 + [1] * 6 + [3] * 16 + [2] * 6 + [0] * 5)
-    sudden = np.zeros(len(states), bool)
-    sudden[[11, 26]] = True
-    gentle = gentler(states, sudden)
-    assert np.count_nonzero(gentle == ContactState.BOTH) < 16
-    assert np.array_equal(gentle != 0, states != 0)
-    assert gentle[11] == ContactState.HEEL
-    assert gentle[26] == ContactState.BALL
+LETTERS = ".hbF"
+"""Of the states, in their order: in the air, on the heel, on the ball, flat."""
+GENTLER = {
+    "it comes down on its heel": ("....hhhhhFFFFFFFFFFFFFFFFbbbbb....", 9, "....hhhhhhhFFFFFFFFFFFFFFbbbbb...."),
+    "it goes on over its ball": ("....hhhhhFFFFFFFFFFFFFFFFbbbbb....", 24, "....hhhhhFFFFFFFFFFFFFFbbbbbbb...."),
+    "a short stance": ("....hhhhhFFFFFbbbbb....", 9, "....hhhhhhFFFFbbbbb...."),
+    "it comes down on its ball": ("....bbbbbFFFFFFFF....", 9, "....bbbbbbFFFFFFF...."),
+    "it comes down flat": ("....FFFFFFFF....", 4, "....hFFFFFFF...."),
+    "it leaves flat": ("....FFFFFFFF....", 11, "....FFFFFFFb...."),
+    "it leaves by its heel": ("....FFFFFFFFhhhhh....", 11, "....FFFFFFFhhhhhh...."),
+    "as it lands": ("....hhhhhFFFFFFFF....", 4, ".....hhhhFFFFFFFF...."),
+    "as it takes off": ("....FFFFFFFFbbbbb....", 16, "....FFFFFFFFbbbb....."),
+    "a little before it lands": ("....hhhhhFFFFFFFF....", 1, ".....hhhhFFFFFFFF...."),
+    "a little after it took off": ("....FFFFFFFFbbbbb....", 19, "....FFFFFFFFbbbb....."),
+    "long before it lands": ("....hhhhhFFFFFFFF....", 0, "....hhhhhFFFFFFFF...."),
+    "far from every edge": ("....FFFFFFFFFFFF....", 9, "....FFFFFFFFFFFF...."),
+    "it stands from the beginning": ("FFFFFFFFbbbbb....", 0, "FFFFFFFFbbbbb...."),
+    "it stands to the end": ("....hhhhhFFFFFFFF", 16, "....hhhhhFFFFFFFF"),
+    "on its heel from the beginning": ("hhhhhFFFFFFFF....", 0, "hhhhhFFFFFFFF...."),
+    "on its ball to the end": ("....FFFFFFFFbbbbb", 16, "....FFFFFFFFbbbbb"),
+}
+"""By name: a foot's states, the frame at which its knee pops, and how it stands for that."""
 
 
-def test_a_foot_comes_later_and_leaves_earlier_where_its_knee_pops():
+@pytest.mark.parametrize("states, pops, expected", GENTLER.values(), ids=GENTLER)
+def test_a_foot_rolls_for_longer_comes_later_or_leaves_earlier_where_its_knee_pops(states, pops, expected):
+    gentle = gentler(np.array([LETTERS.index(letter) for letter in states]), np.arange(len(states)) == pops)
+    assert "".join(LETTERS[state] for state in gentle) == expected
+
+
+def test_what_is_asked_stays_as_it_is():
     states = np.array([0] * 5 + [2] * 16 + [0] * 5)
-    sudden = np.zeros(len(states), bool)
-    sudden[[5, 20]] = True
-    assert np.count_nonzero(gentler(states, sudden)) == 14
+    assert np.count_nonzero(gentler(states, np.ones(len(states), bool))) == 14
+    assert np.count_nonzero(states) == 16

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from twobone_addon.planting.goals import SAMPLES_PER_FRAME, eased_ankles, foot_goals
+from twobone_addon.planting.goals import SAMPLES_PER_FRAME, PutDown, eased_ankles, foot_goals
 from twobone_addon.planting.pins import Foot, find_pins
 
 HEEL, BALL = np.array([0.0, -0.05, -0.08]), np.array([0.0, 0.13, -0.07])
 FRAMES = 60
+SAMPLES = (FRAMES - 1) * SAMPLES_PER_FRAME + 1
 ON_HEEL, ON_BALL = np.zeros(FRAMES, bool), np.zeros(FRAMES, bool)
 ON_HEEL[20:35], ON_BALL[25:42] = True, True
 
@@ -22,7 +23,7 @@ def pitched(angles):
 @pytest.fixture
 def sliding_foot():
     """A foot that comes down on its heel and leaves by its ball, and slides by a few centimetres all the while."""
-    times = np.arange((FRAMES - 1) * SAMPLES_PER_FRAME + 1) / SAMPLES_PER_FRAME
+    times = np.arange(SAMPLES) / SAMPLES_PER_FRAME
     angles = np.interp(times, [0, 20, 25, 35, 42, 59], [0.5, 0.3, 0.01, -0.02, -0.6, -0.2])
     ankles = np.stack([0.02 * np.sin(times / 7), 0.001 * times + 0.03 * np.maximum(times - 42, 0), 0.1 + 0 * times], axis=-1)
     return Foot(ankles, pitched(angles), HEEL, BALL)
@@ -68,6 +69,47 @@ def test_a_step_straight_from_heel_to_ball_is_rolled_as_well(sliding_foot):
     assert np.linalg.norm(ball.place - heel.place) == pytest.approx(np.linalg.norm(BALL - HEEL), abs=1e-3)
 
 
+def uphill(place, is_ball, row):
+    """Ground that rises along Y, and is 1 cm higher for what comes to stand later; the ball is 2 cm above the sole."""
+    return 0.2 * place[1] - 0.05 + 0.02 * is_ball + 0.01 * (row > 20)
+
+
+def test_feet_that_are_put_down_have_the_ground_under_both_points(sliding_foot):
+    whole = Foot(sliding_foot.ankles[::SAMPLES_PER_FRAME], sliding_foot.turns[::SAMPLES_PER_FRAME], HEEL, BALL)
+    found = find_pins(whole, ON_HEEL, ON_BALL, uphill)
+    heel, ball = found.pins
+    assert [(pin.first, pin.last, pin.is_ball) for pin in found.pins] == [(20, 34, False), (25, 41, True)]
+    for pin in found.pins:
+        assert pin.place[2] == pytest.approx(uphill(pin.place, pin.is_ball, pin.first), abs=1e-3)
+        before = whole.points(BALL if pin.is_ball else HEEL)[pin.first : pin.last + 1, :2].mean(axis=0)
+        assert np.linalg.norm(pin.place[:2] - before) < 0.02
+    (stand,) = found.stands
+    assert (stand.first, stand.last) == (25, 34)
+    assert ball.place - heel.place == pytest.approx(stand.turn @ (BALL - HEEL), abs=1e-12)
+
+
+def test_a_foot_that_stands_off_the_ground_is_put_down_though_it_does_not_slide():
+    still = Foot(np.tile([0.0, 0.0, 0.1], (SAMPLES, 1)), np.tile(np.eye(3), (SAMPLES, 1, 1)), HEEL, BALL)
+    for height, near, moves in ((0.02, 0.005, False), (0.02, 1e-9, False), (0.03, 0.005, True), (0.03, 0.02, False)):
+        down = PutDown(lambda _place, is_ball, _row, height=height: height + 0.01 * is_ball, near)
+        goals = foot_goals(still, ON_HEEL, ON_BALL, settled=1e-9, down=down)
+        stood = slice(20 * SAMPLES_PER_FRAME, 34 * SAMPLES_PER_FRAME)
+        assert goals.pinned.any() == moves
+        assert point(goals, HEEL)[stood, 2] == pytest.approx(height if moves else 0.02, abs=1e-9)
+
+
+def test_each_stance_is_judged_by_itself(sliding_foot):
+    """A stance that slides is planted, another one that stands already keeps to the last bit what it had."""
+    on_heel = ON_HEEL.copy()
+    on_heel[50:55] = True
+    ankles = sliding_foot.ankles.copy()
+    rows = slice(50 * SAMPLES_PER_FRAME, 54 * SAMPLES_PER_FRAME + 1)
+    ankles[rows] = [1.0, 2.0, 0.1] - sliding_foot.turns[rows] @ HEEL
+    goals = foot_goals(Foot(ankles, sliding_foot.turns, HEEL, BALL), on_heel, ON_BALL, settled=1e-9)
+    assert goals.pinned[20 * SAMPLES_PER_FRAME : 41 * SAMPLES_PER_FRAME + 1].all()
+    assert not goals.pinned[43 * SAMPLES_PER_FRAME :].any()
+
+
 def test_what_stands_already_is_left_alone(sliding_foot):
     goals = goals_of(sliding_foot)
     planted = Foot(np.where(goals.pinned[:, None], goals.ankles, sliding_foot.ankles), goals.turns, HEEL, BALL)
@@ -88,7 +130,7 @@ def test_corrections_come_and_go_smoothly_and_leave_the_rest_alone(sliding_foot)
 
 def test_a_foot_comes_to_its_pin_and_leaves_it_without_a_jolt():
     """Where it begins and stops to stand its velocity changes no more than on its way, though the pinned foot goes on rolling."""
-    times = np.arange((FRAMES - 1) * SAMPLES_PER_FRAME + 1) / SAMPLES_PER_FRAME
+    times = np.arange(SAMPLES) / SAMPLES_PER_FRAME
     ankles = np.stack([0.02 * np.sin(times / 7), 0.004 * times, 0.1 + 0.03 * np.cos(times / 5)], axis=-1)
     foot = Foot(ankles, pitched(-0.3 * np.sin((times - 20) / 8)), HEEL, BALL)
     goals = foot_goals(foot, ON_HEEL, np.zeros(FRAMES, bool), settled=1e-9)
