@@ -167,6 +167,7 @@ def test_keys_outside_the_range_stay_to_the_last_bit_and_nothing_else_changes(em
     before = dump_file()
     given(frame_range="CUSTOM", frame_start=5, frame_end=12, key_before=True, key_after=True)
     changed = differences(before, dump_file())
+    assert changed
     assert all(path.startswith("actions[RigAction]") for path in changed), changed
     np.testing.assert_allclose(poses_outside(rig), outside, atol=1e-6)
 

@@ -31,7 +31,7 @@ def known_flags():
 def commands():
     from twobone_addon.command_line import arguments
 
-    (found,) = [action for action in arguments._parser()._actions if action.dest == "command"]
+    (found,) = [action for action in arguments.command_parser()._actions if action.dest == "command"]
     return found
 
 

@@ -78,6 +78,7 @@ def test_chains_made_by_hand_are_told_what_they_are(empty_file):
 def test_targets_are_at_the_tips_and_nothing_moves(empty_file):
     rig = person()
     bpy.ops.twobone.find_limbs(targets=True)
+    assert len(rig.twobone.chains) == 4
     for chain in rig.twobone.chains:
         tip = rig.matrix_world @ rig.pose.bones[chain.tip].head
         assert (chain.target.location - tip).length <= 1e-6

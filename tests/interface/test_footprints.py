@@ -106,9 +106,16 @@ def test_a_changed_action_is_noticed(walker):
     assert footprints.shown.is_old
 
 
+def listening():
+    return list(bpy.app.handlers.depsgraph_update_post)
+
+
 def test_afterwards_nobody_listens(walker):
     rig, _ = walker
-    footprints.update(rig)
     footprints.forget()
-    assert footprints._notice_changes not in bpy.app.handlers.depsgraph_update_post
+    before = listening()
+    footprints.update(rig)
+    assert listening() != before
+    footprints.forget()
+    assert listening() == before
     assert not bpy.app.timers.is_registered(footprints.make_pictures)

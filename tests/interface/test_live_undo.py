@@ -130,4 +130,4 @@ def test_a_file_that_was_saved_while_a_chain_was_live_does_not_go_live(leg, tmp_
     bpy.ops.ed.undo_push(message="something else")
     bpy.ops.ed.undo()
     assert not live.following
-    assert not any(live._after_undo in functions for functions in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post))
+    assert not any(handlers().values())

@@ -65,14 +65,14 @@ def test_in_a_window_panels_are_drawn_at_once_and_it_looks_a_little_later(looks,
     monkeypatch.setattr(remembering, "timers_run", lambda: True)
     change()
     assert looks() == (0, 0)
-    assert bpy.app.timers.is_registered(remembering._catch_up)
+    assert bpy.app.timers.is_registered(remembering.catch_up)
     seen = []
     monkeypatch.setattr(remembering, "shown_bone", lambda *given: seen.append(given))
-    assert remembering._catch_up() is None
+    assert remembering.catch_up() is None
     assert len(seen) == 1
     assert looks() == (0, 0)
     remembering.unregister()
-    assert not bpy.app.timers.is_registered(remembering._catch_up)
+    assert not bpy.app.timers.is_registered(remembering.catch_up)
 
 
 def test_what_is_gone_by_then_is_not_remembered(looks, monkeypatch):
@@ -80,7 +80,7 @@ def test_what_is_gone_by_then_is_not_remembered(looks, monkeypatch):
     change()
     looks()
     bpy.data.objects.remove(bpy.data.objects["Rig"])
-    assert remembering._catch_up() is None
+    assert remembering.catch_up() is None
 
 
 def test_another_frame_does_not_change_the_animation(looks):

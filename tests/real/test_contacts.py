@@ -57,10 +57,11 @@ def test_each_step_of_the_recorded_walk_goes_from_heel_to_toe(data_folder):
     report = find()
     for side in (0, 1):
         states = states_in(report, side, frames)
-        for first, last in spans(states, frames):
-            if first > 1 and last < 343:
-                changes = states[first - 1 : last][np.diff(states[first - 2 : last]) != 0]
-                assert changes.tolist() == [1, 3, 2]
+        whole = [(first, last) for first, last in spans(states, frames) if first > 1 and last < 343]
+        assert whole
+        for first, last in whole:
+            changes = states[first - 1 : last][np.diff(states[first - 2 : last]) != 0]
+            assert changes.tolist() == [1, 3, 2]
 
 
 @pytest.mark.parametrize("name, end", [("Walking_A", 25), ("Running_A", 19), ("Running_B", 20), ("Walking_C", 38)])

@@ -62,6 +62,7 @@ def test_a_target_at_every_tip_leaves_every_limb_as_it_is(empty_file, data_folde
     """What the chains were made for: the tips that were found are those that a bake puts on the targets."""
     armature = opened(data_folder, file)
     found(armature, targets=True)
+    assert len(armature.twobone.chains) == len(of_file(file))
     for chain in armature.twobone.chains:
         tip = armature.matrix_world @ armature.pose.bones[chain.tip].head
         assert (chain.target.location - tip).length <= 1e-5 * armature.dimensions.length + 1e-5

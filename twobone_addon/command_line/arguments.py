@@ -58,7 +58,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """Flags as a namespace with `command`; raises `UsageError`, or `SystemExit` after `--help`."""
-    found = _parser().parse_args(_with_values_joined(argv))
+    found = command_parser().parse_args(_with_values_joined(argv))
     found.groups = getattr(found, "groups", None) or [ChainGroup("")]
     return found
 
@@ -74,7 +74,8 @@ def _with_values_joined(argv: list[str]) -> list[str]:
     return made
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> argparse.ArgumentParser:
+    """All commands with their flags."""
     parser = _Parser(prog=PROGRAM, description="Bake two-bone IK without a window.", epilog=CODES, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"twobone {addon_version()}, Blender {bpy.app.version_string}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)

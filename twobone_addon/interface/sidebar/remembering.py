@@ -114,11 +114,12 @@ def timers_run() -> bool:
 
 
 def _later() -> None:
-    if not bpy.app.timers.is_registered(_catch_up):
-        bpy.app.timers.register(_catch_up, first_interval=PAUSE_IN_SECONDS)
+    if not bpy.app.timers.is_registered(catch_up):
+        bpy.app.timers.register(catch_up, first_interval=PAUSE_IN_SECONDS)
 
 
-def _catch_up() -> float | None:
+def catch_up() -> float | None:
+    """Look at what has changed, once Blender is idle: seconds until the next try, or `None` once it is done."""
     manager = bpy.context.window_manager
     if is_busy(manager):
         return PAUSE_IN_SECONDS
@@ -168,8 +169,8 @@ def register() -> None:
 
 def unregister() -> None:
     """Notice nothing any more."""
-    if bpy.app.timers.is_registered(_catch_up):
-        bpy.app.timers.unregister(_catch_up)
+    if bpy.app.timers.is_registered(catch_up):
+        bpy.app.timers.unregister(catch_up)
     for functions, function in _handlers():
         if function in functions:
             functions.remove(function)
