@@ -61,6 +61,17 @@ def test_without_a_chain_there_is_a_target_to_add_or_ik_to_convert(empty_file):
     assert drawn(TWOBONE_PT_chains, method="draw_header_preset").calls == []
 
 
+def test_a_bone_is_asked_for_until_one_is_selected(empty_file):
+    rig = build_armature(LEG)
+    asked = "Select a bone of the limb"
+    select_bones(rig)
+    assert asked in drawn(TWOBONE_PT_chains).texts()
+    select_bones(rig, LEG[-1].name)
+    assert asked not in drawn(TWOBONE_PT_chains).texts()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert asked in drawn(TWOBONE_PT_chains).texts()
+
+
 def test_a_chain_has_its_target_and_bake(leg):
     shown = drawn(TWOBONE_PT_chains)
     assert "twobone.bake" in shown.buttons()

@@ -7,6 +7,7 @@ import bpy
 from bpy.app.translations import pgettext_iface
 
 from ...options import Group
+from ...scene.rig.selection import selected_bones
 from ...settings import LETTERS
 from ..live.drag import TWOBONE_OT_drag
 from ..live.following import is_live, reasons
@@ -110,7 +111,8 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         chain = chain_in(context)
         if chain is None:
             layout.operator(TWOBONE_OT_find_limbs.bl_idname, icon="ARMATURE_DATA")
-            layout.label(text="Select a bone of the limb", icon="INFO")
+            if armature.mode != "POSE" or not selected_bones(armature):
+                layout.label(text="Select a bone of the limb", icon="INFO")
             layout.operator(TWOBONE_OT_add_target.bl_idname, icon="EMPTY_AXIS")
             layout.operator(TWOBONE_OT_convert_ik.bl_idname)
             return
