@@ -116,11 +116,13 @@ def test_a_second_run_changes_nothing(walker):
     armature, _ = walker
     plant()
     before = key_values(armature)
-    plant()
+    again = plant()["sentence"]
     after = key_values(armature)
     assert before.keys() == after.keys()
     for path, values in before.items():
         assert np.array_equal(values, after[path]), path
+    slid, now = re.search(r"slid by up to (.+?), now (.+?)(;|$)", again).group(1, 2)
+    assert slid == now, "what was measured before is not what is measured now"
 
 
 def test_clearing_puts_back_what_was_there(walker):

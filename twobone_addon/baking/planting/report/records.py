@@ -37,8 +37,10 @@ class ContactReport:
     """Farthest that a point that stands was from its pin, at the frames."""
     slide_after: float | None
     """The same now; `None` without verification."""
+    slide_between_before: float
+    """As `slide_before`, at the quarters between the frames as well."""
     slide_between: float | None
-    """The same at the quarters between the frames as well."""
+    """As `slide_after`, at the quarters between the frames as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class LegReport:
 
     @property
     def slide_before(self) -> float:
-        """The largest slide before, 0 without contacts."""
-        return max((contact.slide_before for contact in self.contacts), default=0.0)
+        """The largest slide before, between the frames as well; 0 without contacts."""
+        return max((contact.slide_between_before for contact in self.contacts), default=0.0)
 
     @property
     def slide_now(self) -> float | None:

@@ -152,5 +152,6 @@ def _contacts(frames: Array, leg: PlantedLeg, pins: Sequence[Pin], before: Track
             height=min(float(pin.place[2]) for pin in held),
             slide_before=max(at for at, _ in old),
             slide_after=None if new is None else max(at for at, _ in new),
+            slide_between_before=max(between for _, between in old),
             slide_between=None if new is None else max(between for _, between in new),
         )
