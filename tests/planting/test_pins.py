@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twobone_addon.planting.goals import SAMPLES_PER_FRAME, PutDown, eased_ankles, foot_goals
-from twobone_addon.planting.pins import Foot, find_pins
+from twobone_addon.planting.pins import Foot, find_pins, levelled
 
 HEEL, BALL = np.array([0.0, -0.05, -0.08]), np.array([0.0, 0.13, -0.07])
 FRAMES = 60
@@ -141,3 +141,62 @@ def test_a_foot_comes_to_its_pin_and_leaves_it_without_a_jolt():
     on_its_way = max(jolts[: first - 1].max(), jolts[last + 2 :].max())
     assert max(jolts[first - 1 : first + 2].max(), jolts[last - 1 : last + 2].max()) < 0.5 * on_its_way
     assert on_its_way < 15.0 * np.abs(eased - ankles).max() / (8 * SAMPLES_PER_FRAME) ** 2
+
+
+def at_frames(foot):
+    return Foot(foot.ankles[::SAMPLES_PER_FRAME], foot.turns[::SAMPLES_PER_FRAME], HEEL, BALL)
+
+
+def masks(*spans):
+    """On heel and on ball, `(F,)` each, from pairs of a first and a last frame."""
+    frames = np.arange(FRAMES)
+    return [np.any([(frames >= first) & (frames <= last) for first, last in each], axis=0) for each in spans]
+
+
+@pytest.mark.parametrize("heights", [None, uphill], ids=["as high as it is", "uphill"])
+def test_every_stance_has_its_own_place(sliding_foot, heights):
+    """Pins of one stance are where they would be if there were no other, however many there are."""
+    foot = at_frames(sliding_foot)
+    on_heel, on_ball = [(5, 9), (20, 34), (45, 49)], [(7, 12), (25, 41), (50, 55)]
+    together = find_pins(foot, *masks(on_heel, on_ball), heights)
+    alone = [find_pins(foot, *masks([heel], [ball]), heights) for heel, ball in zip(on_heel, on_ball, strict=True)]
+    expected = {(pin.first, pin.last, pin.is_ball): pin.place for found in alone for pin in found.pins}
+    assert {(pin.first, pin.last, pin.is_ball) for pin in together.pins} == set(expected)
+    for pin in together.pins:
+        assert pin.place == pytest.approx(expected[pin.first, pin.last, pin.is_ball], abs=1e-12)
+    assert [(stand.first, stand.last) for stand in together.stands] == [(7, 9), (25, 34)]
+
+
+@pytest.mark.parametrize("heights", [None, uphill], ids=["as high as it is", "uphill"])
+def test_a_heel_that_comes_down_again_does_so_at_its_distance_from_the_ball(sliding_foot, heights):
+    found = find_pins(at_frames(sliding_foot), *masks([(20, 24), (30, 35)], [(18, 40)]), heights)
+    heels, (ball,) = ([pin for pin in found.pins if pin.is_ball == is_ball] for is_ball in (False, True))
+    assert [(stand.first, stand.last) for stand in found.stands] == [(20, 24), (30, 35)]
+    for heel, stand in zip(heels, found.stands, strict=True):
+        assert ball.place - heel.place == pytest.approx(stand.turn @ (BALL - HEEL), abs=1e-9 if heights is None else 2e-3)
+
+
+def test_a_foot_that_rolls_back_from_ball_to_heel_keeps_their_distance(sliding_foot):
+    found = find_pins(at_frames(sliding_foot), *masks([(26, 34)], [(18, 25)]))
+    heel, ball = found.pins
+    assert np.linalg.norm(ball.place - heel.place) == pytest.approx(np.linalg.norm(BALL - HEEL), abs=1e-3)
+
+
+@pytest.mark.parametrize("rise", [-0.15, 0.0, 0.05, 0.3])
+def test_levelling_lets_a_foot_rise_as_asked_the_way_it_points(rise):
+    rng = np.random.default_rng(2)
+    turn, across = np.linalg.qr(rng.normal(size=(3, 3)))[0], np.array([0.1, 0.3, -0.1])
+    turn *= np.sign(np.linalg.det(turn))
+    before, after = turn @ across, levelled(turn, across, rise) @ across
+    assert after[2] == pytest.approx(rise)
+    assert np.linalg.norm(after) == pytest.approx(np.linalg.norm(across))
+    assert np.arctan2(*after[:2]) == pytest.approx(np.arctan2(*before[:2]))
+    # No rotation does it with less than the change of pitch.
+    turned = np.arccos((np.trace(levelled(turn, across, rise) @ turn.T) - 1.0) / 2.0)
+    pitches = [np.arctan2(way[2], np.hypot(*way[:2])) for way in (before, after)]
+    assert turned == pytest.approx(abs(pitches[1] - pitches[0]))
+
+
+@pytest.mark.parametrize("across, rise", [((0.0, 0.0, 0.3), 0.1), ((0.1, 0.2, 0.0), 0.5)], ids=["upright", "too short"])
+def test_what_cannot_be_levelled_stays_as_it_is(across, rise):
+    assert np.array_equal(levelled(np.eye(3), np.array(across), rise), np.eye(3))
