@@ -45,6 +45,27 @@ def test_a_shaken_knee_is_calmed_by_moves_smaller_than_the_shaking():
     assert not moves[40:].any()
 
 
+def smallest_moves(angles, limit):
+    """Moves of least sum of squares that calm angles which they change one to one, by Hildreth's method."""
+    second = np.diff(np.eye(len(angles)), 2, axis=0)
+    rows, most = np.concatenate([second, -second]), limit - np.concatenate([second @ angles, -second @ angles])
+    moves, prices = np.zeros(len(angles)), np.zeros(len(rows))
+    for _ in range(200):
+        for number, row in enumerate(rows):
+            step = max(-prices[number], (row @ moves - most[number]) / (row @ row))
+            prices[number] += step
+            moves -= step * row
+    return moves
+
+
+def test_no_moves_that_calm_a_knee_are_much_smaller():
+    angles = 0.5 + 0.003 * np.sin(np.arange(40.0)) * (np.abs(np.arange(40.0) - 20.0) < 4.0)
+    limit = 0.5 * np.abs(np.diff(angles, 2)).max()
+    moves = calming_moves(lambda moves: (angles + moves)[None], 40, np.array([limit]), np.ones((1, 40), bool))
+    assert np.abs(np.diff(angles + moves, 2)).max() <= limit
+    assert np.sum(moves**2) < 1.3 * np.sum(smallest_moves(angles, limit) ** 2)
+
+
 def test_where_nobody_looks_nothing_is_calmed():
     ways = ways_of(np.where(np.arange(60) == 30, 0.6, 0.5))
 

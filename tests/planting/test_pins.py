@@ -61,6 +61,23 @@ def test_the_foot_turns_only_where_heel_and_ball_stand(sliding_foot):
     assert np.ptp(goals.turns[whole][both], axis=0).max() == 0.0
 
 
+@pytest.mark.parametrize("first, last", [(0, 5), (25, 34), (50, FRAMES - 1)], ids=["at the beginning", "within", "at the end"])
+def test_a_kept_orientation_comes_and_goes_within_a_frame(sliding_foot, first, last):
+    both = (np.arange(FRAMES) >= first) & (np.arange(FRAMES) <= last)
+    goals = foot_goals(sliding_foot, both, both, settled=1e-9)
+    cosines = (np.einsum("sij,sij->s", goals.turns, sliding_foot.turns) - 1.0) / 2.0
+    corrections = np.arccos(np.clip(cosines, -1.0, 1.0))
+    near = (np.arange(SAMPLES) > (first - 1) * SAMPLES_PER_FRAME) & (np.arange(SAMPLES) < (last + 1) * SAMPLES_PER_FRAME)
+    assert np.array_equal(goals.turned, near)
+    assert np.array_equal(goals.turns[~near], sliding_foot.turns[~near])
+    for edge, way in ((first * SAMPLES_PER_FRAME, -1), (last * SAMPLES_PER_FRAME, 1)):
+        beside = edge + way * np.arange(1, SAMPLES_PER_FRAME)
+        if 0 < edge < SAMPLES - 1:
+            parts = 1.0 - np.arange(1, SAMPLES_PER_FRAME) / SAMPLES_PER_FRAME
+            assert corrections[beside] == pytest.approx(parts * corrections[edge], abs=1e-6)
+            assert corrections[edge] > 1e-3
+
+
 def test_a_step_straight_from_heel_to_ball_is_rolled_as_well(sliding_foot):
     on_heel, on_ball = ON_HEEL.copy(), ON_BALL.copy()
     on_heel[30:], on_ball[:30] = False, False
@@ -96,6 +113,14 @@ def test_a_foot_that_stands_off_the_ground_is_put_down_though_it_does_not_slide(
         stood = slice(20 * SAMPLES_PER_FRAME, 34 * SAMPLES_PER_FRAME)
         assert goals.pinned.any() == moves
         assert point(goals, HEEL)[stood, 2] == pytest.approx(height if moves else 0.02, abs=1e-9)
+
+
+@pytest.mark.parametrize("frame", [20, 27, 41])
+def test_a_stance_that_slides_at_one_frame_only_is_planted(frame):
+    ankles = np.tile([0.0, 0.0, 0.1], (SAMPLES, 1))
+    ankles[frame * SAMPLES_PER_FRAME] += [0.01, 0.0, 0.0]
+    goals = foot_goals(Foot(ankles, np.tile(np.eye(3), (SAMPLES, 1, 1)), HEEL, BALL), ON_HEEL, ON_BALL, settled=0.005)
+    assert np.array_equal(np.flatnonzero(goals.pinned), np.arange(20 * SAMPLES_PER_FRAME, 41 * SAMPLES_PER_FRAME + 1))
 
 
 def test_each_stance_is_judged_by_itself(sliding_foot):
