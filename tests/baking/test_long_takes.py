@@ -40,7 +40,7 @@ def test_an_hour_of_film_fits_into_memory(leg):
 def test_the_worst_of_all_parts_are_the_worst_of_the_whole(monkeypatch, interpolation, knows_targets):
     numbers = np.random.default_rng(5)
     track = between.Track(np.arange(400.0), numbers.normal(size=(400, 3, 3)), numbers.normal(size=(400, 3)))
-    targets = numbers.normal(size=(399, 3, 3)) if knows_targets else None
+    targets = numbers.normal(size=(399, 2, 3)) if knows_targets else None
     whole = between.worst_intervals(track, targets, interpolation=interpolation, count=20)
     for at_once in (1, 7, 398):
         monkeypatch.setattr(between, "INTERVALS_AT_ONCE", at_once)

@@ -17,6 +17,9 @@ from ...rig.rotations import unit
 
 QUARTERS = np.array([0.25, 0.5, 0.75])
 
+TELLING = QUARTERS[[0, 2]]
+"""Where it is told how far off the tip will be in an interval: half-way it may be off to neither side."""
+
 TWO = 2
 """Frames without which there is nothing between."""
 
@@ -143,7 +146,7 @@ def measured_frames(reported: Array) -> Array:
 def worst_intervals(track: Track, targets_between: Array | None, *, interpolation: str, count: int) -> Array:
     """Intervals `(I,)`, at most `count`, by their first row, in which the tip is likely to be farthest off.
 
-    targets_between : (M - 1, 3, 3), where the target is at the quarters of each interval; `None` where nobody knows yet
+    targets_between : (M - 1, 2, 3), where the target is at the `telling` moments of each interval; `None` where nobody knows yet
     interpolation : how the keys go on from one frame to the next, `CONSTANT`, `LINEAR` or `BEZIER`
     """
     if len(track.frames) < TWO:
@@ -166,8 +169,17 @@ def keyed_intervals(frames: Array, keyed: Array) -> Array:
 
 def quarters(frames: Array, intervals: Array) -> Array:
     """The moments `(I * 3,)` at the quarters of intervals between `frames` `(M,)`, each interval given by its first row."""
+    return _moments(frames, intervals, QUARTERS)
+
+
+def telling(frames: Array) -> Array:
+    """The moments `((M - 1) * 2,)` in the intervals between `frames` `(M,)` that tell which of them are worth a look."""
+    return _moments(frames, np.arange(len(frames) - 1), TELLING)
+
+
+def _moments(frames: Array, intervals: Array, parts: Array) -> Array:
     start, length = frames[intervals], frames[intervals + 1] - frames[intervals]
-    return (start[:, None] + length[:, None] * QUARTERS).ravel()
+    return (start[:, None] + length[:, None] * parts).ravel()
 
 
 def distances(tips: Array, targets: Array) -> Array:
@@ -192,9 +204,9 @@ def _expected_away(track: Track, targets_between: Array | None, rows: slice, int
 
 
 def _expected_tips(joints: Array, interpolation: str) -> Array:
-    """The tip `(M - 1, 3, 3)` at the quarters of each interval, of bones that turn evenly from one direction to the next."""
+    """The tip `(M - 1, 2, 3)` at the telling moments, of bones that turn evenly from one direction to the next."""
     if interpolation == "CONSTANT":
-        return np.repeat(joints[:-1, None, -1], len(QUARTERS), axis=1)
+        return np.repeat(joints[:-1, None, -1], len(TELLING), axis=1)
     links = np.diff(joints, axis=1)
     lengths = magnitude(links)
     between = _along_cubic if interpolation == "BEZIER" else _along_line
@@ -203,14 +215,14 @@ def _expected_tips(joints: Array, interpolation: str) -> Array:
 
 
 def _along_line(values: Array) -> Array:
-    """Values `(M - 1, 3, ...)` at the quarters of each interval, on the straight line between those at its ends, `(M, ...)`."""
-    parts = QUARTERS.reshape(1, -1, *(1,) * (values.ndim - 1))
+    """Values `(M - 1, 2, ...)` at the telling moments, on the straight line between those at the frames, `(M, ...)`."""
+    parts = TELLING.reshape(1, -1, *(1,) * (values.ndim - 1))
     return values[:-1, None] * (1.0 - parts) + values[1:, None] * parts
 
 
 def _along_cubic(values: Array) -> Array:
     """The same on the cubic through four neighbours."""
-    parts = QUARTERS.reshape(1, -1, *(1,) * (values.ndim - 1))
+    parts = TELLING.reshape(1, -1, *(1,) * (values.ndim - 1))
     ends = np.concatenate([2.0 * values[:1] - values[1:2], values, 2.0 * values[-1:] - values[-2:-1]])[:, None]
     before, start, end, after = ends[:-3], ends[1:-2], ends[2:-1], ends[3:]
     down, past = 1.0 - parts, 1.0 + parts

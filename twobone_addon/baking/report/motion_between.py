@@ -10,11 +10,11 @@ from ...scene.moves.lineage_reading import LineageReader
 from ...scene.walk.evaluate import Quantity, animation_times
 from ..motion.curve_motion import CurveMotion
 from ..motion.plan_motion import points
-from .between import QUARTERS, parts_of, quarters
+from .between import TELLING, parts_of, telling
 
 
 class MotionBetween:
-    """Finds places at the quarters of all intervals between `frames` `(M,)`."""
+    """Finds places at the telling moments of all intervals between `frames` `(M,)`."""
 
     def __init__(self, scene: Scene, frames: Array) -> None:
         """Take the scene for how its time is mapped."""
@@ -24,8 +24,8 @@ class MotionBetween:
         """Of a short take, kept: several chains hang from the same."""
 
     def places(self, quantity: Quantity, place: Array) -> Array | None:
-        """Where a matrix brings a point `(3,)`, `(M - 1, 3, 3)`; `None` where curves do not tell."""
-        found = np.empty((len(self._frames) - 1, len(QUARTERS), 3))
+        """Where a matrix brings a point `(3,)`, `(M - 1, 2, 3)`; `None` where curves do not tell."""
+        found = np.empty((len(self._frames) - 1, len(TELLING), 3))
         for rows in parts_of(len(found)):
             matrices = self._at(rows).find(quantity)
             if matrices is None:
@@ -42,5 +42,5 @@ class MotionBetween:
         return self._whole
 
     def _motion(self, rows: slice) -> CurveMotion:
-        times = quarters(self._frames, np.arange(rows.start, rows.stop))
+        times = telling(self._frames[rows.start : rows.stop + 1])
         return CurveMotion(LineageReader(animation_times(self._scene, times)))

@@ -67,7 +67,7 @@ def track(solved: SolvedChain, samples: Samples) -> Track:
 def moments_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween, *, affordable: int) -> Array:
     """Moments `(Q,)` between frames at which a chain is evaluated: all quarters, or where there are too many the worst.
 
-    motion : tells what F-curves alone move at the quarters of all intervals between those frames
+    motion : tells what F-curves alone move at the telling moments of all intervals between those frames
     affordable : intervals whose quarters may be evaluated
     """
     count = len(at_frames.frames) - 1
@@ -84,7 +84,7 @@ def moments_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween
 
 
 def _targets_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween) -> Array | None:
-    """Where the tip is to be, `(M - 1, 3, 3)`, at the quarters of each interval; `None` where curves do not tell."""
+    """Where the tip is to be, `(M - 1, 2, 3)`, at the telling moments of each interval; `None` where curves do not tell."""
     if solved.plan.source is not None or len(at_frames.frames) <= 1:
         return None
     return motion.places(solved.plan.target_world, solved.pose.target_offset)
