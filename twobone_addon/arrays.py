@@ -47,6 +47,12 @@ def _over_components(joined: np.ufunc, values: Array) -> Array:
     return found
 
 
+def shortening(lengths: Array, limits: Array) -> Array:
+    """Factors `(...)` with which `lengths` are no longer than `limits` `(...)`: 1 where they are not, though both be 0."""
+    lengths, limits = np.broadcast_arrays(lengths, limits)
+    return np.divide(limits, lengths, out=np.ones(lengths.shape), where=lengths > limits)
+
+
 def path_length(joints: Array) -> Array:
     """Lengths `(...)` of the way from joint to joint `(..., n + 1, k)`."""
     return magnitude(np.diff(joints, axis=-2)).sum(axis=-1)

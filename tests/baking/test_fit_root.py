@@ -151,6 +151,14 @@ def test_the_root_moves_along_another_axis_or_freely(reaching, axis):
     assert fit_root(**wide)["root"]["max_move"] == pytest.approx(0.0, abs=2e-6)
 
 
+def test_limits_may_be_as_wide_as_one_likes(reaching):
+    """A character in centimetres may be lowered by more than ten units; frames that need no move have none."""
+    armature, _ = reaching
+    places = hip_places(armature)
+    assert fit_root(axis="FREE", max_lower=1e6, max_raise=1e6)["chains"][0]["out_of_reach"] == []
+    assert not (hip_places(armature) - places)[0].any()
+
+
 def test_free_moves_stay_within_the_limits(reaching):
     armature, _ = reaching
     places = hip_places(armature)

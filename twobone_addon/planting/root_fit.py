@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array, Mask
-from ..arrays import magnitude
+from ..arrays import magnitude, shortening
 
 PROJECTIONS, PROJECTED = 500, 1e-10
 """Rounds, and the part of the reach by which the last one may still change a move."""
@@ -57,7 +57,7 @@ def shortest_moves(ways: Array, reaches: Array, wanted: Mask) -> Array:
         for limb, (way, reach, counts) in enumerate(zip(ways, reaches, wanted, strict=True)):
             start = moves + given_back[limb]
             left = way - start
-            part = 1.0 - reach / np.maximum(np.maximum(magnitude(left), reach), np.finfo(float).tiny)
+            part = 1.0 - shortening(magnitude(left), reach)
             moves = start + left * np.where(counts, part, 0.0)[:, None]
             given_back[limb] = start - moves
         if np.abs(moves - before).max(initial=0.0) <= PROJECTED * float(reaches.max(initial=0.0)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...array_types import Array
-from ...arrays import magnitude
+from ...arrays import magnitude, shortening
 from ...curves.frames import ranges
 from ...planting.goals import SAMPLES_PER_FRAME
 from ...planting.root_fit import shortest_moves, smooth_ways
@@ -80,7 +80,7 @@ def _free_moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array) -> 
         moves = moves + smooth_ways(more, smoothing_window(plan))
     most, least = farthest_moves(plan.settings, length)
     limits = np.where(moves[:, 2] <= 0.0, most, least)
-    return moves * np.minimum(1.0, limits / np.maximum(magnitude(moves), np.finfo(float).tiny))[:, None]
+    return moves * shortening(magnitude(moves), limits)[:, None]
 
 
 def _reach(plan: PlantingPlan, leg: LegMotion, goals: Array, moves: Array) -> ReachReport:

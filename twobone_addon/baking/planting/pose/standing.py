@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ....array_types import Array, Codes, Mask
-from ....arrays import magnitude
+from ....arrays import magnitude, shortening
 from ....contacts.states import on_ball, on_heel
 from ....planting.goals import SAMPLES_PER_FRAME, FootGoals, PutDown, eased_ankles, foot_goals
 from ....planting.ground import Ground
@@ -171,7 +171,7 @@ def _within_reach(
         hips = leg.joints[:, 0] + moves
         ways = ankles[number] - hips
         limits = reach_limits(leg, plan.settings, keeps_straight=True)
-        part = np.minimum(1.0, limits / np.maximum(magnitude(ways), np.finfo(float).tiny))
+        part = shortening(magnitude(ways), limits)
         far = ~goal.pinned & (part < 1.0)
         found[number][far] = (hips + ways * part[:, None])[far]
     return found
