@@ -65,6 +65,16 @@ def test_fewer_keys_hold_what_stands_as_well_and_the_rest_within_the_tolerance(e
         assert np.linalg.norm(away, axis=1).max() < 0.003
 
 
+def test_feet_that_an_uneven_scale_stretches_stand_as_still(empty_file):
+    armature, states = build_walker(Walk(frames=30, slide=0.02, raised=-0.03))
+    armature.scale, armature.rotation_euler = (1.3, 0.8, 1.1), (0.0, 0.0, 0.4)
+    key_contacts(armature, states)
+    assert worst_slide(Seen(armature, whole_frames()), states) > 0.01
+    plant()
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
+    assert worst_slide(Seen(armature, quarters()), states) < SLIDE_BETWEEN
+
+
 @pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION"])
 def test_the_keys_go_where_they_are_wanted(empty_file, destination):
     armature, states = build_walker(Walk(slide=0.02))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def foot_goals(foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, down
     Between two frames a point stands if it does at both.
     """
     whole = slice(None, None, SAMPLES_PER_FRAME)
-    at_frames = replace(foot, ankles=foot.ankles[whole], turns=foot.turns[whole])
+    at_frames = foot.on(whole)
     on, heights = (on_heel, on_ball), None if down is None else down.heights
     moving = _unsettled(at_frames, find_pins(at_frames, *on), on_heel | on_ball, settled)
     if down is not None:
@@ -57,9 +57,10 @@ def foot_goals(foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, down
     pins = find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
     turns, turned = _turns(foot, pins)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
+    ways = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)
     for pin in pins.pins:
         rows = slice(pin.first * SAMPLES_PER_FRAME, pin.last * SAMPLES_PER_FRAME + 1)
-        goals[rows] = pin.place - turns[rows] @ (foot.ball if pin.is_ball else foot.heel)
+        goals[rows] = pin.place - ways[pin.is_ball][rows]
         pinned[rows] = True
     return FootGoals(pins, goals, turns, pinned, turned)
 

@@ -55,6 +55,11 @@ class Ground:
         """Rotations `(S, 3, 3)` in the world as seen from the ground."""
         return np.swapaxes(self.world_from_ground[:, :3, :3], -1, -2) @ turns_world
 
+    def stretched_into(self, stretches_world: Array | None) -> Array | None:
+        """Stretches `(S, 3, 3)` along the world's axes as seen from the ground."""
+        axes = self.world_from_ground[:, :3, :3]
+        return None if stretches_world is None else np.swapaxes(axes, -1, -2) @ stretches_world @ axes
+
     def turned_out_of(self, turns_ground: Array) -> Array:
         """The reverse."""
         return self.world_from_ground[:, :3, :3] @ turns_ground

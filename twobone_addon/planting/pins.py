@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..array_types import Array, Mask
+from ..array_types import Array, Indices, Mask
 from ..rig.rotations import least_turn, nearest_rotation
 
 
@@ -27,10 +27,27 @@ class Foot:
     """`(3,)` from the ankle, in the foot's own axes."""
     ball: Array
     """`(3,)` likewise."""
+    stretches: Array | None = None
+    """`(F, 3, 3)` by which an uneven scale above the foot stretches it after it has been turned; `None` where that is even."""
 
     def points(self, offset: Array) -> Array:
         """A point of the foot `(3,)` at every frame, `(F, 3)`."""
-        return self.ankles + self.turns @ offset
+        return self.ankles + self.ways(self.turns, offset)
+
+    def ways(self, turns: Array, offset: Array) -> Array:
+        """From the ankle to a point `(3,)` if the foot was turned by `turns` `(F, 3, 3)`, `(F, 3)`."""
+        ways = turns @ offset
+        return ways if self.stretches is None else (self.stretches @ ways[..., None])[..., 0]
+
+    def across(self, turn: Array, rows: Indices | slice) -> Array:
+        """From heel to ball `(3,)` if the foot was turned by `turn` `(3, 3)` at some of the frames."""
+        way = turn @ (self.ball - self.heel)
+        return way if self.stretches is None else self.stretches[rows].mean(axis=0) @ way
+
+    def on(self, rows: slice) -> Foot:
+        """The same at some of its frames."""
+        stretches = None if self.stretches is None else self.stretches[rows]
+        return replace(self, ankles=self.ankles[rows], turns=self.turns[rows], stretches=stretches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +116,7 @@ def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None 
         stands = [_laid(foot, stand, held, places) for stand in stands]
         for stand in stands:
             heel, ball = _pair(stand, held)
-            places[ball] = places[heel] + stand.turn @ (foot.ball - foot.heel)
+            places[ball] = places[heel] + foot.across(stand.turn, slice(stand.first, stand.last + 1))
     pins = [Pin(first, last, is_ball, place) for (first, last, is_ball), place in zip(held, places, strict=True)]
     return Pins(pins, stands)
 
@@ -139,7 +156,6 @@ def levelled(turn: Array, across: Array, rise: float) -> Array:
 
 def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int, int, Array]]:
     """Pairs of held points whose distance the foot decides, with the way `(3,)` from the first to the second."""
-    across = foot.ball - foot.heel
     found = []
     balls = [(other, start, end) for other, (start, end, is_ball) in enumerate(held) if is_ball]
     starts, ends = np.array([start for _, start, _ in balls]), np.array([end for _, _, end in balls])
@@ -148,8 +164,10 @@ def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int
         for other, start, end in (balls[number] for number in near):
             common = [stand for stand in stands if first <= stand.first <= last and start <= stand.first <= end]
             # From one frame to the next the foot rolls over from heel to ball, or back.
-            turn = common[0].turn if common else mean_turn(foot.turns[[min(last, end), max(first, start)]])
-            found.append((one, other, turn @ across))
+            rows = np.array([min(last, end), max(first, start)])
+            turn = common[0].turn if common else mean_turn(foot.turns[rows])
+            within = slice(common[0].first, common[0].last + 1) if common else rows
+            found.append((one, other, foot.across(turn, within)))
     return found
 
 

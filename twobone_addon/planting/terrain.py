@@ -64,7 +64,7 @@ class LaidFoot:
     def rises(self, on_heel: Mask, on_ball: Mask) -> Array:
         """How much higher `(S,)` than it was the foot is to be; from stance to stance in between."""
         count = len(self.foot.ankles)
-        foot = replace(self.foot, ankles=self.foot.ankles[::SAMPLES_PER_FRAME], turns=self.foot.turns[::SAMPLES_PER_FRAME])
+        foot = self.foot.on(slice(None, None, SAMPLES_PER_FRAME))
         found = np.full(len(on_heel), np.nan)
         points = foot.points(foot.heel), foot.points(foot.ball)
         for pin in find_pins(foot, on_heel, on_ball, self.height).pins:
@@ -80,7 +80,7 @@ def standing(foot: Foot, on_heel: Mask, on_ball: Mask, *, surface: Surface, ball
     steepest : radians; where the ground between heel and ball is steeper than this, a stance is as steep as it is below the
         higher one of them, and no steeper than this
     """
-    at_frames = replace(foot, ankles=foot.ankles[::SAMPLES_PER_FRAME], turns=foot.turns[::SAMPLES_PER_FRAME])
+    at_frames = foot.on(slice(None, None, SAMPLES_PER_FRAME))
     stances = [_stance(at_frames, run, (on_heel, on_ball), surface, steepest) for run in runs(on_heel | on_ball)]
     return LaidFoot(foot, np.zeros(len(foot.ankles), dtype=bool), stances, surface, ball_height)
 

@@ -19,7 +19,7 @@ from ....scene.walk.evaluate import Samples
 from ....scene.walk.stepping import Steps
 from ....settings.planting import PlantSettings
 from ...contacts.finding import FoundContacts, found_contacts_steps, key_found
-from .feet import LegMotion, at_frames
+from .feet import LegMotion, at_frames, in_ground
 from .planning import ContactPlan, LegPlan, PlantingPlan
 
 ABOVE = 0.5
@@ -107,7 +107,7 @@ def _told(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Grou
     """The ground, with whether the legs have been walking on another, flat one, and at which height that is."""
     flat, over = [], []
     for leg, states in zip(legs, standing.states, strict=True):
-        foot = at_frames(replace(leg.foot, ankles=ground.into(leg.foot.ankles), turns=ground.turned_into(leg.foot.turns)))
+        foot = at_frames(in_ground(leg.foot, ground))
         for stands, offset, sole in ((on_heel(states), foot.heel, 0.0), (on_ball(states), foot.ball, leg.ball_height)):
             points = foot.points(offset)[stands]
             flat.append(points[:, 2] - sole)

@@ -9,12 +9,16 @@ import numpy as np
 from ....array_types import Array
 from ....arrays import every_row, magnitude, path_length
 from ....planting.goals import SAMPLES_PER_FRAME
+from ....planting.ground import Ground
 from ....planting.pins import Foot
 from ....rig.following.posing import joints_of, pose_path
 from ....rig.rotations import nearest_rotation
 from ....scene.walk.evaluate import Samples
 from ...motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
 from .planning import LegPlan
+
+UNEVEN = 1e-5
+"""Part of its size by which a foot is stretched more along one axis than along another, for that to count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +58,33 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     joints = np.stack([points(world, inside[:, index]) for index in range(inside.shape[1])], axis=1)
     linear = world[:, :3, :3] @ (every_row(motion.end_pose, count) if motion.end_pose is not None else poses[-1])[:, :3, :3]
     if leg.has_foot:
-        turns = nearest_rotation(linear)
-        heel, ball = (np.mean(_into(turns, linear @ offset), axis=0) for offset in (leg.points.heel, leg.points.ball))
+        foot = _foot(joints[:, -1], linear, (leg.points.heel, leg.points.ball))
     else:
-        turns, heel, ball = np.tile(np.eye(3), (count, 1, 1)), np.zeros(3), np.zeros(3)
-    foot = Foot(joints[:, -1], turns, heel, ball)
+        foot = Foot(joints[:, -1], np.tile(np.eye(3), (count, 1, 1)), np.zeros(3), np.zeros(3))
     size = float(np.cbrt(np.abs(np.linalg.det(world[0, :3, :3]))))
     return LegMotion(leg, motion, foot, joints, path_length(joints), leg.points.ball_height * size)
 
 
 def at_frames(foot: Foot) -> Foot:
     """A foot known at samples, at the frames."""
-    return replace(foot, ankles=foot.ankles[::SAMPLES_PER_FRAME], turns=foot.turns[::SAMPLES_PER_FRAME])
+    return foot.on(slice(None, None, SAMPLES_PER_FRAME))
+
+
+def in_ground(foot: Foot, ground: Ground) -> Foot:
+    """A foot in the world, in the space of its ground."""
+    stretches = ground.stretched_into(foot.stretches)
+    return replace(foot, ankles=ground.into(foot.ankles), turns=ground.turned_into(foot.turns), stretches=stretches)
+
+
+def _foot(ankles: Array, linear: Array, offsets: tuple[Array, Array]) -> Foot:
+    """A foot whose bone has the axes `linear` `(S, 3, 3)` in the world, with heel and ball at `offsets` from its head."""
+    turns = nearest_rotation(linear)
+    stretches = linear @ np.swapaxes(turns, -1, -2)
+    size = np.cbrt(np.linalg.det(linear[0]))
+    if size and np.abs(stretches / size - np.eye(3)).max() > UNEVEN:
+        return Foot(ankles, turns, size * offsets[0], size * offsets[1], stretches / size)
+    heel, ball = (np.mean(_into(turns, linear @ offset), axis=0) for offset in offsets)
+    return Foot(ankles, turns, heel, ball)
 
 
 def _into(turns: Array, vectors: Array) -> Array:
@@ -93,6 +112,8 @@ def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> Aime
     if end_pose is not None:
         world = every_row(motion.world_from_armature, count)[:, :3, :3]
         corrections = turns @ np.swapaxes(leg.foot.turns, -1, -2)
+        if leg.foot.stretches is not None:  # They stay where they are, whichever way the foot is turned.
+            corrections = leg.foot.stretches @ corrections @ np.linalg.inv(leg.foot.stretches)
         end_pose = every_row(end_pose, count).copy()
         end_pose[:, :3, :3] = into_armature @ corrections @ world @ end_pose[:, :3, :3]
     moved = replace(motion, chain=replace(motion.chain, parent_pose=parent), end_pose=end_pose)

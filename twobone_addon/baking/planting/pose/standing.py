@@ -16,7 +16,7 @@ from ....planting.pins import Foot, Pin, find_pins
 from ....planting.root_fit import needed_moves, smooth_moves
 from ....planting.terrain import LaidFoot, common_rise, standing, tilted
 from ....settings.planting import RootSettings
-from ..plan.feet import LegMotion, at_frames
+from ..plan.feet import LegMotion, at_frames, in_ground
 from ..plan.planning import PlantingPlan
 
 SETTLED = 3e-6
@@ -89,8 +89,7 @@ class Footing:
 
     def foot(self, leg: LegMotion) -> Foot:
         """The foot of a leg in the space of the ground."""
-        foot = leg.foot
-        return replace(foot, ankles=self.ground.into(foot.ankles), turns=self.ground.turned_into(foot.turns))
+        return in_ground(leg.foot, self.ground)
 
     def laid(self, leg: LegMotion, states: Codes) -> LaidFoot | None:
         """A foot as it lies on the ground; `None` where it is not put down on any."""
