@@ -84,6 +84,11 @@ class PlantOnlySettings(RootSettings, ContactOptions):
         ("REMOVE", "Remove", "A walk through the world stays in place, and its ground moves under it"),
         needs=when(use_root=[True]),
     )  # fmt: skip
+    keep_targets: bool = switch_option(
+        Group.KEYS, "Keep Targets",
+        "Give each leg a target and a pole with keys that follow the planted foot, to go on by hand",
+        default=False,
+    )  # fmt: skip
     max_tilt: float = number_option(
         Group.REACH, math.radians(40.0), "Maximum Tilt", "Steepest ground on which soles lie flat, as far as ankles allow",
         minimum=0.0, maximum=math.radians(80.0), unit="ANGLE", needs=when(ground=["HEIGHT", "OBJECT"]),

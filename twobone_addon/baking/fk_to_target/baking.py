@@ -98,7 +98,7 @@ def bake_targets_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Obj
     `stages.SkipCheckError`.
     """
     with missing_guides(scene, wanted, active) as settings:
-        return (yield from _given_guides(scene, settings, active))
+        return (yield from given_guides_steps(scene, settings, active))
 
 
 def with_rotation(settings: BakeSettings) -> BakeSettings:
@@ -106,14 +106,23 @@ def with_rotation(settings: BakeSettings) -> BakeSettings:
     return replace(settings, end_rotation="TARGET")
 
 
-def _given_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None) -> Steps[BakeReport]:
+def planned_guides(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None
+) -> tuple[list[ChainPlan], list[list[Object]]]:
+    """The chains, and the target and pole of each; raises a `TwoBoneError` where these could not be keyed."""
+    refuse_stretched_time(scene)
+    _refuse_source(wanted)
+    plans = [plan_chain(scene, _of_the_chain(settings), active) for settings in wanted]
+    things = [_things(plan.settings) for plan in plans]
+    _refuse_shared(things)
+    return plans, things
+
+
+def given_guides_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None) -> Steps[BakeReport]:
+    """The same as `bake_targets_steps` for settings that leave nothing out."""
     watch = Stopwatch()
     with watch.stage("read"):
-        refuse_stretched_time(scene)
-        _refuse_source(wanted)
-        plans = [plan_chain(scene, _of_the_chain(settings), active) for settings in wanted]
-        things = [_things(plan.settings) for plan in plans]
-        _refuse_shared(things)
+        plans, things = planned_guides(scene, wanted, active)
     samples, guided = yield from _solved(scene, plans, things, watch)
     with watch.stage("write"):
         _write(scene, guided)

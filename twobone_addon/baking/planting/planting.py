@@ -12,6 +12,7 @@ from ...scene.walk.stepping import Steps, at_once
 from ...settings.planting import PlantSettings
 from ..motion.sampling import sample_steps
 from ..stages import SkipCheckError, Stopwatch, evaluation_of
+from .keeping import kept_targets
 from .keys.curves import keys_of
 from .keys.writing import write
 from .plan.contacts import ground_of, key_contacts, standing_steps, travel_of
@@ -49,13 +50,15 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
     with watch.stage("keys"):
         travel = travel_of(plan, settings, standing.found.ground_velocity, legs)
         keys = keys_of(plan, samples, planted, travel)
-    with watch.stage("write"):
+    with watch.stage("write"), kept_targets(scene, plan, settings) as key_targets:
         key_contacts(scene, plan, standing, [leg.states for leg in planted.legs])
         write(scene, plan, keys)
+        targets = key_targets()
     with watch.stage("verify"):
         proof = yield from _prove(scene, plan, [leg.states for leg in planted.legs])
     report = plant_report(footing, planted, (samples, proof), keys, watch.seconds, travel=travel)
-    return replace(report, notes=[*report.notes, *_without_travel(plan, settings, travel)])
+    chains = [replace(chain, **target) for chain, target in zip(report.chains, targets, strict=True)]
+    return replace(report, chains=chains, notes=[*report.notes, *_without_travel(plan, settings, travel)])
 
 
 def _prove(scene: Scene, plan: PlantingPlan, states: list[Codes]) -> Steps[Proof]:

@@ -11,7 +11,7 @@ from ...baking.completeness import missing_in_rig
 from ...baking.plan.completing import active_object
 from ...baking.planting.fitting import fit_root
 from ...baking.planting.planting import plant
-from ...baking.planting.report.records import PlantReport, RootFitReport, out_of_reach_from
+from ...baking.planting.report.records import PlantReport, RootFitReport, missed_by
 from ...baking.report.statements import in_english
 from ...settings.planting import PlantSettings, RootFitSettings
 from ..files.shot_files import window_in_context
@@ -49,7 +49,7 @@ def _finished(arguments: argparse.Namespace, shot: OpenedShot, report: PlantRepo
     missed = [chain for chain in report.chains if not chain.is_on_target]
     if code is ExitCode.DONE and (arguments.strict or (shot.job and shot.job.strict)) and missed:
         for chain in missed:
-            complain(out_of_reach_from(chain.chain, chain.out_of_reach[0][0], in_english))
+            complain(missed_by(chain, in_english))
         code = ExitCode.STRICT
     saved = save(asked_goal(arguments), voice) if code is ExitCode.DONE else None
     return Outcome(code, document | {"incomplete": missing}, [], shot.source, saved)

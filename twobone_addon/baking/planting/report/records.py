@@ -73,6 +73,12 @@ class LegReport:
     visible: Visible | None = None
     """What people see where the lower bone is; `max_distance` is how far that is from where the leg ends."""
 
+    target: str = ""
+    """Where one is kept for work by hand, and likewise the `pole`."""
+    pole: str = ""
+    max_round_trip: float | None = None
+    """Farthest that a bake with these brings a joint from where it is now, world units."""
+
     @property
     def is_on_target(self) -> bool:
         """Whether there is nothing that a person should look at."""
@@ -144,7 +150,7 @@ class PlantReport:
     def _unseen(self, translate: Translate) -> list[str]:
         """Which leg is not seen to do what its keys say; the first one is enough."""
         names = [chain.chain for chain in self.chains if not chain.is_seen]
-        return [translate("what is seen of {chain} does not follow, use Switch to FK").format(chain=name) for name in names[:1]]
+        return [not_seen(name, translate) for name in names[:1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +206,18 @@ def _json(report: PlantReport | RootFitReport, sentence: str) -> str:
     own = asdict(report)
     del own["lengths"]
     return json.dumps({**own, "sentence": sentence})
+
+
+def missed_by(chain: LegReport | ReachReport, translate: Translate) -> str:
+    """What a person should look at in a chain that is not on target."""
+    if not chain.out_of_reach:
+        return not_seen(chain.chain, translate)
+    return out_of_reach_from(chain.chain, chain.out_of_reach[0][0], translate)
+
+
+def not_seen(chain: str, translate: Translate) -> str:
+    """Which chain is not seen to do what its keys say."""
+    return translate("what is seen of {chain} does not follow, use Switch to FK").format(chain=chain)
 
 
 def out_of_reach_from(chain: str, frame: float, translate: Translate) -> str:
