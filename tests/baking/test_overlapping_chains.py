@@ -1,5 +1,7 @@
 """Chains that key the same bones: refused before anything is changed, unless the last is to win."""
 
+import json
+
 import bpy
 import pytest
 from mathutils import Vector
@@ -36,6 +38,9 @@ def test_two_chains_on_the_same_bones_and_frames_are_refused_and_nothing_is_chan
 def test_one_after_the_other_they_are_baked(two_targets):
     report = bake(bpy.context.scene, [chain(two_targets, "First", 1, 10), chain(two_targets, "Second", 10, 20)])
     assert [found.frames for found in report.chains] == [10, 11]
+    told = json.loads(report.to_json())
+    assert told["sentence"] == report.sentence()
+    assert told["notes"] == [note for found in report.chains for note in found.notes]
 
 
 def test_the_last_wins_where_that_is_said(two_targets):

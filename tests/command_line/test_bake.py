@@ -144,3 +144,11 @@ def test_quiet_is_quiet_and_verbose_tells_the_time_of_each_stage(twobone, shot):
     assert "curves" in plain
     assert "evaluation" not in plain
     assert "evaluation" in verbose
+
+
+def test_a_shot_that_was_never_baked_is_reported_without_blame(twobone, shot):
+    ended = twobone("report", "--file", shot, *LEG)
+    assert ended.code == 0
+    assert "off although in reach" in ended.said
+    assert "something else moves" not in ended.said
+    assert "0 keys on 0 curves" in ended.said

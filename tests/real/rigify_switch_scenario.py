@@ -70,6 +70,8 @@ def check_toes(rig):
     for to in ("IK", "FK"):
         whole = {"frame_range": "CUSTOM", "frame_start": first, "frame_end": last}
         assert bpy.ops.twobone.switch(**names, to=to, **whole) == {"FINISHED"}
+        notes = json.loads(bpy.context.window_manager.twobone_report)["notes"]
+        assert to == "FK" or 'Bone "toe_ik.R" was keyed as well, because it poses the toes on IK.' in notes
         away = np.abs(seen_toes(rig) - before).max(axis=(1, 2))
         print(f"toes after the switch to {to}: {away[first - 1 : last].max():.1e}, at other frames {away.max():.1e}")
         assert away.max() <= TOES_STAY, to

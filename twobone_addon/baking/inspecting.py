@@ -40,11 +40,16 @@ def inspect(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None 
 
 
 def _with_present_keys(chain: SolvedChain, report: ChainReport) -> ChainReport:
-    """Count the keys that are in the range now, on the channels that a bake writes."""
+    """Count the keys that are in the range now, on the channels that a bake writes.
+
+    Nobody knows whether they were made to follow the target, so nothing else is blamed where they do not.
+    """
     bag = curve_bag(object_named(chain.plan.names.armature))
     paths = chain.plan.keyed_paths()
     counts = [_keys_between(fcurve, report) for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
-    return dataclasses.replace(report, keys=sum(counts), channels=sum(count > 0 for count in counts))
+    statements = [dataclasses.replace(each, kind="OFF") if each.kind == "OTHERWISE" else each for each in report.statements]
+    channels = sum(count > 0 for count in counts)
+    return dataclasses.replace(report, keys=sum(counts), channels=channels, statements=statements)
 
 
 def _keys_between(fcurve: object, report: ChainReport) -> int:

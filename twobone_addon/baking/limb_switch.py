@@ -125,7 +125,8 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> Switc
     (chain,), (entry,) = report.chains, report.entries
     moved = entry.max_round_trip if isinstance(entry, TargetReport) else None
     made = switch_report(armature, names, plan.settings, [*_all(keyed), *toe_keys], within, to="IK")
-    return replace(made, keys=made.keys + chain.keys, baked=True, max_moved=moved, notes=chain.notes)
+    kept = [f'Bone "{toe.control.name}" was keyed as well, because it poses the toes on IK.' for toe in toes]
+    return replace(made, keys=made.keys + chain.keys, baked=True, max_moved=moved, notes=[*chain.notes, *kept])
 
 
 def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> BakeSettings:

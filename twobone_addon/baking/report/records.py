@@ -180,7 +180,8 @@ class BakeReport:
         weighed = [(chain.mean_error, chain.reached) for chain in self.chains if chain.mean_error is not None]
         frames = sum(count for _, count in weighed)
         totals["mean_error"] = sum(mean * count for mean, count in weighed) / frames if frames else None
-        return totals
+        notes = dict.fromkeys(note for chain in self.chains for note in chain.notes)
+        return {**totals, "notes": list(notes), "sentence": self.sentence()}
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
