@@ -37,7 +37,7 @@ def grow(armature: bpy.types.Object, parts: Mapping[str, Part]) -> bpy.types.Obj
         group = made.vertex_groups.new(name=bone)
         for vertex in np.flatnonzero(weight):
             group.add([int(vertex)], float(weight[vertex]), "REPLACE")
-    paint(made.data, [part.colour for part in parts.values()], weights.argmax(axis=1))
+    paint(made.data, [part.colour for part in parts.values()], weights)
     bend = made.modifiers.new("Armature", "ARMATURE")
     bend.object, bend.use_deform_preserve_volume = armature, True
     made.parent = armature
@@ -81,15 +81,16 @@ def weigh(places: np.ndarray, armature: bpy.types.Object, parts: Mapping[str, Pa
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def paint(skin: bpy.types.Mesh, colours: list[bpy.types.Material], owners: np.ndarray) -> None:
-    """Colour each face by the bone that owns its first vertex; owners : (V,) numbers of bones."""
+def paint(skin: bpy.types.Mesh, colours: list[bpy.types.Material], weights: np.ndarray) -> None:
+    """Colour each face by the bones that have most of it; weights : (V, bones)."""
     skin.materials.clear()
     slots = list(dict.fromkeys(colours))
     for colour in slots:
         skin.materials.append(colour)
-    of_bone = np.array([slots.index(colour) for colour in colours], np.int32)
-    first = np.array([face.vertices[0] for face in skin.polygons])
-    skin.polygons.foreach_set("material_index", of_bone[owners[first]])
+    of_slot = np.array([[colour is slot for slot in slots] for colour in colours], float)
+    shares = weights @ of_slot
+    most = [shares[list(face.vertices)].sum(axis=0).argmax() for face in skin.polygons]
+    skin.polygons.foreach_set("material_index", np.array(most, np.int32))
 
 
 def repaint(body: bpy.types.Object, colour: bpy.types.Material, *, but: Iterable[str] = ()) -> None:
