@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from ..array_types import Indices, Mask
+from ..array_types import Mask
 
 
-def runs(mask: Mask) -> Indices:
-    """First and last index `(n, 2)` of each row of true values in `mask` `(F,)`."""
-    edges = np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8))
-    return np.stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1], axis=-1)
+def runs(mask: Mask) -> list[tuple[int, int]]:
+    """First and last index of each row of true values in `mask` `(F,)`."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(first, end - 1) for first, end in edges.reshape(-1, 2).tolist()]
 
 
 def held_from_core(core: Mask, loose: Mask) -> Mask:
@@ -25,8 +27,7 @@ def held_from_core(core: Mask, loose: Mask) -> Mask:
 def without_gaps(mask: Mask, longest: float) -> Mask:
     """`mask` `(F,)` with gaps of at most `longest` frames closed; what is before the first row and after the last is no gap."""
     closed = mask.copy()
-    rows = runs(mask)
-    for before, after in zip(rows[:-1, 1], rows[1:, 0], strict=True):
+    for (_, before), (after, _) in pairwise(runs(mask)):
         if after - before - 1 <= longest:
             closed[before:after] = True
     return closed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..array_types import Array, Mask
-from .pins import runs
+from ..contacts.runs import runs
 
 
 def lifts(needs: Array, free: Mask, window: int) -> Array:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array, Indices, Mask
+from ..contacts.runs import runs
 from ..rig.rotations import from_quaternion, slerp, to_quaternion
 from .blends import eased
-from .pins import Foot, Heights, Pins, find_pins, runs
+from .pins import Foot, Heights, Pins, find_pins
 
 SAMPLES_PER_FRAME = 4
 """At the quarters it is seen how far a foot slides between frames."""

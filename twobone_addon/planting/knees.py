@@ -8,8 +8,8 @@ import numpy as np
 
 from ..array_types import Array, Codes, Mask
 from ..arrays import magnitude
+from ..contacts.runs import runs
 from ..contacts.states import ContactState
-from .pins import runs
 
 NEAR = 3
 """Frames within which a sudden bend is put down to the edge of a stance."""

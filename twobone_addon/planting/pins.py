@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..array_types import Array, Indices, Mask
+from ..contacts.runs import runs
 from ..rig.rotations import least_turn, nearest_rotation
 
 
@@ -78,12 +79,6 @@ class Pins:
     stands: list[Stand]
 
 
-def runs(mask: Mask) -> list[tuple[int, int]]:
-    """First and last row of each run of `mask` `(F,)`."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
-    return [(int(start), int(end) - 1) for start, end in zip(edges[::2], edges[1::2], strict=True)]
-
-
 def mean_turn(turns: Array) -> Array:
     """The rotation nearest to all of `turns` `(n, 3, 3)`: the chordal mean."""
     return nearest_rotation(turns.mean(axis=0))
@@ -128,9 +123,8 @@ def _put_down(places: list[Array], held: list[_Held], heights: Heights) -> None:
 
 
 def _pair(stand: Stand, held: list[_Held]) -> tuple[int, int]:
-    """Which of the held points are heel and ball of a stand."""
-    both = [number for number, (first, last, _) in enumerate(held) if first <= stand.first and stand.last <= last]
-    heel, ball = sorted(both, key=lambda number: held[number][2])
+    """Which of the held points, heels before balls, are heel and ball of a stand."""
+    heel, ball = (number for number, (first, last, _) in enumerate(held) if first <= stand.first and stand.last <= last)
     return heel, ball
 
 
@@ -160,7 +154,7 @@ def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int
     balls = [(other, start, end) for other, (start, end, is_ball) in enumerate(held) if is_ball]
     starts, ends = np.array([start for _, start, _ in balls]), np.array([end for _, _, end in balls])
     for one, (first, last, is_ball) in enumerate(held):
-        near = [] if is_ball or not balls else np.flatnonzero((starts <= last + 1) & (ends >= first - 1)).tolist()
+        near = [] if is_ball else np.flatnonzero((starts <= last + 1) & (ends >= first - 1)).tolist()
         for other, start, end in (balls[number] for number in near):
             common = [stand for stand in stands if first <= stand.first <= last and start <= stand.first <= end]
             # From one frame to the next the foot rolls over from heel to ball, or back.

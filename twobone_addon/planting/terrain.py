@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..array_types import Array, Mask
+from ..contacts.runs import runs
 from ..rig.rotations import least_turn, unit
 from .goals import SAMPLES_PER_FRAME
 from .ground import Surface
-from .pins import Foot, find_pins, runs
+from .pins import Foot, find_pins
 from .root_fit import smooth_moves
 
 UP = np.array([0.0, 0.0, 1.0])

@@ -9,8 +9,8 @@ import numpy as np
 
 from ....array_types import Array, Mask
 from ....arrays import frame_rows
+from ....contacts.runs import runs
 from ....planting.goals import SAMPLES_PER_FRAME
-from ....planting.pins import runs
 from ....rig.bones import BoneChannels
 from ....scene.keys.tables import NEAR_FRAME, Keyed, KeyTable, blank_keys
 from ....scene.keys.writing import ChannelKeys

@@ -9,9 +9,9 @@ import numpy as np
 
 from ....array_types import Array, Indices, Mask
 from ....arrays import magnitude
+from ....contacts.runs import runs
 from ....curves.reducing.reduction import Reduction, reduce_keys
 from ....planting.goals import SAMPLES_PER_FRAME
-from ....planting.pins import runs
 from ....scene.keys.writing import ChannelKeys
 from ...keys.reducing import posed_points
 from ...pose.solving import SolvedChain

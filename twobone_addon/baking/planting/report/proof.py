@@ -8,10 +8,10 @@ import numpy as np
 
 from ....array_types import Array, Codes, Mask
 from ....arrays import every_row, magnitude
+from ....contacts.runs import runs
 from ....contacts.states import on_ball, on_heel
 from ....planting.goals import SAMPLES_PER_FRAME
 from ....planting.ground import Ground
-from ....planting.pins import runs
 from ....scene.walk.evaluate import Quantity, Samples
 from ...motion.plan_motion import points
 from ..plan.planning import LegPlan, PlantingPlan
