@@ -9,6 +9,7 @@ import pytest
 from tests.baking.scenes import add_empty
 from tests.baking.seen_walk import (
     EASE,
+    LEG,
     SIDES,
     SLIDE,
     SLIDE_BETWEEN,
@@ -48,6 +49,32 @@ def test_what_stands_does_not_slide_at_frames_nor_between_them(walker):
         assert chain["skating_after"] == 0.0
         assert max(contact["slide_after"] for contact in chain["contacts"]) < SLIDE
         assert max(contact["slide_between"] for contact in chain["contacts"]) < SLIDE_BETWEEN
+
+
+def test_the_report_says_what_is_seen_before_and_after(empty_file):
+    armature, states = build_walker(Walk(slide=0.15))
+    key_contacts(armature, states)
+    rate, seen = bpy.context.scene.render.fps, [Seen(armature, whole_frames())]
+    report = plant()
+    seen.append(Seen(armature, whole_frames()))
+    for side, leg in zip(SIDES, report["chains"], strict=True):
+        for when, found in zip(("before", "after"), seen, strict=True):
+            heels, balls = np.array(found.heels[side]), np.array(found.balls[side])
+            skates = np.zeros(len(heels), bool)
+            for places, bit in ((heels, 1), (balls, 2)):
+                stands, speeds = states[side] & bit != 0, np.linalg.norm(np.diff(places, axis=0), axis=1) * rate
+                skates[:-1] |= stands[:-1] & stands[1:] & (speeds > 0.5) & (places[:-1, 2] < 0.05 * LEG)
+            assert leg[f"skating_{when}"] == pytest.approx(np.count_nonzero(skates) / np.count_nonzero(states[side]))
+            assert leg[f"penetration_{when}"] == pytest.approx(max(0.0, -heels[:, 2].min(), 0.02 - balls[:, 2].min()), abs=1e-5)
+            bends = np.abs(np.diff(found.knees[side], 2)).max() * rate**2
+            assert leg[f"knee_acceleration_{when}"] == pytest.approx(bends, rel=1e-3)
+        assert leg["skating_before"] > 0.1
+        slides = [
+            np.ptp(np.array(places)[first - 1 : last], axis=0)[1]
+            for places, bit in ((seen[0].heels[side], 1), (seen[0].balls[side], 2))
+            for first, last in contacts_of(states[side] & bit != 0)
+        ]
+        assert max(slides) / 2.0 < max(contact["slide_before"] for contact in leg["contacts"]) < max(slides)
 
 
 def test_fewer_keys_hold_what_stands_as_well_and_the_rest_within_the_tolerance(empty_file):
