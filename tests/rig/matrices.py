@@ -1,5 +1,7 @@
 """Random matrices and bones for the tests of the rig room."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from twobone_addon.rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
@@ -43,23 +45,17 @@ def limb(rng, **flags):
 
 def single_precision(chain):
     """The chain with rest matrices as Blender keeps them, which are not quite rotations."""
-    bones = tuple(
-        RestBone(
-            bone.name,
-            bone.rest.astype(np.float32).astype(float),
-            bone.parent_rest.astype(np.float32).astype(float),
-            bone.length,
-            bone.rotation_mode,
-            inherit_scale=bone.inherit_scale,
-        )
-        for bone in chain.bones
-    )
+    bones = tuple(replace(bone, rest=_rounded(bone.rest), parent_rest=_rounded(bone.parent_rest)) for bone in chain.bones)
     return RestChain(bones, chain.turning, chain.tip)
 
 
 def resting(count):
     """Channels of a bone that nobody has moved."""
     return BoneChannels(np.zeros((count, 3)), np.broadcast_to(np.eye(3), (count, 3, 3)), np.ones((count, 3)))
+
+
+def _rounded(matrix):
+    return matrix.astype(np.float32).astype(float)
 
 
 def motion_under(parents):

@@ -7,8 +7,9 @@ import pytest
 
 from tests.rig.matrices import affine, limb, motion_under, plane_frames, resting, single_precision
 from twobone_addon.rig.bones import ChainMotion, RestBone, RestChain
-from twobone_addon.rig.following.inverse import Task, follow_targets
+from twobone_addon.rig.following.inverse import follow_targets
 from twobone_addon.rig.following.posing import Laying, by_angles, link_vectors, rest_reference, towards, turn_bones
+from twobone_addon.rig.following.tasks import Task
 from twobone_addon.rig.planes.plane_frames import in_plane, out_of_plane
 from twobone_addon.rig.planes.turning import hinge_axis
 from twobone_addon.rig.rotations import about_axis
@@ -35,7 +36,6 @@ def task_for(frames, targets, *, bend=1.0, laying=KEEP):
         options=ReachOptions(),
         laying=laying,
         world_scale=np.ones(len(frames)),
-        stretched=lambda motion, _ratio: motion,
     )
 
 

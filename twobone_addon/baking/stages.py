@@ -23,7 +23,7 @@ from .motion.plan_motion import followed_motion, motion_quantities
 from .motion.sampling import sample_steps
 from .plan.overlap import refuse_overlap
 from .plan.planning import ChainPlan, plan_bake
-from .pose.solving import SolvedChain, solve_curves
+from .pose.solving import SolvedChain, solve_together
 from .report.between import Track, affordable_intervals, joined_tracks
 from .report.motion_between import MotionBetween
 from .report.proof import Measured, measure, moments_between, proof_frames, proof_quantities, track
@@ -78,8 +78,7 @@ def solve(
         trust = Trust()
         samples = yield from sample_steps(scene, quantities, frames, evaluation=evaluation_of(plans), trust=trust)
     with watch.stage("solve"):
-        motions = (followed_motion(plan, samples) for plan in plans)
-        solved = [solve_curves(plan, motion) for plan, motion in zip(plans, motions, strict=True)]
+        solved = solve_together(plans, [followed_motion(plan, samples) for plan in plans])
     return Walk(solved, samples.evaluation, trust)
 
 

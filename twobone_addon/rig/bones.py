@@ -18,9 +18,9 @@ class RestBone:
 
     name: str
     rest: Array
-    """`(4, 4)` rest matrix, armature space (`Bone.matrix_local`)."""
+    """`(4, 4)` rest matrix, armature space (`Bone.matrix_local`); of several chains that are posed together `(C, 1, 4, 4)`."""
     parent_rest: Array | None
-    """`(4, 4)` rest matrix of the parent, armature space; `None` for a bone without parent."""
+    """`(4, 4)` or `(C, 1, 4, 4)` rest matrix of the parent, armature space; `None` for a bone without parent."""
     length: float
     """Distance from head to tail at rest, along the bone's own Y axis."""
     rotation_mode: str

@@ -36,14 +36,13 @@ class ParentTransform:
 
 def parent_transform(bone: RestBone, parent_pose: Array | None) -> ParentTransform:
     """The transform a bone gets from `parent_pose` `(..., 4, 4)`, armature space; `None` for a bone without parent."""
-    offset = bone.offset
-    offset3 = offset[:3, :3]
+    offset3, head = bone.offset[..., :3, :3], bone.offset[..., :3, 3]
     ones = np.ones(3)
     if parent_pose is None:
         place = offset3 if bone.local_location else np.eye(3)
-        return ParentTransform(offset3, place, offset[:3, 3], ones)
+        return ParentTransform(offset3, place, head, ones)
     parent3 = parent_pose[..., :3, :3]
-    origin = parent3 @ offset[:3, 3] + parent_pose[..., :3, 3]
+    origin = (parent3 @ head[..., None])[..., 0] + parent_pose[..., :3, 3]
     place = parent3 @ offset3 if bone.local_location else parent3
     turn, post_scale = _inherited(bone, parent3)
     turn_and_scale = turn @ offset3
@@ -57,7 +56,7 @@ def _inherited(bone: RestBone, parent3: Array) -> tuple[Array, Array | None]:
     if bone.inherit_rotation or bone.parent_rest is None:
         turn, post_scale = _with_rotation(bone.inherit_scale, parent3)
     else:
-        turn, post_scale = _without_rotation(bone.inherit_scale, bone.parent_rest[:3, :3], parent3)
+        turn, post_scale = _without_rotation(bone.inherit_scale, bone.parent_rest[..., :3, :3], parent3)
     if bone.inherit_scale == "AVERAGE":
         turn = turn * np.cbrt(np.abs(determinant(parent3)))[..., None, None]
     return turn, post_scale

@@ -29,25 +29,45 @@ class HingeTurns:
     """Turns about one axis that stands still, from one rotation."""
 
     axis: Array
-    """`(3,)` unit length"""
+    """`(..., 3)` unit length"""
     angles: Array
-    """`(F,)` radians"""
+    """`(..., F)` radians"""
     start: Array
-    """`(3, 3)` the rotation before the turn"""
+    """`(..., 3, 3)` the rotation before the turn"""
 
     @cached_property
     def matrices(self) -> Array:
-        """Rotation matrices `(F, 3, 3)`."""
-        return about_axis(self.axis, self.angles) @ self.start
+        """Rotation matrices `(..., F, 3, 3)`."""
+        return about_axis(self.axis[..., None, :], self.angles) @ self.start[..., None, :, :]
 
     @cached_property
     def quaternions(self) -> Array:
-        """`(F, 4)`: by half the angle, without the way through matrices."""
-        w, x, y, z = to_quaternion(self.start)
-        turned = self.axis @ np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]])
+        """`(..., F, 4)`: by half the angle, without the way through matrices."""
+        start = to_quaternion(self.start)
+        w, x, y, z = np.moveaxis(start, -1, 0)
+        products = np.moveaxis(np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]]), (0, 1), (-2, -1))
+        turned = (self.axis[..., None, :] @ products)[..., 0, :]
         half = 0.5 * self.angles
-        return np.stack([np.cos(half), np.sin(half)], axis=-1) @ np.stack([[w, x, y, z], turned])
+        return np.stack([np.cos(half), np.sin(half)], axis=-1) @ np.stack([start, turned], axis=-2)
 
 
-LocalRotations = Matrices | HingeTurns
+@dataclass(frozen=True, slots=True)
+class OneOfSeveral:
+    """Rotations of one of several bones that were turned together; each form is made for all of them."""
+
+    several: LocalRotations
+    place: int
+
+    @property
+    def matrices(self) -> Array:
+        """Rotation matrices `(F, 3, 3)`."""
+        return self.several.matrices[self.place]
+
+    @property
+    def quaternions(self) -> Array:
+        """Unit quaternions `(F, 4)`."""
+        return self.several.quaternions[self.place]
+
+
+LocalRotations = Matrices | HingeTurns | OneOfSeveral
 """Rotations of one bone. Both have `matrices`, `(..., F, 3, 3)`, and `quaternions`, `(..., F, 4)`, units of either sign."""

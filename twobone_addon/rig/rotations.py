@@ -42,9 +42,13 @@ def solve_linear(matrices: Array, vectors: Array) -> Array:
     matrices = np.broadcast_to(matrices, (*shape, 3, 3))
     columns = np.broadcast_to(vectors, (*shape, 3))[..., None]
     extent = np.prod(magnitude(np.swapaxes(matrices, -1, -2)), axis=-1)
-    if np.any(np.abs(determinant(matrices)) <= FLAT * extent):
-        return (np.linalg.pinv(matrices) @ columns)[..., 0]
-    return np.linalg.solve(matrices, columns)[..., 0]
+    flat = np.abs(determinant(matrices)) <= FLAT * extent
+    if not flat.any():
+        return np.linalg.solve(matrices, columns)[..., 0]
+    solved = np.empty(columns.shape)
+    solved[flat] = np.linalg.pinv(matrices[flat]) @ columns[flat]
+    solved[~flat] = np.linalg.solve(matrices[~flat], columns[~flat])
+    return solved[..., 0]
 
 
 def about_axis(axis: Array, angle: Array) -> Array:

@@ -33,7 +33,7 @@ def solve_two_bone_limited(
     limits: ArrayLike,
     rest_direction: ArrayLike,
     *,
-    tolerance: float = TIE_SLACK,
+    tolerance: ArrayLike = TIE_SLACK,
     distances: ArrayLike | None = None,
 ) -> LimitedSolution:
     """Bring the tips as near to the targets as joint limits allow, globally.
@@ -48,7 +48,7 @@ def solve_two_bone_limited(
         its rest direction), lower_min, lower_max (angle 2); radians, may be infinite, wider
         than a turn, or off by whole turns
     rest_direction : scalar or (..., F), direction of link 1 at rest
-    tolerance : distance of the tip, relative to the chain length, that counts as reached
+    tolerance : scalar or broadcast against (..., F), distance of the tip, relative to the chain length, that counts as reached
 
     Among poses that are equally good (TIE_SLACK) those on the side of `bend` come first. What
     then still differs is one pose in two places, such as an unreachable target on the line of
@@ -70,7 +70,7 @@ def solve_two_bone_limited(
 
     problem = Problem(np.moveaxis(goals, 0, -1), heading, lengths, bend, boxes, unlimited)
     angles, missing = choose(problem, readable)
-    reach = _judge(angles, missing, distances, lengths, max(tolerance, TIE_SLACK))
+    reach = _judge(angles, missing, distances, lengths, np.maximum(tolerance, TIE_SLACK))
     reach = np.where(asked.reach == Reach.DEGENERATE, asked.reach, reach)
     angles[..., 0] += rest
     return LimitedSolution(angles, reach, np.where(readable, missing, 0.0))
@@ -100,7 +100,7 @@ def _judge(
     missing: Array,
     distances: Array,
     lengths: Array,
-    tolerance: float,
+    tolerance: Array,
 ) -> Codes:
     """`(..., F)` int8 of `Reach`, never DEGENERATE."""
     tip_x = lengths[..., 0] + lengths[..., 1] * np.cos(angles[..., 1])

@@ -152,7 +152,7 @@ def _solve_limited(
     if distances is not None:
         unmoved = solve_two_bone_limited(*problem, tolerance=options.tolerance).reach
         gaps = np.hypot(goals[..., 0] - targets[..., 0], goals[..., 1] - targets[..., 1])
-        on_target = gaps <= max(options.tolerance, TIE_SLACK) * lengths.sum(axis=-1)
+        on_target = gaps <= np.maximum(options.tolerance, TIE_SLACK) * lengths.sum(axis=-1)
         ring = ring_reach(targets, lengths, options)
         reach = np.where(ring == Reach.REACHED, unmoved, ring)
         reach = np.where(on_target, Reach.REACHED, reach)

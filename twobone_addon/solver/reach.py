@@ -64,8 +64,8 @@ class ReachOptions:
     """Keep the tip at most this far from the root joint (0 = off)."""
     limits: ArrayLike | None = None
     """`(4,)` or broadcast against `(..., F, 4)`: joint limits as in `solve_two_bone_limited`."""
-    tolerance: float = ROUNDING_SLACK
-    """How far off, relative to the chain length, still counts as reached."""
+    tolerance: ArrayLike = ROUNDING_SLACK
+    """How far off, relative to the chain length, still counts as reached; scalar or broadcast against `(..., F)`."""
 
 
 def classify(distances: Array, near: Array, far: Array, slack: Array) -> Codes:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..array_types import Array
 
@@ -27,6 +28,7 @@ class Block:
     length_1: Array
     length_2: Array
     bend: Array
+    tolerance: Array
 
     distance: Array | None
     """What to solve for instead of the target's own distance, if anything."""
@@ -80,6 +82,7 @@ def blocks(
     lengths: Array,
     bend: Array,
     distances: Array | None = None,
+    tolerance: ArrayLike = 0.0,
 ) -> Iterator[Block]:
     """Walk over a problem of any shape in stretches that fit the cache.
 
@@ -87,9 +90,10 @@ def blocks(
     lengths : (..., F, 2) or (2,)
     bend : scalar or (..., F)
     distances : (..., F) or None
+    tolerance : scalar or broadcast against (..., F)
     """
     shape = targets.shape[:-1]
-    columns = (targets[..., 0], targets[..., 1], lengths[..., 0], lengths[..., 1], bend)
+    columns = (targets[..., 0], targets[..., 1], lengths[..., 0], lengths[..., 1], bend, np.asarray(tolerance, dtype=np.float64))
     flat = [_flatten(column, shape) for column in columns]
     flat_distances = None if distances is None else _flatten(distances, shape)
     for start in range(0, int(np.prod(shape)), BLOCK_SIZE):
@@ -99,7 +103,7 @@ def blocks(
 
 
 def _flatten(column: Array, shape: tuple[int, ...]) -> Array:
-    return column if column.ndim == 0 else np.broadcast_to(column, shape).reshape(-1)
+    return column.reshape(()) if column.size == 1 else np.broadcast_to(column, shape).reshape(-1)
 
 
 def _stretch_of(column: Array, frames: slice) -> Array:

@@ -26,7 +26,7 @@ def solve_two_bone(
     lengths: ArrayLike,
     bend: ArrayLike,
     *,
-    tolerance: float = ROUNDING_SLACK,
+    tolerance: ArrayLike = ROUNDING_SLACK,
     distances: ArrayLike | None = None,
 ) -> TwoBoneSolution:
     """Solve planar two-link chains for targets, in closed form.
@@ -34,7 +34,7 @@ def solve_two_bone(
     targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
     lengths : (..., F, 2) or (2,), both >= 0, any scale
     bend : scalar or (..., F) of +1 and -1; +1 (POSITIVE) means angle 2 >= 0
-    tolerance : how far outside the ring, relative to the chain length, counts as reached
+    tolerance : scalar or broadcast against (..., F), how far outside the ring, relative to the chain length, counts as reached
     distances : (..., F) or None; if given, the tip is brought to this distance from the root
         joint in the direction of the target, and reach is about this distance
 
@@ -62,15 +62,15 @@ def solve_two_bone(
     all_determined = True
     # Frames without a triangle divide by zero here and are put right below.
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        for block in blocks(targets, lengths, bend, distances):
-            determined = _solve_block(block, tolerance, flat_angles[block.frames], flat_reach[block.frames])
+        for block in blocks(targets, lengths, bend, distances, tolerance):
+            determined = _solve_block(block, flat_angles[block.frames], flat_reach[block.frames])
             all_determined = all_determined and determined
     if not all_determined:
         _hold_what_is_free(targets, lengths, distances, angles, reach)
     return TwoBoneSolution(angles, reach)
 
 
-def _solve_block(block: Block, tolerance: float, angles: Array, reach: Codes) -> bool:
+def _solve_block(block: Block, angles: Array, reach: Codes) -> bool:
     """Fill angles `(B, 2)` and reach `(B,)`; return whether every frame fixes both angles."""
     span = np.hypot(block.x, block.y)
     distance = span if block.distance is None else block.distance
@@ -83,7 +83,7 @@ def _solve_block(block: Block, tolerance: float, angles: Array, reach: Codes) ->
     across = 2.0 * (block.length_2 / triangle.far) * legs[0] * legs[1]
     u, v = block.x / span, block.y / span
     np.arctan2(v * along - u * across, u * along + v * across, out=angles[:, 0])
-    reach[:] = classify(distance, triangle.near, triangle.far, tolerance * triangle.far)
+    reach[:] = classify(distance, triangle.near, triangle.far, block.tolerance * triangle.far)
     # NaN compares false, and so does the ring of a chain with a vanishing link.
     regular = (span > 0) & (span < np.inf) & (triangle.near < triangle.far)
     if block.distance is not None:

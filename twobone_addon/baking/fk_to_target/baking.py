@@ -11,7 +11,7 @@ import numpy as np
 from ...array_types import Array
 from ...arrays import magnitude
 from ...errors import ObjectError, SettingError
-from ...rig.following.inverse import TWO
+from ...rig.following.tasks import TWO
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.destinations import open_destination
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable

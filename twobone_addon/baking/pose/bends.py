@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...array_types import Array
-from ...rig.following.inverse import TWO
 from ...rig.following.posing import link_vectors
+from ...rig.following.tasks import TWO
 from ...solver import bend_sides, sides_with_hysteresis
 
 NEARLY_STRAIGHT = np.radians(1.0)

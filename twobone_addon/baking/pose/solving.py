@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,10 @@ import numpy as np
 from ...array_types import Array, Mask
 from ...arrays import frame_rows
 from ...rig.bones import RestBone
-from ...rig.following.inverse import ChainPose, Task, follow_targets
+from ...rig.following.inverse import follow_together
 from ...rig.following.posing import Turned, pose_with_rotations, present_reference, rest_reference
-from ...rig.following.scaling import scale_carriers
+from ...rig.following.scaling import scale_carriers, stretched
+from ...rig.following.tasks import ChainPose, Following, Task
 from ...rig.inheritance import parent_transform
 from ...rig.local_rotations import LocalRotations, Matrices
 from ...rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
@@ -70,18 +72,51 @@ class SolvedChain:
 
 def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> SolvedPose:
     """Pose the plan's chain on its target, for every row of the motion."""
-    at_rest = plan.settings.reference == "REST"
-    reference = (rest_reference if at_rest else present_reference)(plan.rest, motion.chain)
-    offset = target_offset(plan, motion)
-    task, held = chain_task(plan, motion, reference, offset)
-    on_targets = follow_targets(plan.rest, motion.chain, reference, task)
-    turned, ratio = _mixed(plan, motion, task, on_targets)
-    return SolvedPose(task, on_targets, turned, ratio, _end_rotation(plan, motion, turned), held, offset)
+    return solve_chain_poses([plan], [motion])[0]
+
+
+def solve_chain_poses(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[SolvedPose]:
+    """The same for several chains, together."""
+    asked = [_asked(plan, motion) for plan, motion in zip(plans, motions, strict=True)]
+    posed = follow_together([each.following for each in asked])
+    return [_solved(*each) for each in zip(plans, motions, asked, posed, strict=True)]
 
 
 def solve_curves(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
     """Pose the plan's chain and turn the poses into continuous curves."""
-    pose = solve_chain_pose(plan, motion)
+    return solve_together([plan], [motion])[0]
+
+
+def solve_together(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[SolvedChain]:
+    """The same for several chains."""
+    poses = solve_chain_poses(plans, motions)
+    return [_with_curves(*each) for each in zip(plans, motions, poses, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a chain is to do."""
+
+    following: Following
+    plane_held: Mask
+    target_offset: Array
+
+
+def _asked(plan: ChainPlan, motion: AimedMotion) -> _Asked:
+    at_rest = plan.settings.reference == "REST"
+    reference = (rest_reference if at_rest else present_reference)(plan.rest, motion.chain)
+    offset = target_offset(plan, motion)
+    task, held = chain_task(plan, motion, reference, offset)
+    return _Asked(Following(plan.rest, motion.chain, reference, task), held, offset)
+
+
+def _solved(plan: ChainPlan, motion: AimedMotion, asked: _Asked, on_targets: ChainPose) -> SolvedPose:
+    turned, ratio = _mixed(plan, motion, on_targets)
+    end_rotation = _end_rotation(plan, motion, turned)
+    return SolvedPose(asked.following.task, on_targets, turned, ratio, end_rotation, asked.plane_held, asked.target_offset)
+
+
+def _with_curves(plan: ChainPlan, motion: AimedMotion, pose: SolvedPose) -> SolvedChain:
     curves = []
     for number, index in enumerate(plan.rest.turning):
         present = motion.rotation_values[index]
@@ -94,12 +129,12 @@ def solve_curves(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
     return SolvedChain(plan, motion, pose, curves)
 
 
-def _mixed(plan: ChainPlan, motion: PlanMotion, task: Task, on_targets: ChainPose) -> tuple[Turned, Array]:
+def _mixed(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[Turned, Array]:
     """The solved pose mixed with the present one by influence: each joint turns the shortest way."""
     if np.all(motion.influence >= 1.0):
         return on_targets.turned, on_targets.ratio
     ratio = 1.0 + (on_targets.ratio - 1.0) * motion.influence
-    scaled = task.stretched(motion.chain, ratio)
+    scaled = stretched(plan.rest, motion.chain, ratio)
     rotations = tuple(
         from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), solved.quaternions, motion.influence))
         for index, solved in zip(plan.rest.turning, on_targets.turned.rotations, strict=True)

@@ -8,9 +8,8 @@ import numpy as np
 
 from ...array_types import Array, Mask
 from ...arrays import frame_rows, held_rows, magnitude, path_length
-from ...rig.following.inverse import TWO, Task
 from ...rig.following.posing import Laying, Reference, joints_of, pose_path
-from ...rig.following.scaling import stretched
+from ...rig.following.tasks import TWO, Task
 from ...rig.planes.plane_frames import PlaneSpaces, from_plane, has_plane, in_plane, still_frames
 from ...rig.rotations import solve_linear
 from ...settings import LIMB_PLANES, BakeSettings
@@ -51,7 +50,6 @@ def chain_task(plan: ChainPlan, motion: AimedMotion, reference: Reference, offse
         method=settings.method,
         laying=laying,
         world_scale=_world_scale(motion.world_from_armature[:, :3, :3], frames, targets - reference.joints[:, 0]),
-        stretched=lambda chain_motion, ratio: stretched(plan.rest, chain_motion, ratio),
     )
     return task, held
 

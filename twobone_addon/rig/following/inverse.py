@@ -8,28 +8,30 @@ lengths and answer that agree. Where they do not settle, a search finishes (see 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...array_types import Array, Codes, Mask
 from ...solver import (
     REACH_TOLERANCE,
-    ChainMethod,
     PlanarSolution,
     Reach,
     ReachMode,
-    ReachOptions,
     solve_planar,
     solve_planar_chain,
     wrap,
 )
 from ..bones import ChainMotion, RestChain
 from ..planes.plane_frames import in_plane
-from .posing import Laying, Reference, Turned, by_angles, link_vectors, rest_reference, towards, turn_bones
+from .posing import Reference, Turned, by_angles, link_vectors, rest_reference, towards, turn_bones
+from .scaling import stretched
 from .some_frames import at_frames, laying_at, motion_at, reference_at, with_frames
 from .still_hinges import still_hinges
+from .tasks import TWO, ChainPose, Following, Task
+from .together import alike, pose_of_one, stacked
 from .uneven import LinksAt, closest, search
 
 SETTLED = 1e-7
@@ -46,56 +48,41 @@ ASTRAY = 1e-3
 joints wanders by some 1e-7 as they turn, because rest matrices in single precision are not quite rotations and some ways of
 inheriting scale measure their axes; what is far off has a reason that turning on does not remove."""
 
-TWO = 2
-"""Links that the closed form solves."""
-
 UNEVEN = 2e-4
 """Difference of the squared scales along two axes, relative to them, that makes the ring of fixed lengths wrong. Blender's
 own rest matrices are orthonormal to some 2e-5 only, which the square doubles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a chain is to follow, per frame."""
-
-    frames: Array
-    """`(..., F, 3, 3)` plane frames, armature space."""
-    targets: Array
-    """`(..., F, 3)` armature space; what they have out of the plane is ignored."""
-    bend: Array
-    """`(..., F)` +1 or -1: sign of angle 2."""
-    options: ReachOptions
-    """Distances in them are in world units."""
-    laying: Laying
-    world_scale: Array
-    """`(..., F)` world units per unit of armature space along the way to the target."""
-    stretched: Callable[[ChainMotion, Array], ChainMotion]
-    """The motion with the chain's links scaled by `(..., F)`."""
-    limits: Array | None = None
-    """`(n, 2)` least and greatest angle of each joint: of the first its turn from rest, of each other the angle between
-    its link and the one before; `None` without limits."""
-    method: ChainMethod | str = ChainMethod.AUTO
-    """How chains of more than two links are solved."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChainPose:
-    """A chain on its targets, per frame."""
-
-    turned: Turned
-    motion: ChainMotion
-    """The motion with the scale of the solution."""
-    ratio: Array
-    """`(..., F)` scale of the links."""
-    reach: Codes
-    """`(..., F)` of `solver.Reach`."""
-    goals: Array
-    """`(..., F, 2)` where the tip is to be, in the plane, from the root joint."""
-
-
 def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, task: Task) -> ChainPose:
     """Pose a chain so that its tip, seen in the plane, is on its targets."""
-    targets = in_plane(task.frames, task.targets - reference.joints[..., 0, :])
+    return follow_together([Following(chain, motion, reference, task)])[0]
+
+
+def follow_together(several: Sequence[Following]) -> list[ChainPose]:
+    """The same for several chains; those of one shape are posed all at once, each as it would be alone."""
+    poses: dict[int, ChainPose] = {}
+    waiting = alike(several)
+    while waiting:
+        numbers = waiting.pop()
+        posed, doubtful, hinged = _follow(stacked([several[number] for number in numbers]))
+        for place in np.flatnonzero(hinged).tolist():
+            one = several[numbers[place]]
+            pose = pose_of_one(posed, place, one)
+            if one.task.limits is None and doubtful[place].any():
+                pose = _searched(one, pose, doubtful[place])
+            poses[numbers[place]] = pose
+        others = [numbers[place] for place in np.flatnonzero(~hinged).tolist()]
+        waiting += [others] if others else []
+    return [poses[number] for number in range(len(several))]
+
+
+def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
+    """Pose a stack of chains by the ring of their lengths; returns at which frames `(C, F)` it does not tell, too.
+
+    Only chains whose hinges are like those of the first are posed as they should be; the last mask `(C,)` says which these are.
+    """
+    chain, motion, reference, task = several.chain, several.motion, several.reference, several.task
+    targets = _targets_in_plane(several)
     own = task.laying.own
     links = link_vectors(task.frames if own is None else own, reference.joints)
     start = angles_of(links)
@@ -103,8 +90,9 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     uneven = _uneven(reference)
     settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
     fixed = not task.laying.flatten and own is None and task.options.mode != ReachMode.STRETCH
-    hinges = still_hinges(chain, motion, reference, task.frames) if fixed else None
-    lengths = _lengths(links) if hinges is None else hinges.lengths[None]
+    every_one = np.ones(len(targets), dtype=bool)
+    hinges, hinged = still_hinges(chain, motion, reference, task.frames) if fixed else (None, every_one)
+    lengths = _lengths(links) if hinges is None else hinges.lengths[..., None, :]
 
     def pose_with(lengths: Array, lead: Array) -> tuple[ChainPose, Array, Array, Mask]:
         """The pose for links of these lengths `(..., F, n)`, its links, where these are to point, and where the tip is off.
@@ -117,7 +105,7 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
             scaled = motion
             turned, posed = hinges.turned_towards(directions)
         else:
-            scaled = task.stretched(motion, solution.ratio)
+            scaled = motion if task.options.mode != ReachMode.STRETCH else stretched(chain, motion, solution.ratio)
             turned = turn_bones(chain, scaled, reference, towards(reference, task.frames, task.laying, directions + lead))
             posed = link_vectors(task.frames, turned.joints)
         unsettled = _distance(posed.sum(axis=-2), solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
@@ -126,31 +114,34 @@ def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, 
     lead = np.zeros(1)
     pose, posed, directions, unsettled = pose_with(lengths, lead)
     for _ in range(LENGTH_ROUNDS):
-        if not unsettled.any():
+        # A chain that has settled goes through the rounds of others as it is.
+        going_on = np.any(unsettled, axis=-1, keepdims=True)[..., None]
+        if not going_on.any():
             break
-        lengths = _lengths(posed) / pose.ratio[..., None]
+        lengths = np.where(going_on, _lengths(posed) / pose.ratio[..., None], lengths)
         off = wrap(directions - np.arctan2(posed[..., 1], posed[..., 0]))
-        lead = lead + np.where(np.abs(off) < ASTRAY, off, 0.0)
+        lead = lead + np.where(going_on & (np.abs(off) < ASTRAY), off, 0.0)
         pose, posed, directions, unsettled = pose_with(lengths, lead)
-    doubtful = unsettled | (uneven & (pose.reach != Reach.REACHED))
-    if task.limits is None and doubtful.any():
-        return _searched(chain, reference, task, targets=targets, pose=pose, doubtful=doubtful)
-    return pose
+    return pose, unsettled | (uneven & (pose.reach != Reach.REACHED)), hinged
 
 
-def _searched(
-    chain: RestChain, reference: Reference, task: Task, *, targets: Array, pose: ChainPose, doubtful: Mask
-) -> ChainPose:
+def _targets_in_plane(following: Following) -> Array:
+    """Targets `(..., F, 2)` in the plane, from the root joint."""
+    task = following.task
+    return in_plane(task.frames, task.targets - following.reference.joints[..., 0, :])
+
+
+def _searched(one: Following, pose: ChainPose, doubtful: Mask) -> ChainPose:
     """The pose with doubtful frames searched, where the ring of fixed lengths neither poses the chain nor tells its reach."""
-    options = task.options
+    task, options, targets = one.task, one.task.options, _targets_in_plane(one)
     to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)
     goals = targets if to_target else pose.goals
-    turned = _found(search, chain, reference, task, pose=pose, goals=goals, where=doubtful)
+    turned = _found(search, one, pose=pose, goals=goals, where=doubtful)
     tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
     far = np.max(_lengths(link_vectors(task.frames, turned.joints)).sum(axis=-1))
     missed = doubtful & (_distance(tips, goals) > SETTLED * far)
     if missed.any():
-        turned = _found(closest, chain, reference, task, pose=replace(pose, turned=turned), goals=goals, where=missed)
+        turned = _found(closest, one, pose=replace(pose, turned=turned), goals=goals, where=missed)
     reach = _measured_reach(link_vectors(task.frames, turned.joints), targets, pose.reach, options.tolerance)
     return replace(
         pose,
@@ -162,15 +153,14 @@ def _searched(
 
 def _found(
     find: Callable[[Array, Array, int, LinksAt], Array],
-    chain: RestChain,
-    reference: Reference,
-    task: Task,
+    one: Following,
     *,
     pose: ChainPose,
     goals: Array,
     where: Mask,
 ) -> Turned:
     """The turned chain of `pose` with the frames `where` as `find` turns them."""
+    chain, reference, task = one.chain, one.reference, one.task
     frames, laying = at_frames(task.frames, where, 2), laying_at(task.laying, where)
     motion, start = motion_at(pose.motion, where), reference_at(reference, where)
 
@@ -225,10 +215,10 @@ def _from_rest(limits: Array, rest_direction: Array) -> Array:
     return directed
 
 
-def _measured_reach(links: Array, targets: Array, reach: Codes, tolerance: float) -> Codes:
+def _measured_reach(links: Array, targets: Array, reach: Codes, tolerance: ArrayLike) -> Codes:
     """Reach of posed links `(..., F, n, 2)`, since the ring of fixed lengths does not describe it."""
     far = _lengths(links).sum(axis=-1)
-    missed = _distance(links.sum(axis=-2), targets) > max(tolerance, SETTLED) * far
+    missed = _distance(links.sum(axis=-2), targets) > np.maximum(tolerance, SETTLED) * far
     side = np.where(_distance(targets, np.zeros(2)) > 0.5 * far, Reach.TOO_FAR, Reach.TOO_NEAR)
     return np.where(reach == Reach.DEGENERATE, reach, np.where(missed, side, Reach.REACHED)).astype(np.int8)
 

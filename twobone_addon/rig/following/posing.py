@@ -55,12 +55,17 @@ class Turned:
     """Of each turning bone."""
     known_poses: tuple[Array, ...] | None = None
     """What `poses` is, if known."""
+    together: tuple[Turned, int] | None = None
+    """All chains that were turned together, if this is one of them, and its place among them: they are posed together."""
 
     @cached_property
     def poses(self) -> tuple[Array, ...]:
         """`(..., F, 4, 4)` of each bone of the chain, armature space."""
         if self.known_poses is not None:
             return self.known_poses
+        if self.together is not None:
+            several, place = self.together
+            return tuple(poses[place] for poses in several.poses)
         matrices = tuple(rotation.matrices for rotation in self.rotations)
         return tuple(pose_path(self.chain, with_rotations(self.chain, self.motion, matrices)))
 
@@ -73,7 +78,7 @@ class Turned:
 def joints_of(chain: RestChain, poses: list[Array] | tuple[Array, ...]) -> Array:
     """Joints `(..., F, n + 1, 3)`, armature space, of posed bones."""
     last = poses[-1]
-    tip = (last[..., :3, :3] @ chain.tip) + last[..., :3, 3]
+    tip = (last[..., :3, :3] @ chain.tip[..., None])[..., 0] + last[..., :3, 3]
     return np.stack(np.broadcast_arrays(*(poses[index][..., :3, 3] for index in chain.turning), tip), axis=-2)
 
 

@@ -8,11 +8,12 @@ in the products as well, and both are put right to rounding.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...array_types import Array
+from ...array_types import Array, Mask
 from ...arrays import magnitude
 from ..bones import ChainMotion, RestChain
 from ..local_rotations import HingeTurns
@@ -43,11 +44,11 @@ TRUE = 1e-9
 
 
 def waves(turns: Array, harmonics: int) -> Array:
-    """`(w, F)`: one, then cosine and sine of turns `(F,)`, of twice the turns, and so on."""
-    steps = np.exp(1j * turns)
-    powers = np.cumprod(np.broadcast_to(steps, (harmonics, *steps.shape)), axis=0)
-    found = np.ones((2 * harmonics + 1, *steps.shape))
-    found[1::2], found[2::2] = powers.real, powers.imag
+    """`(..., w, F)`: one, then cosine and sine of turns `(..., F)`, of twice the turns, and so on."""
+    steps = np.exp(1j * turns)[..., None, :]
+    powers = np.cumprod(np.repeat(steps, harmonics, axis=-2), axis=-2)
+    found = np.ones((*turns.shape[:-1], 2 * harmonics + 1, turns.shape[-1]))
+    found[..., 1::2, :], found[..., 2::2, :] = powers.real, powers.imag
     return found
 
 
@@ -78,99 +79,113 @@ GRIDS = tuple(map(grid_of, HARMONICS))
 
 @dataclass(frozen=True, slots=True)
 class StillHinges:
-    """What two still hinges do with their links."""
+    """What two still hinges do with their links; of several chains, with leading dimensions."""
 
     chain: RestChain
     motion: ChainMotion
     axes: tuple[Array, ...]
-    """`(3,)` of each turning bone, its own space."""
+    """`(..., 3)` of each turning bone, its own space."""
     rotations: tuple[Array, ...]
-    """`(3, 3)` of each turning bone without a turn."""
+    """`(..., 3, 3)` of each turning bone without a turn."""
     directions: Array
-    """`(2,)` of the links without turns, from u."""
+    """`(..., 2)` of the links without turns, from u."""
     grid: Grid
     factors: Array
-    """`(2, 2, w, w)`: of each link, along u and v, what products of the waves of both turns are multiplied with."""
+    """`(..., 2, 2, w, w)`: of each link, along u and v, what products of the waves of both turns are multiplied with."""
 
     def turned_towards(self, directions: Array) -> tuple[Turned, Array]:
-        """The chain with its links in directions `(F, 2)`, and the links `(F, 2, 2)`."""
-        turns = directions.T - self.directions[:, None]
+        """The chain with its links in directions `(..., F, 2)`, and the links `(..., F, 2, 2)`."""
+        turns = np.moveaxis(directions, -1, 0) - np.moveaxis(self.directions, -1, 0)[..., None]
         turns[1] -= turns[0]
         first, second = (waves(turn, self.grid.harmonics) for turn in turns)
-        mixed = (self.factors[1].reshape(-1, len(second)) @ second).reshape(2, *first.shape)
-        links = np.stack([self.factors[0, :, :, 0] @ first, (mixed * first).sum(axis=1)])
-        wanted = self._wanted(first[1:3], second[1:3])
-        lengths = np.sqrt((links * links).sum(axis=1))
+        near, far = self.factors[..., 0, :, :, 0], self.factors[..., 1, :, :, :]
+        mixed = far.reshape(*far.shape[:-3], -1, far.shape[-1]) @ second
+        mixed = mixed.reshape(*mixed.shape[:-2], 2, *first.shape[-2:])
+        links = np.stack([near @ first, (mixed * first[..., None, :, :]).sum(axis=-2)], axis=-3)
+        wanted = self._wanted(first[..., 1:3, :], second[..., 1:3, :])
+        lengths = np.sqrt((links * links).sum(axis=-2))
         # Off by some 1e-6 at most, of which a sine is the angle to rounding.
-        off = (wanted[:, 0] * links[:, 1] - wanted[:, 1] * links[:, 0]) / lengths
-        turns[0] -= off[0]
-        turns[1] -= off[1] - off[0]
+        off = (wanted[..., 0, :] * links[..., 1, :] - wanted[..., 1, :] * links[..., 0, :]) / lengths
+        turns[0] -= off[..., 0, :]
+        turns[1] -= off[..., 1, :] - off[..., 0, :]
         rotations = tuple(map(HingeTurns, self.axes, turns, self.rotations))
-        return Turned(self.chain, self.motion, rotations), np.moveaxis(wanted * lengths[:, None], -1, 0)
+        return Turned(self.chain, self.motion, rotations), np.moveaxis(wanted * lengths[..., None, :], -1, -3)
 
     def _wanted(self, first: Array, second: Array) -> Array:
-        """Unit vectors `(2, 2, F)` along the links, of cosine and sine `(2, F)` of both turns."""
-        both = np.stack([first[0] * second[0] - first[1] * second[1], first[1] * second[0] + first[0] * second[1]])
+        """Unit vectors `(..., 2, 2, F)` along the links, of cosine and sine `(..., 2, F)` of both turns."""
+        (near_cosine, near_sine), (far_cosine, far_sine) = (np.moveaxis(each, -2, 0) for each in (first, second))
+        both = np.stack(
+            [near_cosine * far_cosine - near_sine * far_sine, near_sine * far_cosine + near_cosine * far_sine], axis=-2
+        )
         cosine, sine = np.cos(self.directions), np.sin(self.directions)
-        resting = np.array([[cosine, -sine], [sine, cosine]])
-        return np.stack([resting[:, :, 0] @ first, resting[:, :, 1] @ both])
+        resting = np.stack([np.stack([cosine, -sine], axis=-1), np.stack([sine, cosine], axis=-1)], axis=-2)
+        return np.stack([resting[..., 0, :, :] @ first, resting[..., 1, :, :] @ both], axis=-3)
 
     @property
     def lengths(self) -> Array:
-        """`(2,)` of the links, on average over all turns: nearest to what they are at any of them."""
-        return np.sqrt((self.factors**2 * self.grid.shares).sum(axis=(1, 2, 3)))
+        """`(..., 2)` of the links, on average over all turns: nearest to what they are at any of them."""
+        return np.sqrt((self.factors**2 * self.grid.shares).sum(axis=(-3, -2, -1)))
 
 
-def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> StillHinges | None:
+def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> tuple[StillHinges | None, Mask]:
     """The hinges of a chain that turns about the normal of a plane `(..., 1, 3, 3)`, if all about it is still.
 
     `None` as well where it has more links, links without length or upright on the plane, inherits uneven scale, or where
     one of its bones, or one between joint and tip, does not turn with those it hangs from.
+
+    Of several chains the hinges, or their lack, of the first, and of which chains `(...)` the same is to be said.
     """
+    size = frames.shape[:-3]
     if len(chain.turning) != len(BETWEEN[0]) or not _stands_still(chain, motion, reference, frames):
-        return None
-    inherited = [matrix.reshape(3, 3) for matrix in reference.inherited]
-    if not all(map(_is_even, inherited)):
-        return None
-    frame = frames.reshape(3, 3)
-    links = link_vectors(frame, reference.joints.reshape(3, 3))
-    extents = magnitude(np.diff(reference.joints.reshape(3, 3), axis=0))
-    if np.any(np.hypot(links[:, 0], links[:, 1]) <= UPRIGHT * extents):
-        return None
-    axes = tuple(hinge_axis(matrix, frame[:, 2]) for matrix in inherited)
-    rotations = tuple(rotation.reshape(3, 3) for rotation in reference.rotations)
+        return None, np.ones(size, dtype=bool)
+    inherited = [matrix.reshape(*size, 3, 3) for matrix in reference.inherited]
+    rotations = tuple(rotation.reshape(*size, 3, 3) for rotation in reference.rotations)
+    frame, joints = frames.reshape(*size, 3, 3), reference.joints.reshape(*size, 3, 3)
+    links = link_vectors(frame, joints)
+    extents = magnitude(np.diff(joints, axis=-2))
+    upright = np.any(np.hypot(links[..., 0], links[..., 1]) <= UPRIGHT * extents, axis=-1)
+    possible = ~upright & np.all([_is_even(matrix) for matrix in inherited], axis=0)
+    if not np.ravel(possible)[0]:
+        return None, ~possible
+    axes = tuple(hinge_axis(matrix, frame[..., 2]) for matrix in inherited)
+    directions = np.arctan2(links[..., 1], links[..., 0])
 
     def links_at(turns: Array) -> Array:
-        turned = tuple(about_axis(axis, turns[:, k]) @ rotations[k] for k, axis in enumerate(axes))
-        return link_vectors(frame, pose_with_rotations(chain, motion, turned).joints)
+        pairs = zip(axes, rotations, np.moveaxis(turns, -1, 0), strict=True)
+        turned = tuple(about_axis(axis[..., None, :], turn) @ start[..., None, :, :] for axis, start, turn in pairs)
+        return link_vectors(frame[..., None, :, :], pose_with_rotations(chain, motion, turned).joints)
 
-    directions = np.arctan2(links[:, 1], links[:, 0])
+    others = ~possible
     for grid in GRIDS:
         posed = links_at(grid.pairs)
-        factors = _factors(grid, posed) if _is_carried(posed, directions + np.cumsum(grid.pairs, axis=-1)) else None
-        if factors is not None:
-            return StillHinges(chain, motion, axes, rotations, directions, grid, factors)
-    return None
+        factors, told = _factors(grid, posed)
+        told &= ~others & _is_carried(posed, directions[..., None, :] + np.cumsum(grid.pairs, axis=-1))
+        if np.ravel(told)[0]:
+            return StillHinges(chain, motion, axes, rotations, directions, grid, factors), told
+        others |= told
+    return None, ~others | ~possible
 
 
-def _is_carried(links: Array, directions: Array) -> bool:
-    """Whether links `(P, 2, 2)` point into `directions` `(P, 2)`, those that turning hinges give what hangs from them."""
-    across = links[..., 1] * np.cos(directions) - links[..., 0] * np.sin(directions)
-    along = links[..., 0] * np.cos(directions) + links[..., 1] * np.sin(directions)
-    return bool(np.all(np.abs(across) <= CARRIED * along))
+def _is_carried(links: Array, directions: Array) -> Mask:
+    """Whether `(...)` links `(..., P, 2, 2)` point into `directions` `(..., P, 2)`: turning hinges give what hangs from them."""
+    cosine, sine = np.cos(directions), np.sin(directions)
+    across = links[..., 1] * cosine - links[..., 0] * sine
+    along = links[..., 0] * cosine + links[..., 1] * sine
+    return np.all(np.abs(across) <= CARRIED * along, axis=(-2, -1))
 
 
-def _factors(grid: Grid, links: Array) -> Array | None:
-    """What products of waves are multiplied with, see `StillHinges`, for links `(w w + 3, 2, 2)` at a grid's turns.
+def _factors(grid: Grid, links: Array) -> tuple[Array, Mask]:
+    """What products of waves are multiplied with, see `StillHinges`, for links `(..., w w + 3, 2, 2)` at a grid's turns.
 
-    `None` where that does not tell the links between.
+    And whether `(...)` that tells the links between.
     """
     count = len(grid.analysis)
-    on_grid = np.moveaxis(links[: count * count].reshape(count, count, 2, 2), (2, 3), (0, 1))
+    at_turns, between = links[..., : count * count, :, :], links[..., count * count :, :, :]
+    on_grid = np.moveaxis(at_turns.reshape(*links.shape[:-3], count, count, 2, 2), (-2, -1), (-4, -3))
     factors = grid.analysis.T @ on_grid @ grid.analysis
     first, second = (waves(turns, grid.harmonics) for turns in BETWEEN.T)
-    off = np.abs(np.einsum("lnjk,jf,kf->fln", factors, first, second) - links[count * count :]).max()
-    return factors if off <= TRUE * np.abs(links).max() else None
+    off = np.abs(np.einsum("...lnjk,jf,kf->...fln", factors, first, second) - between).max(axis=(-3, -2, -1))
+    return factors, off <= TRUE * np.abs(links).max(axis=(-3, -2, -1))
 
 
 def _stands_still(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> bool:
@@ -179,10 +194,13 @@ def _stands_still(chain: RestChain, motion: ChainMotion, reference: Reference, f
     matrices = [*reference.inherited, *reference.rotations, frames, *riding]
     vectors = [values for channels in motion.channels for values in (channels.location, channels.scale)]
     parents = [] if motion.parent_pose is None else [motion.parent_pose]
-    return all(values.size == size for size, group in ((9, matrices), (3, vectors), (16, parents)) for values in group)
+    count = math.prod(frames.shape[:-3])
+    return all(values.size == size * count for size, group in ((9, matrices), (3, vectors), (16, parents)) for values in group)
 
 
-def _is_even(matrix: Array) -> bool:
-    squares = matrix.T @ matrix
-    even = np.trace(squares) / 3.0
-    return bool(np.abs(squares - even * np.eye(3)).max() <= NEARLY_EVEN * even) and even > 0.0
+def _is_even(matrix: Array) -> Mask:
+    """Whether `(...)` matrices `(..., 3, 3)` scale evenly."""
+    squares = np.swapaxes(matrix, -1, -2) @ matrix
+    even = np.trace(squares, axis1=-2, axis2=-1) / 3.0
+    off = np.abs(squares - even[..., None, None] * np.eye(3)).max(axis=(-2, -1))
+    return (off <= NEARLY_EVEN * even) & (even > 0.0)
