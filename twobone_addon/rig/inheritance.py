@@ -14,7 +14,7 @@ import numpy as np
 from ..array_types import Array
 from ..arrays import dot, magnitude
 from .bones import BoneChannels, RestBone
-from .rotations import determinant, solve_linear, unit
+from .rotations import carried, determinant, solve_linear, times_still, unit
 
 SHEAR_THRESHOLD = 1e-4
 """Blender leaves two axes alone while the cosine between them is below this."""
@@ -42,10 +42,11 @@ def parent_transform(bone: RestBone, parent_pose: Array | None) -> ParentTransfo
         place = offset3 if bone.local_location else np.eye(3)
         return ParentTransform(offset3, place, head, ones)
     parent3 = parent_pose[..., :3, :3]
-    origin = (parent3 @ head[..., None])[..., 0] + parent_pose[..., :3, 3]
-    place = parent3 @ offset3 if bone.local_location else parent3
+    origin = carried(parent3, head) + parent_pose[..., :3, 3]
+    under = times_still(parent3, offset3)
+    place = under if bone.local_location else parent3
     turn, post_scale = _inherited(bone, parent3)
-    turn_and_scale = turn @ offset3
+    turn_and_scale = under if turn is parent3 else times_still(turn, offset3)
     if bone.inherit_scale == "FIX_SHEAR":
         turn_and_scale = _without_shear(turn_and_scale)
     return ParentTransform(turn_and_scale, place, origin, ones if post_scale is None else post_scale)
@@ -86,8 +87,9 @@ def _without_rotation(inherit_scale: str, rest3: Array, parent3: Array) -> tuple
 
 def pose_bone(transform: ParentTransform, location: Array, rotation: Array, scale: Array) -> Array:
     """Posed matrices `(..., 4, 4)`, armature space, of a bone with these channels (see `BoneChannels`)."""
-    axes = transform.turn_and_scale @ (rotation * (scale * transform.post_scale)[..., None, :])
-    head = (transform.place @ location[..., None])[..., 0] + transform.origin
+    own_scale = scale * transform.post_scale
+    axes = transform.turn_and_scale @ (rotation if np.all(own_scale == 1.0) else rotation * own_scale[..., None, :])
+    head = (carried(transform.place, location) if location.any() else np.zeros(location.shape)) + transform.origin
     shape = np.broadcast_shapes(axes.shape[:-2], head.shape[:-1])
     posed = np.zeros((*shape, 4, 4))
     posed[..., :3, :3] = axes

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..array_types import Array
-from .rotations import about_axis, to_quaternion
+from .rotations import about_axis, times_still, to_quaternion
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class HingeTurns:
     @cached_property
     def matrices(self) -> Array:
         """Rotation matrices `(..., F, 3, 3)`."""
-        return about_axis(self.axis[..., None, :], self.angles) @ self.start[..., None, :, :]
+        return times_still(about_axis(self.axis[..., None, :], self.angles), self.start[..., None, :, :])
 
     @cached_property
     def quaternions(self) -> Array:

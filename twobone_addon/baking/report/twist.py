@@ -10,8 +10,8 @@ import numpy as np
 from ...array_types import Array
 from ...arrays import every_row, frame_rows
 from ...rig.following.posing import joints_of, pose_path
-from ...rig.planes.plane_frames import carried_frames
-from ...rig.rotations import twists_about, unit
+from ...rig.planes.plane_frames import frames_of
+from ...rig.rotations import times_still, twists_about, unit
 from ..pose.solving import SolvedChain
 from .proof import Measured
 
@@ -83,22 +83,27 @@ def _batches(bones: list[_Turned]) -> Iterator[list[_Turned]]:
 def _twists(bones: list[_Turned]) -> list[Array]:
     """Twists `(K,)` of each bone, all worked out in one go."""
     counts = [bone.count for bone in bones]
-    before = _rows(_rotations, [bone.before for bone in bones], counts)
-    after = _rows(_rotations, [bone.after for bone in bones], counts)
-    axes = _rows(unit, [bone.axes for bone in bones], counts)
-    twists = twists_about(axes, after @ np.swapaxes(before, -1, -2))
+    before = _each(_rotations, [bone.before for bone in bones])
+    after = _each(_rotations, [bone.after for bone in bones])
+    axes = _each(unit, [bone.axes for bone in bones])
+    turns = [times_still(now, np.swapaxes(then, -1, -2)) for then, now in zip(before, after, strict=True)]
+    twists = twists_about(_rows(axes, counts), _rows(turns, counts))
     return np.split(twists, np.cumsum(counts)[:-1])
 
 
-def _rows(worked_out: Callable[[Array], Array], pieces: list[Array], counts: list[int]) -> Array:
-    """What comes of several arrays, one after the other, with as many rows each as it is to have."""
-    split = np.split(worked_out(np.concatenate(pieces)), np.cumsum([len(piece) for piece in pieces])[:-1])
-    return np.concatenate([every_row(piece, count) for piece, count in zip(split, counts, strict=True)])
+def _each(worked_out: Callable[[Array], Array], pieces: list[Array]) -> list[Array]:
+    """What comes of each of several arrays, worked out for all of them at once."""
+    return np.split(worked_out(np.concatenate(pieces)), np.cumsum([len(piece) for piece in pieces])[:-1])
+
+
+def _rows(pieces: list[Array], counts: list[int]) -> Array:
+    """Several arrays, one after the other, with as many rows each as it is to have."""
+    return np.concatenate([every_row(piece, count) for piece, count in zip(pieces, counts, strict=True)])
 
 
 def _rotations(linear: Array) -> Array:
     """Rotations `(K, 3, 3)` of posed bones, by their Y axis, then Z."""
-    return carried_frames(np.eye(3)[:, 1:], linear)
+    return frames_of(linear[..., 1], linear[..., 2])
 
 
 def _largest(chain: SolvedChain, twists: list[Array]) -> Twist:

@@ -58,9 +58,13 @@ def carried_frames(axes: Array, armature_from_space: Array) -> Array:
     plane to a line leaves zero columns; see `has_plane`.
     """
     carried = armature_from_space @ axes
-    u = unit(carried[..., 0])
-    v = carried[..., 1]
-    v = unit(v - u * dot(u, v)[..., None])
+    return frames_of(carried[..., 0], carried[..., 1])
+
+
+def frames_of(first: Array, second: Array) -> Array:
+    """Frames `(..., 3, 3)` whose u is along vectors `(..., 3)`, with v on the side of others."""
+    u = unit(first)
+    v = unit(second - u * dot(u, second)[..., None])
     return np.stack([u, v, cross(u, v)], axis=-1)
 
 
