@@ -15,6 +15,7 @@ from ..actions.passes import Pass, Passes, Ready, Span, with_range
 from ..keys.writing import put_chains, write_chains
 from ..motion.sampling import sample_steps
 from ..report.records import BakeReport, Refused, ReportEntry
+from ..report.units import units_of
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .ending import EndedLimb, Endings
 from .limb_plan import LimbPlan
@@ -84,7 +85,8 @@ class _Work:
 
     def reports(self, prepared: _Converted, measured: Samples | None = None) -> list[ReportEntry]:
         """One for each limb."""
-        return [converted_report(limb.solved, measured, limb.notes) for limb in prepared.limbs]
+        units = units_of(self.scene)
+        return [converted_report(limb.solved, measured, limb.notes, units) for limb in prepared.limbs]
 
 
 def convert(scene: Scene, wanted: Conversion, active: Object | None = None) -> BakeReport:
@@ -128,8 +130,19 @@ def _convert_present(work: _Work) -> Steps[BakeReport]:
     except SkipCheckError:
         entries = work.reports(prepared)
     report = BakeReport(entries, work.watch.seconds, prepared.evaluation)
-    report.chains[0].notes.extend(prepared.left)
+    report.chains[0].notes.extend([*prepared.left, *_muted_elsewhere(work.scene, prepared)])
     return report
+
+
+def _muted_elsewhere(scene: Scene, prepared: _Converted) -> list[str]:
+    """What a muted constraint means for frames of the scene that have no keys instead."""
+    # Where other actions need it, notes say so, and it is keyed off instead.
+    muted = [limb.solved.plan for limb in prepared.limbs if not limb.notes]
+    frames = [plan.chain.report_frames for plan in muted if plan.ik is not None and not plan.switch_path]
+    if not frames or (frames[0][0] <= scene.frame_start and scene.frame_end <= frames[0][-1]):
+        return []
+    first, last = frames[0][[0, -1]]
+    return [f"The IK is off before frame {first:g} and after frame {last:g} as well. Key its influence instead to keep it there."]
 
 
 def _ended(armature: Object, ready: list[Ready[_Converted]], destination: str) -> tuple[list[Ready[_Converted]], Endings]:

@@ -7,12 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import magnitude
+from ...array_types import Array
+from ...arrays import magnitude, path_length
 from ...scene.walk.evaluate import Samples
 from ..motion.plan_motion import points
 from ..report.records import ChainReport, FurtherReport
 from ..report.reporting import chain_report
+from ..report.statements import Statement
+from ..report.units import Units
 from .solving import SolvedLimb, moved_points
+
+SEEN_TO_MOVE = 2e-3
+"""Part of a limb's length from which on a conversion has changed what is seen; stretched IK is off by a quarter of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +32,17 @@ class ConvertedReport(FurtherReport):
     """Farthest that any point of the limb's bones moved by the conversion, world units; `None` without verification."""
 
 
-def converted_report(limb: SolvedLimb, proof: Samples | None, further_notes: Sequence[str]) -> ConvertedReport:
-    """The report of one limb; `proof` is the animation after the conversion."""
+def converted_report(limb: SolvedLimb, proof: Samples | None, further_notes: Sequence[str], units: Units) -> ConvertedReport:
+    """The report of one limb; `proof` is the animation after the conversion, `units` are the scene's."""
     keyed, ik = limb.keyed, limb.plan.ik
     chain = chain_report(keyed.solved, keyed.keys, None, drift=keyed.drift)
     reached = int(np.count_nonzero(limb.on_target[keyed.solved.plan.report_rows])) if ik else chain.frames
     chain = replace(chain, reached=reached, too_far=0, too_near=0, out_of_reach=[], notes=[*chain.notes, *further_notes])
     moved = None
     if proof is not None:
-        chain, moved = _with_errors(chain, limb, proof), _largest_move(limb, proof)
+        moves = _moves(limb, proof)
+        chain, moved = _with_errors(chain, limb, proof), float(moves.max())
+        chain = replace(chain, statements=_what_moved(limb, moves, units))
     return ConvertedReport(chain, ik.bone if ik else "", ik.constraint if ik else "", moved)
 
 
@@ -50,10 +58,23 @@ def _with_errors(chain: ChainReport, limb: SolvedLimb, proof: Samples) -> ChainR
     return replace(chain, max_error=float(errors.max()), mean_error=float(errors.mean()))
 
 
-def _largest_move(limb: SolvedLimb, proof: Samples) -> float:
-    """Farthest that any point of the limb's bones moved, world units."""
+def _moves(limb: SolvedLimb, proof: Samples) -> Array:
+    """Farthest that any point of the limb's bones moved at each frame of the report `(R,)`, world units."""
     shown = proof.on(limb.plan.chain.report_frames)
     after = np.stack([shown.every(pose) for pose in limb.plan.poses()])
     moved = moved_points(limb.plan, limb.shown[:, limb.keyed.solved.plan.report_rows], after)
     turns = shown.every(limb.plan.chain.armature_world)[:, :3, :3]
-    return float(magnitude(np.einsum("fij,bfpj->bfpi", turns, moved)).max())
+    return magnitude(np.einsum("fij,bfpj->bfpi", turns, moved)).max(axis=(0, 2))
+
+
+def _what_moved(limb: SolvedLimb, moves: Array, units: Units) -> list[Statement]:
+    """What to say where the limb is seen to move otherwise than on IK."""
+    plan, worst = limb.plan.chain, int(np.argmax(moves))
+    size = np.cbrt(np.abs(np.linalg.det(limb.keyed.solved.motion.world_from_armature[0, :3, :3])))
+    allowed = SEEN_TO_MOVE * float(path_length(plan.rest.rest_joints())) * float(size)
+    allowed += plan.settings.tolerance if plan.settings.keys == "REDUCE" else 0.0
+    if moves[worst] <= allowed:
+        return []
+    frame = float(plan.report_frames[worst])
+    values = {"part": plan.names.lower, "distance": units.text(float(moves[worst])), "frame": f"{frame:g}"}
+    return [Statement("MOVED", values, [[frame, frame]])]

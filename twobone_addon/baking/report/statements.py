@@ -30,6 +30,7 @@ STATEMENTS = {
     "INFLUENCE": "{count} with an influence below 1, up to {distance} at frame {frame}",
     "NOWHERE": "{count} without a target position",
     "OTHERWISE": "{count} off although in reach, up to {distance} at frame {frame}: something else moves the bones",
+    "MOVED": "{part} moved by up to {distance} at frame {frame}: something else moves the bones",
     "OFF": "{count} off although in reach, up to {distance} at frame {frame}",
     "OVERRIDDEN": "{count} off although in reach, up to {distance} at frame {frame}: use Switch to FK",
     "BETWEEN": "{distance} off between keys, at frame {frame}",
