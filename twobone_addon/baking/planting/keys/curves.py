@@ -100,7 +100,6 @@ def _part(plan: ChainPlan, present: dict[Channel, Present], piece: Piece) -> Cha
         frames=plan.frames[piece_samples(piece)],
         report_rows=plan.report_rows[: piece[1] - piece[0] + 1],
         keyed=keyed,
-        settings=replace(plan.settings, key_before=True, key_after=True),
     )
 
 
