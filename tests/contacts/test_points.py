@@ -38,12 +38,31 @@ def test_the_heel_is_below_the_ankle_on_the_sole_and_the_ball_at_the_toes(roll):
     assert points.ball_height == pytest.approx(0.01)
 
 
-def test_without_toes_the_ball_is_the_foots_tail():
-    foot = bone([0.0, 0.0, 2.0], [0.0, -3.0, 0.0])
+@pytest.mark.parametrize("floor", [0.0, 100.0, -100.0])
+def test_without_toes_the_ball_is_the_foots_tail(floor):
+    foot = bone([0.0, 0.0, 2.0 + floor], [0.0, -3.0, floor])
     points = foot_points(foot_rest=foot, foot_length=np.sqrt(13.0), toe_rest=None, joints_below=NOTHING_BELOW, up_armature=UP)
-    assert at_rest(points.heel, foot) == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
-    assert at_rest(points.ball, foot) == pytest.approx([0.0, -3.0, 0.0], abs=1e-12)
+    assert at_rest(points.heel, foot) == pytest.approx([0.0, 0.0, floor], abs=1e-12)
+    assert at_rest(points.ball, foot) == pytest.approx([0.0, -3.0, floor], abs=1e-12)
     assert points.ball_height == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_ball_is_at_the_toes_wherever_an_import_has_put_the_tail_of_the_foot():
+    foot, toe = bone([0.0, 0.0, 0.1], [0.0, 0.0, 0.5]), bone([0.0, -0.15, 0.02], [0.0, -0.2, 0.02])
+    points = foot_points(foot_rest=foot, foot_length=0.4, toe_rest=toe, joints_below=NOTHING_BELOW, up_armature=UP)
+    assert at_rest(points.ball, foot) == pytest.approx([0.0, -0.15, 0.02])
+    assert at_rest(points.heel, foot) == pytest.approx([0.0, 0.0, 0.02])
+
+
+@pytest.mark.parametrize("lowest, sole", [(0.1, 0.0), (0.3, 0.3), (-0.1, -0.1)], ids=["just above", "far above", "below"])
+def test_the_sole_is_on_the_floor_where_that_is_a_little_lower_than_the_joints(lowest, sole):
+    """Of a leg of one unit: a joint of 0.1 above the origin's height has some sole below it, one of 0.3 stands on a box."""
+    foot, toe = bone([0.0, 0.0, lowest + 0.2], [0.0, -0.2, lowest]), bone([0.0, -0.2, lowest], [0.0, -0.3, lowest])
+    points = foot_points(
+        foot_rest=foot, foot_length=np.sqrt(0.08), toe_rest=toe, joints_below=NOTHING_BELOW, up_armature=UP, leg_length=1.0
+    )
+    assert at_rest(points.heel, foot) == pytest.approx([0.0, 0.0, sole], abs=1e-12)
+    assert points.ball_height == pytest.approx(lowest - sole)
 
 
 def test_a_paw_whose_end_an_import_has_guessed_stands_below_its_ankle():
