@@ -89,6 +89,12 @@ def test_both_handles_of_the_first_and_the_last_key_lie_on_one_line(motion, tole
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_a_key_is_told_smooth_where_its_handles_make_one_line(target):
+    result, _ = reduced(following(target), 0, 120, 1e-3)
+    assert np.array_equal(result.smooth.all(axis=1), smooth_keys(result))
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_a_tenth_of_the_tolerance_costs_less_than_four_times_the_keys(target):
     coarse, _ = reduced(following(target), 0, 120, 1e-2)
     fine, drifts = reduced(following(target), 0, 120, 1e-3)

@@ -41,6 +41,23 @@ def test_handles_and_everything_else_as_blender_makes_them_one_by_one(scene, int
         np.testing.assert_allclose(read_keys(fcurve)[name], read_keys(other)[name], atol=1e-5)
 
 
+def test_handles_stay_to_the_last_bit_where_they_are_broken_and_are_one_line_where_they_are_smooth(scene):
+    slopes, broken = np.cos(FRAMES / 5) / 5, np.arange(len(FRAMES)) % 3 == 1
+    left = np.stack([FRAMES - 0.3, VALUES - 0.3 * slopes], axis=-1)
+    right = np.stack([FRAMES + 0.3, VALUES + 0.3 * slopes + 1e-5 * broken], axis=-1)
+    thing = add_empty()
+    keys = ChannelKeys("location", 0, "Thing", FRAMES, VALUES, "BEZIER", left, right, smooth=~broken)
+    write_keys(ensure_curve_bag(thing), [keys], 1, 39)
+    fcurve = curves_of(thing)[0]
+    kinds = ["FREE" if each else "ALIGNED" for each in broken]
+    assert [key.handle_left_type for key in fcurve.keyframe_points] == kinds
+    assert [key.handle_right_type for key in fcurve.keyframe_points] == kinds
+    for name, wanted in (("handle_left", left), ("handle_right", right)):
+        found = read_keys(fcurve)[name]
+        np.testing.assert_array_equal(found[broken], wanted[broken].astype(np.float32))
+        np.testing.assert_allclose(found, wanted, atol=2e-6)
+
+
 def test_whole_numbers_and_switches_are_read_as_blender_has_them(scene):
     fcurve = written("LINEAR")
     kinds = ("BACK", "BOUNCE", "ELASTIC", "SINE", "CONSTANT")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...array_types import Array, Indices
 from ...curves.frames import merge_frames, subframe_grid
-from ...curves.reducing.reduction import Reduction, reduce_keys
+from ...curves.reducing.reduction import reduce_keys
 from ...rig.bones import RestBone
 from ...rig.channels import channel_rotations
 from ...rig.eulers import from_eulers
@@ -17,6 +17,7 @@ from ...scene.blender_types import Object
 from ...scene.keys.rotation_channels import RotationChannels, euler_path, read_rotation_channels
 from ...scene.keys.tables import INTERPOLATION, KEY_PLAIN, NEAR_FRAME, read_keys
 from ...scene.keys.writing import ChannelKeys
+from ..keys.reducing import reduced_channel
 from ..pose.curve_values import RotationCurves, Surroundings, rotation_curves
 
 KEPT = 1e-4
@@ -116,19 +117,14 @@ def _reduced(source: _Source, frames: Array) -> list[ChannelKeys]:
         return np.sqrt(0.5 * np.sum(away * away, axis=(-1, -2)))
 
     found = reduce_keys(times, curves.values, drift, KEPT, key_frames=whole, required=frames)
-    return [_channel(source, index, found, column) for column, index in enumerate(curves.indices)]
+    path = euler_path(source.bone)
+    return [reduced_channel(found, column, path, index, source.group) for column, index in enumerate(curves.indices)]
 
 
 def _matrices(mode: str, curves: RotationCurves, values: Array) -> Array:
     eulers = np.zeros((len(values), 3))
     eulers[:, list(curves.indices)] = values
     return from_eulers(eulers, mode)
-
-
-def _channel(source: _Source, index: int, found: Reduction, column: int) -> ChannelKeys:
-    left, right = found.left[:, column], found.right[:, column]
-    path = euler_path(source.bone)
-    return ChannelKeys(path, index, source.group, found.frames, found.values[:, column], "BEZIER", left, right)
 
 
 def _key_types(tables: list[dict[str, Array]], frames: Array) -> Array:

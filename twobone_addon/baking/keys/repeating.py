@@ -17,10 +17,10 @@ from ...curves.bezier import Keys, evaluate
 from ...curves.reducing.drift import portions
 from ...rig.channels import channel_rotations
 from ...scene.keys.tables import INTERPOLATION, KEY_GENERATED, NEAR_FRAME, ChannelKeys, some_keys
-from ...scene.paths import rotation_path
 from ..plan.chain_plan import ChainPlan
 from ..pose.solving import REPEATED, SolvedChain
-from .reducing import NO_DRIFT, KeyDrift, extreme_frames, kept_frames, key_drift, posed_points, tried_rotation
+from .posed_points import PosedByCurves, RotationColumns
+from .reducing import NO_DRIFT, KeyDrift, extreme_frames, kept_frames, key_drift
 
 MORE_KEYS, FEW_KEYS = 0.1, 2
 """So many more keys than reducing would leave now may stay, as a share or as a number: motions that differ by the tolerance take
@@ -82,7 +82,7 @@ def _present_keys(plan: ChainPlan, wanted: ChannelKeys) -> ChannelKeys | None:
     if np.any(inside["type"] != KEY_GENERATED) or np.any(inside["interpolation"] != INTERPOLATION[wanted.interpolation]):
         return None
     left, right = inside["handle_left"].astype(float), inside["handle_right"].astype(float)
-    return replace(wanted, frames=places[:, 0], values=places[:, 1], left=left, right=right)
+    return replace(wanted, frames=places[:, 0], values=places[:, 1], left=left, right=right, smooth=None)
 
 
 def _repeated_drift(solved: SolvedChain, found: Sequence[ChannelKeys]) -> KeyDrift | None:
@@ -124,9 +124,9 @@ def _wanted(solved: SolvedChain) -> Array:
 
 def _present_drift(solved: SolvedChain, now: Array) -> KeyDrift:
     """How far channels `now` `(F, K)` let the joints drift from the solution, everywhere it is known."""
-    wanted = _wanted(solved)
+    wanted, posed = _wanted(solved), PosedByCurves.of(solved)
     away = [
-        magnitude(posed_points(solved, now[part], rows) - posed_points(solved, wanted[part], rows)).max(axis=0)
+        magnitude(posed.points(now[part], rows) - posed.points(wanted[part], rows)).max(axis=0)
         for part in portions(len(now))
         for rows in [np.arange(len(now))[part]]
     ]
@@ -144,11 +144,8 @@ def _alike(solved: SolvedChain, now: Array, rows: Indices, *, within: float) -> 
     if plan.end_bone is not None and motion.end_rotation_values is not None:
         turned.append((plan.end_bone, motion.end_rotation_values))
     for bone, present in turned:
-        held = frame_rows(present, rows)
-        first, second = (
-            channel_rotations(bone.rotation_mode, tried_rotation(solved, rotation_path(bone), held, values))
-            for values in (own, now)
-        )
+        held, rotation = frame_rows(present, rows), RotationColumns.of(solved, bone)
+        first, second = (channel_rotations(bone.rotation_mode, rotation.filled(held, values)) for values in (own, now))
         # The difference of two rotations by an angle a has the Frobenius norm sqrt(8) sin(a / 2).
         if np.sqrt(0.5 * np.sum((first - second) ** 2, axis=(-1, -2))).max() > within:
             return False

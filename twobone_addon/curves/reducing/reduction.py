@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...array_types import Array, Indices
+from ...array_types import Array, Indices, Mask
 from ..bezier import Keys, evaluate
 from .alignment import align
 from .drift import FINER, Drift, Motion, feel, in_portions, with_halves
@@ -43,6 +43,8 @@ class Reduction:
     """`(M, K, 2)` handles before the keys: frame, value."""
     right: Array
     """`(M, K, 2)` handles after the keys: frame, value."""
+    smooth: Mask
+    """`(M, K)` where the curve has one slope on both sides of the key."""
     worst_drifts: Array
     """`(P,)` largest drift of each point at the samples, in world units, with the keys rounded as Blender stores them."""
 
@@ -184,9 +186,10 @@ def _reduction(motion: Motion, segments: list[Segment]) -> Reduction:
     duration = np.diff(frames)[:, None]
     forward, backward = shapes[:, 1] * duration, shapes[:, 3] * duration
     # Outside the motion the end keys' handles mirror those inside, so that what is joined there can be smooth.
-    right = _handles(frames, values, np.append(shapes[:, 0], shapes[-1:, 2], axis=0), np.append(forward, backward[-1:], axis=0))
-    left = _handles(frames, values, np.append(shapes[:1, 0], shapes[:, 2], axis=0), -np.append(forward[:1], backward, axis=0))
-    reduction = Reduction(frames, values, left, right, np.zeros(1))
+    before, after = np.append(shapes[:1, 0], shapes[:, 2], axis=0), np.append(shapes[:, 0], shapes[-1:, 2], axis=0)
+    left = _handles(frames, values, before, -np.append(forward[:1], backward, axis=0))
+    right = _handles(frames, values, after, np.append(forward, backward[-1:], axis=0))
+    reduction = Reduction(frames, values, left, right, before == after, np.zeros(1))
     return replace(reduction, worst_drifts=_stored_drifts(motion, reduction))
 
 
@@ -197,7 +200,8 @@ def _handles(frames: Array, values: Array, slopes: Array, lengths: Array) -> Arr
 
 def _single_key(times: Array, values: Array, drift: Drift) -> Reduction:
     handles = np.stack([np.broadcast_to(times[:, None], values.shape), values], axis=-1)
-    return Reduction(times, values, handles, handles, drift(values, np.zeros(1, dtype=np.intp))[0])
+    smooth = np.ones(values.shape, dtype=bool)
+    return Reduction(times, values, handles, handles, smooth, drift(values, np.zeros(1, dtype=np.intp))[0])
 
 
 def _stored_drifts(motion: Motion, reduction: Reduction) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...array_types import Array
+from ...array_types import Array, Mask
 from ..blender_types import FCurve
 
 NEAR_FRAME = 0.01
@@ -68,6 +68,8 @@ class ChannelKeys:
     """`(K, 2)` handles before the keys, for `BEZIER`: frame, value."""
     right: Array | None = None
     """`(K, 2)` handles after the keys."""
+    smooth: Mask | None = None
+    """`(K,)` where the two handles are one line and stay so for whoever moves one of them; `None` for everywhere."""
     outside: KeyTable | None = None
     """What the curve is to have outside the range, where that is not what it has; keys inside do not count."""
 

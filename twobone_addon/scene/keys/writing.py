@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...array_types import Array, Mask
+from ...array_types import Mask
 from ..blender_types import CurveBag, FCurve
 from ..versions import new_fcurve
 from .tables import (
@@ -26,9 +26,6 @@ from .tables import (
     read_keys,
     some_keys,
 )
-
-STRAIGHT_HANDLES = 1e-4
-"""Sine of the angle between two handles, in frames and radians, below which they count as one line."""
 
 COLOR_MODES = {"rotation_quaternion": "AUTO_YRGB"}
 """How `keyframe_insert` colours new curves; all others are `AUTO_RGB`."""
@@ -119,13 +116,6 @@ def _baked(channel: ChannelKeys) -> KeyTable:
     table = new_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
     if channel.left is not None and channel.right is not None:
         table["handle_left"][:], table["handle_right"][:] = channel.left, channel.right
-        places = np.stack([channel.frames, channel.values], axis=-1)
-        kinds = np.where(_straight(places - channel.left, channel.right - places), HANDLE_ALIGNED, HANDLE_FREE)
+        kinds = HANDLE_ALIGNED if channel.smooth is None else np.where(channel.smooth, HANDLE_ALIGNED, HANDLE_FREE)
         table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = kinds
     return table
-
-
-def _straight(before: Array, after: Array) -> Array:
-    """Where two handles `(K, 2)` lie on one line."""
-    across = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
-    return np.abs(across) <= STRAIGHT_HANDLES * np.hypot(*before.T) * np.hypot(*after.T)

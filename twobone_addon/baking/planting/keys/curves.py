@@ -23,7 +23,7 @@ from ..plan.feet import moved_leg
 from ..plan.planning import PlantingPlan
 from ..plan.roots import RootPlan
 from ..pose.standing import Planted, PlantedLeg
-from .keys import Piece, changed_pieces, fitted_keys, fitted_samples, held_beside, motion_at, piece_samples
+from .keys import Piece, changed_pieces, fitted_keys, fitted_samples, held_beside, motion_at, piece_samples, with_straight_handles
 from .spacing import reduced_keys, with_keys_between
 
 Channel = tuple[str, int]
@@ -169,7 +169,7 @@ def _channels(
     keys: dict[Channel, list[ChannelKeys]] = {}
     for _, piece_keys in solved:
         for made in piece_keys:
-            keys.setdefault((made.path, made.index), []).append(made)
+            keys.setdefault((made.path, made.index), []).append(with_straight_handles(made))
     found = []
     for channel, made in keys.items():
         now = present[channel]

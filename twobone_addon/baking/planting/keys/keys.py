@@ -18,6 +18,9 @@ from ...keys.holding import with_held_key
 from ...motion.plan_motion import AimedMotion
 from ...pose.solving import CurveSamples
 
+STRAIGHT_HANDLES = 1e-4
+"""Sine of the angle between two handles, in frames and radians, below which they count as one line."""
+
 Piece = tuple[int, int]
 """First and last row of frames that change."""
 
@@ -83,6 +86,16 @@ def _fitted(curve: CurveSamples, frames: Array) -> ChannelKeys:
     )
     left = np.stack([np.append(frames[0] - third[0], frames[1:] - third), np.append(2.0 * at[0] - leaving[0], arriving)], -1)
     return ChannelKeys(curve.path, curve.index, curve.group, frames, at, "BEZIER", left, right)
+
+
+def with_straight_handles(keys: ChannelKeys) -> ChannelKeys:
+    """The keys with where their two handles are one line: each stretch between two keys is fitted by itself."""
+    if keys.left is None or keys.right is None:
+        return keys
+    places = np.stack([keys.frames, keys.values], axis=-1)
+    before, after = places - keys.left, keys.right - places
+    across = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    return replace(keys, smooth=np.abs(across) <= STRAIGHT_HANDLES * np.hypot(*before.T) * np.hypot(*after.T))
 
 
 PARTS = np.arange(1, SAMPLES_PER_FRAME) / SAMPLES_PER_FRAME

@@ -13,7 +13,7 @@ from ....contacts.runs import runs
 from ....curves.reducing.reduction import Reduction, reduce_keys
 from ....planting.goals import SAMPLES_PER_FRAME
 from ....scene.keys.writing import ChannelKeys
-from ...keys.reducing import posed_points
+from ...keys.posed_points import PosedByCurves
 from ...pose.solving import SolvedChain
 
 STILL = 2e-4
@@ -70,10 +70,11 @@ def reduced_keys(solved: SolvedChain, keys: Sequence[ChannelKeys], pinned: Mask,
 
 
 def _reduced(solved: SolvedChain, values: Array, rows: Indices, tolerance: float) -> Reduction:
-    own = posed_points(solved, values, rows)
+    posed = PosedByCurves.of(solved)
+    own = posed.points(values, rows)
 
     def drift(tried: Array, indices: Indices) -> Array:
-        return magnitude(posed_points(solved, tried, rows[indices]) - own[indices])
+        return magnitude(posed.points(tried, rows[indices]) - own[indices])
 
     frames = solved.plan.frames[rows]
     return reduce_keys(frames, values, drift, tolerance, key_frames=frames[::SAMPLES_PER_FRAME])
@@ -137,7 +138,8 @@ def _moves(solved: SolvedChain, cubics: _Cubics, starts: Indices) -> Array:
         return np.zeros(0)
     middle = len(solved.plan.rest.turning) - 1
     tried, wanted = (each.reshape(len(rows), -1) for each in (cubics.samples(), cubics.windows))
-    away = posed_points(solved, tried, rows)[:, middle:] - posed_points(solved, wanted, rows)[:, middle:]
+    posed = PosedByCurves.of(solved)
+    away = posed.points(tried, rows)[:, middle:] - posed.points(wanted, rows)[:, middle:]
     return magnitude(away).reshape(len(starts), -1).max(axis=1)
 
 
