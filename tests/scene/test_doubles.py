@@ -230,7 +230,7 @@ def test_what_was_moved_and_not_keyed_is_no_reason_against_a_double(scene):
 
 def test_what_was_compared_before_is_trusted_and_nothing_else(scene, monkeypatch):
     rig, trust = big_rig(), Trust()
-    monkeypatch.setattr(evaluate, "_wrong", lambda *arguments: set(arguments[-1]))  # whatever is compared differs
+    monkeypatch.setattr(evaluate, "_wrong", lambda _scene, place, *_: set(place.doubles))  # whatever is compared differs
     trust.bones["Rig"] = {"root"}
     with prepared_place(scene, WANTED, FRAMES, trust) as place:
         assert set(place.doubles) == {"Rig"}

@@ -22,9 +22,11 @@ class _Memory:
 
     objects: dict[str, Object]
     """By name; empty outside of its block."""
+    in_scenes: set[Object]
+    """Objects that any scene has, since somebody has asked."""
 
 
-_memory = _Memory({})
+_memory = _Memory({}, set())
 
 
 @contextmanager
@@ -39,6 +41,7 @@ def objects_known() -> Iterator[None]:
         yield
     finally:
         _memory.objects = before
+        _memory.in_scenes.clear()
 
 
 def object_named(name: str) -> Object:
@@ -49,6 +52,15 @@ def object_named(name: str) -> Object:
 def object_or_none(name: str) -> Object | None:
     """The object of that name, if there is one."""
     return _memory.objects.get(name) or bpy.data.objects.get(name)
+
+
+def is_in_a_scene(thing: Object) -> bool:
+    """Whether any scene has an object. Blender looks through all objects of all scenes to tell."""
+    if not _memory.objects:
+        return bool(thing.users_scene)
+    if not _memory.in_scenes:
+        _memory.in_scenes = {each for scene in bpy.data.scenes for each in scene.objects}
+    return thing in _memory.in_scenes
 
 
 def playing_action(thing: Object) -> str:

@@ -14,7 +14,7 @@ from ...scene.keys.clearing import has_baked_keys
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.own_scales import own_scale
 from ...scene.keys.reading import is_animated, read_keyed, repeats
-from ...scene.lookup import find_object, object_named, objects_by_name
+from ...scene.lookup import find_object, is_in_a_scene, object_named, objects_by_name
 from ...scene.moves.dependencies import Dependencies, dependencies
 from ...scene.paths import scale_path
 from ...scene.rig.chain_finding import ChainNames
@@ -121,7 +121,7 @@ def _lost(followed: list[tuple[str, str, str]]) -> list[str]:
     return [
         f'{role} "{name}" is not in any scene, but was followed anyway.'
         for role, name, bone in followed
-        if not find_object(role, name, bone).users_scene
+        if not is_in_a_scene(find_object(role, name, bone))
     ]
 
 

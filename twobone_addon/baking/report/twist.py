@@ -71,11 +71,13 @@ def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]
 def _batches(bones: list[_Turned]) -> Iterator[list[_Turned]]:
     """The bones in order, as many at once as fit."""
     batch: list[_Turned] = []
+    room = ROWS_AT_ONCE
     for bone in bones:
-        if batch and sum(each.count for each in batch) + bone.count > ROWS_AT_ONCE:
+        if batch and bone.count > room:
             yield batch
-            batch = []
+            batch, room = [], ROWS_AT_ONCE
         batch.append(bone)
+        room -= bone.count
     if batch:
         yield batch
 

@@ -37,6 +37,8 @@ class Place:
 
     stage: Scene
     doubles: Mapping[str, Double]
+    things: Mapping[str, Object]
+    """The file's objects by their names: to look for them at each walk would take longer than short walks do."""
 
 
 def evaluate(
@@ -62,7 +64,8 @@ def evaluate(
             return (yield from _walk(scene, quantities, frames, in_scene=True, things=objects_by_name()))
     prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames, trust)
     with prepared as ours:
-        return (yield from _walk_apart(ours.stage, quantities, frames, _fitting(ours.doubles, quantities)))
+        things = {**ours.things, **_fitting(ours.doubles, quantities)}
+        return (yield from _walk_apart(ours.stage, quantities, frames, things))
 
 
 @contextmanager
@@ -74,27 +77,29 @@ def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, trus
     """
     trust = trust or Trust()
     with _stage(scene) as stage, doubles_of(quantities, len(frames)) as made:
+        things = objects_by_name()
         new = {name: double for name, double in made.items() if not trust.covers(name, double)}
-        wrong = _wrong(scene, stage, [quantity for quantity in quantities if quantity.object in new], frames, new)
+        compared = [quantity for quantity in quantities if quantity.object in new]
+        wrong = _wrong(scene, Place(stage, new, things), compared, frames)
         wrong |= {name for name, double in made.items() if double.hangs_from in wrong}
         trust.add({name: double for name, double in new.items() if name not in wrong})
-        yield Place(stage, {name: double for name, double in made.items() if name not in wrong})
+        yield Place(stage, {name: double for name, double in made.items() if name not in wrong}, things)
 
 
-def _wrong(scene: Scene, stage: Scene, quantities: list[Quantity], frames: Array, doubles: Mapping[str, Double]) -> set[str]:
-    """Names of the armatures that are posed otherwise than their doubles."""
+def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array) -> set[str]:
+    """Names of the armatures that are posed otherwise than their doubles in a place."""
 
     def walk(compared: list[Quantity], at: Array, ways: Mapping[str, Double]) -> dict[Quantity, Array]:
-        return at_once(_walk_apart(stage, compared, at, _fitting(ways, compared)))
+        return at_once(_walk_apart(place.stage, compared, at, {**place.things, **_fitting(ways, compared)}))
 
-    if not doubles:
+    if not place.doubles:
         return set()
     shown = shown_values(scene, quantities)
-    found = walk(quantities, np.array([scene.frame_current + scene.frame_subframe]), doubles)
+    found = walk(quantities, np.array([scene.frame_current + scene.frame_subframe]), place.doubles)
     doubtful = {quantity.object for quantity in quantities if not np.array_equal(shown.get(quantity), found[quantity])}
     left = [quantity for quantity in quantities if quantity.object in doubtful]
     at = frames[[0, len(frames) // 2, -1]]
-    known, tried = (walk(left, at, way) for way in ({}, doubles))
+    known, tried = (walk(left, at, way) for way in ({}, place.doubles))
     return {quantity.object for quantity in left if not np.array_equal(known[quantity], tried[quantity])}
 
 
@@ -108,12 +113,11 @@ def _fitting(doubles: Mapping[str, Double], quantities: list[Quantity]) -> dict[
 
 
 def _walk_apart(
-    stage: Scene, quantities: list[Quantity], frames: Array, doubles: Mapping[str, Object]
+    stage: Scene, quantities: list[Quantity], frames: Array, things: Mapping[str, Object]
 ) -> Steps[dict[Quantity, Array]]:
     """Walk in a scene of our own, with each company alone."""
     values: dict[Quantity, Array] = {}
     apart = companies(quantities)
-    things = {**objects_by_name(), **doubles}
     for number, company in enumerate(apart):
         walk = _walk(stage, company, frames, in_scene=False, things=things)
         values |= yield from part_of(walk, number, len(apart))
