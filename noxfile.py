@@ -259,7 +259,7 @@ def bench(session: nox.Session, blender: str) -> None:
     """Measure: every script in tests/benchmark, one after the other; see also tools/make_speed_page.py."""
     install_bpy(session, blender)
     for script in sorted(Path("tests/benchmark").glob("bench_*.py")):
-        kept = ["--results", f"build/bench/{blender}.json"] if script.name == "bench_bake.py" else []
+        kept = ["--results", f"build/bench/{blender}.json"] if script.name in {"bench_bake.py", "bench_crowd.py"} else []
         session.run("python", str(script), *kept, *session.posargs)
 
 

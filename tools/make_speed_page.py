@@ -24,6 +24,18 @@ SEEN = 0.01
 FEW = 10
 """Below it a number is shown with one digit after the point."""
 SECOND = 1000.0
+MICROSECONDS = 1000.0
+"""Of the milliseconds that were measured."""
+
+STAGES = {
+    "read": "reading the rig and what is animated",
+    "sample": "finding where everything is",
+    "solve": "solving",
+    "keys": "choosing keys",
+    "write": "writing keys",
+    "verify": "verification",
+    "report": "the report",
+}
 
 NAMES = {
     "Rigify walk": "Rigify's human with a body, torso animated, four limbs, 250 frames",
@@ -43,7 +55,10 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=Path)
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in parser.parse_args().results]
     replace_part(PAGE, "bakes", bakes_table(runs))
+    replace_part(PAGE, "parts", timed_on_parts(runs))
     replace_part(PAGE, "stages", stages_table(runs))
+    replace_part(PAGE, "limits", limits_table(runs))
+    replace_part(PAGE, "many", many_table(runs))
     replace_part(COMPARISON, "speed", summary_table(runs))
     plot(runs[0]).save(PLOT)
 
@@ -76,14 +91,61 @@ def bakes_table(runs: list[dict]) -> str:
     return table(rows)
 
 
+def timed_on_parts(runs: list[dict]) -> str:
+    """Which of Blender's own bakes were too long to be timed as a whole."""
+    parts = {}
+    for name, shown in NAMES.items():
+        for _, shot in named(runs[:1], name):
+            if shot["native_frames"] < shot["frames"]:
+                parts[shown] = shot["native_frames"], shot["frames"] / shot["native_frames"]
+    listed = [f'of "{shown}" on {frames} frames, multiplied by {times:g}' for shown, (frames, times) in parts.items()]
+    return f"`nla.bake` is timed {'; '.join(listed)}.\n" if listed else ""
+
+
+def limits_table(runs: list[dict]) -> str:
+    """What takes most of a verified bake on the first Blender, and of an unverified one."""
+    rows = [["shot", "most of a verified bake", "that is", "most of an unverified one", "that is"]]
+    for name, shown in NAMES.items():
+        for _, shot in named(runs[:1], name):
+            stages = shot["stages"]
+            unverified = {stage: value for stage, value in stages.items() if stage != "verify"}
+            rows.append([shown, *worst_stage(shot, stages), *worst_stage(shot, unverified)])
+    return table(rows)
+
+
+def worst_stage(shot: dict, stages: dict[str, float]) -> list[str]:
+    """The stage that takes most, its share, and what it takes for each frame of each chain."""
+    worst = max(stages, key=lambda stage: stages[stage])
+    each = MICROSECONDS * stages[worst] / shot["frames"] / shot["chains"]
+    return [f"{STAGES[worst]}, {100 * stages[worst] / sum(stages.values()):.0f} %", f"{number(each)} µs for a frame of a chain"]
+
+
+def many_table(runs: list[dict]) -> str:
+    """What each of many chains takes."""
+    runs = [run for run in runs if "many" in run]
+    counts = sorted({line["chains"] for run in runs for line in run["many"]})
+    heads = [f"Blender {run['blender'].split()[0]}, {way}" for run in runs for way in ("verified", "not verified")]
+    rows = [["chains", *heads]]
+    for count in counts:
+        found = [next((line for line in run["many"] if line["chains"] == count), None) for run in runs]
+        cells = [f"{line[way]:.1f}" if line else "" for line in found for way in ("verified", "quick")]
+        rows.append([f"{count:,}", *cells])
+    return table(rows)
+
+
 def summary_table(runs: list[dict]) -> str:
     """What the comparison shows: how many times faster."""
     rows = [["times as fast as `nla.bake`", *(f"Blender {run['blender'].split()[0]}" for run in runs)]]
     for name, shown in NAMES.items():
-        shots = [shot for _, shot in named(runs, name)]
-        cells = [f"{ratio_of(shot, 'native', 'proven')}, unverified {ratio_of(shot, 'native', 'quick')}" for shot in shots]
-        rows.append([shown, *cells])
+        found = [next((shot for _, shot in named([run], name)), None) for run in runs]
+        if any(found):
+            rows.append([shown, *(ratios(shot) if shot else "" for shot in found)])
     return table(rows)
+
+
+def ratios(shot: dict) -> str:
+    """How many times as fast as Blender's own bake."""
+    return f"{ratio_of(shot, 'native', 'proven')}, unverified {ratio_of(shot, 'native', 'quick')}"
 
 
 def stages_table(runs: list[dict]) -> str:

@@ -49,6 +49,7 @@ def leave_native(shot):
 
 def clear_keys(shot):
     """The limbs without animation, posed as at rest; what else moves the rigs stays."""
+    emptied = []
     for name, bones in limb_bones(shot).items():
         rig = bpy.data.objects[name]
         if rig.animation_data and rig.animation_data.action:
@@ -56,12 +57,13 @@ def clear_keys(shot):
             baked = [fcurve for fcurve in bag.fcurves if any(f'"{bone}"' in fcurve.data_path for bone in bones)]
             if len(baked) == len(bag.fcurves):
                 rig.animation_data.action = None
-                bpy.data.actions.remove(action)
+                emptied.append(action)
             else:
                 for fcurve in baked:
                     bag.fcurves.remove(fcurve)
         for bone in bones:
             rig.pose.bones[bone].matrix_basis.identity()
+    bpy.data.batch_remove(emptied)  # One by one they would take minutes where there are thousands.
     bpy.context.view_layer.update()
 
 

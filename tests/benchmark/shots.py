@@ -75,7 +75,7 @@ def rigify_walk(frames=250, *, through_scene=False):
 
 def rigify_walk_long():
     """A hundred seconds of it, through the scene."""
-    return rigify_walk(2500, through_scene=True)
+    return replace(rigify_walk(2500, through_scene=True), native_frames=250)
 
 
 def sway(rig, frames):

@@ -1,0 +1,34 @@
+"""Measure what docs/speed.md shows: on an idle machine, twelve minutes for two Blenders.
+
+python tools/measure_speed.py PYTHON ... [--folder build/bench]     (Pythons with `bpy`, the newest first)
+python tools/make_speed_page.py build/bench/*.json                  (writes the pages)
+"""
+
+import argparse
+import subprocess
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = ROOT / "tests/benchmark"
+
+
+def main() -> None:
+    """Run both scripts in every Python; a file of numbers for each."""
+    parser = argparse.ArgumentParser(description="Measure what docs/speed.md shows.")
+    parser.add_argument("pythons", nargs="+", help="Pythons with bpy, the newest first")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/bench", help="where the numbers go")
+    counts = ["10", "100", "1000", "10000"]
+    parser.add_argument("--counts", nargs="+", default=counts, help="chains of the crowds, the last in the first Python only")
+    options = parser.parse_args()
+    for number, python in enumerate(options.pythons):
+        results = ["--results", str(options.folder / f"{number}.json")]
+        counts = options.counts[:-1] if number else options.counts
+        start = time.perf_counter()
+        subprocess.run([python, str(SCRIPTS / "bench_bake.py"), *results], check=True)
+        subprocess.run([python, str(SCRIPTS / "bench_crowd.py"), *results, "--counts", *counts], check=True)
+        print(f"{python}: {time.perf_counter() - start:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
