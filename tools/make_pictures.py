@@ -23,8 +23,8 @@ RENDERED = ROOT / "build" / "rendered"
 EXAMPLES = ("demo", "planted_walk", "rigify_walk", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
 SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
 """Examples whose picture is what they say in the terminal, and which of their lines are of use there."""
-TWICE = {"footprints"}
-"""What another example shows as well."""
+TWICE = {"footprints", "walk"}
+"""What another example, or a film, shows as well."""
 RECIPES = "recipes"
 """Not an example: the pictures of the page with this name."""
 FILMS = ("walk", "quickstart_leg")
