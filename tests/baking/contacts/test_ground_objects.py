@@ -10,6 +10,7 @@ from mathutils import Matrix
 
 from tests.baking.contacts.test_find_contacts import f1, find, frames_of, states_in
 from tests.baking.contacts.walker import make_walker
+from tests.baking.scenes import add_empty, key_channel, key_places
 from tests.contacts.gait import WALK, feet_of
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -118,6 +119,31 @@ def test_a_ground_with_modifiers_counts_as_it_is_seen():
     solid = ground.modifiers.new("Solid", "SOLIDIFY")
     solid.thickness, solid.offset = 3.0, 1.0
     assert score(find(armature="Walker", ground="OBJECT", ground_object="Ground"), feet) >= 0.95
+
+
+def wave_shape_key(ground):
+    ground.shape_key_add(name="Flat")
+    key = ground.shape_key_add(name="Wave")
+    key_channel(key, "value", {1: 0.0, 20: 1.0})
+
+
+def wave_empty(ground):
+    hook = ground.modifiers.new("Hook", "HOOK")
+    hook.object = add_empty("Hand")
+    key_places(hook.object, [(0, 0, 0), (0, 0, 1)])
+
+
+@pytest.mark.parametrize("deform", [wave_shape_key, wave_empty, lambda ground: ground.modifiers.new("Sea", "OCEAN")])
+def test_a_ground_that_changes_its_shape_is_named(deform):
+    make_walker(rate=30, seconds=0.5)
+    ground = plane()
+    key_places(ground, [(0, 0, 0), (0, 0, 0.001)])
+    still = find(armature="Walker", ground="OBJECT", ground_object="Ground")
+    assert still["held_ground"] == ""
+    assert "shape" not in still["sentence"]
+    deform(ground)
+    changing = find(armature="Walker", ground="OBJECT", ground_object="Ground")
+    assert changing["held_ground"] == "Ground"
 
 
 def test_beside_the_ground_nothing_stands():

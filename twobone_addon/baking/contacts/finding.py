@@ -62,6 +62,7 @@ def find_contacts_steps(scene: Scene, settings: ContactSettings, active: Object 
         frames=len(plan.frames),
         frame_start=float(plan.frames[0]),
         frame_end=float(plan.frames[-1]),
+        held_ground=plan.held_ground,
         seconds=watch.seconds,
         evaluation=found.evaluation,
     )

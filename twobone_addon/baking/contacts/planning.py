@@ -13,7 +13,8 @@ from ...scene.blender_types import Object, Scene
 from ...scene.ground import GroundSurface
 from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
-from ...scene.lookup import find_armature
+from ...scene.lookup import find_armature, object_named
+from ...scene.moves.shapes import changes_shape
 from ...scene.rig.foot_reading import foot_bone, read_foot_points
 from ...scene.walk.evaluate import Quantity
 from ...settings import BakeSettings
@@ -53,6 +54,8 @@ class ContactPlan:
     """Frames a second."""
     feet: list[FootPlan]
     surface: GroundSurface | None
+    held_ground: str
+    """Name of a ground that changes its shape over time, and is taken as it is at the current frame; empty otherwise."""
 
     @property
     def world(self) -> Quantity:
@@ -81,7 +84,9 @@ def plan_contacts(scene: Scene, settings: ContactSettings, active: Object | None
     chains = standing_chains(armature, arms=settings.arms)
     refuse_unwritable(armature, [contact_path(chain) for chain in chains], "ACTION")
     rate = scene.render.fps / scene.render.fps_base
-    return ContactPlan(armature.name, settings, frames, rate, [foot_plan(armature, chain) for chain in chains], surface)
+    feet = [foot_plan(armature, chain) for chain in chains]
+    held = surface.name if surface is not None and changes_shape(object_named(surface.name)) else ""
+    return ContactPlan(armature.name, settings, frames, rate, feet, surface, held)
 
 
 def list_missing_legs(scene: Scene, armature: Object) -> None:

@@ -40,6 +40,8 @@ class ContactReport:
     """World units; `None` for an object."""
     ground_velocity: list[float]
     """World units a second, along the world's axes."""
+    held_ground: str
+    """Name of a ground that changes its shape over time, and was taken as it is at the current frame; empty otherwise."""
     frames: int
     frame_start: float
     frame_end: float
@@ -65,10 +67,17 @@ class ContactReport:
         speed = sum(part * part for part in self.ground_velocity) ** 0.5
         if speed:
             parts.append(translate("the ground moves at {speed} per second").format(speed=f"{speed:.3g}"))
+        if self.held_ground:
+            parts.append(taken_as_it_is(self.held_ground, translate))
         kept = sum(chain.kept for chain in self.chains)
         if kept:
             parts.append(translate("{count} frames kept as edited").format(count=kept))
         return "; ".join(parts)
+
+
+def taken_as_it_is(ground: str, translate: Translate) -> str:
+    """That a ground changes its shape, which nobody looked at."""
+    return translate("{ground} changes its shape, but was taken as it is at this frame").format(ground=ground)
 
 
 def steps(contacts: Sequence[Contact]) -> list[tuple[float, float]]:

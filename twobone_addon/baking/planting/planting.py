@@ -58,7 +58,8 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
         proof = yield from _prove(scene, plan, [leg.states for leg in planted.legs])
     report = plant_report(footing, planted, (samples, proof), keys, watch.seconds, travel=travel)
     chains = [replace(chain, **target) for chain, target in zip(report.chains, targets, strict=True)]
-    return replace(report, chains=chains, notes=[*report.notes, *_without_travel(plan, settings, travel)])
+    notes = [*report.notes, *_without_travel(plan, settings, travel)]
+    return replace(report, chains=chains, notes=notes, held_ground=contacts.held_ground)
 
 
 def _prove(scene: Scene, plan: PlantingPlan, states: list[Codes]) -> Steps[Proof]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from ...contacts.records import taken_as_it_is
 from ...report.records import Visible
 from ...report.statements import Translate, in_english
 from ...report.units import Units
@@ -122,6 +123,8 @@ class PlantReport:
     evaluation: str | dict[str, str]
     notes: list[str]
     lengths: Lengths
+    held_ground: str = ""
+    """Name of a ground that changes its shape over time, and was taken as it is at the current frame; empty otherwise."""
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -145,6 +148,8 @@ class PlantReport:
         if self.root is not None and self.root.max_move:
             moved = translate("{bone} moved by up to {distance}")
             parts.append(moved.format(bone=self.root.bone, distance=self.lengths.said(self.root.max_move)))
+        if self.held_ground:
+            parts.append(taken_as_it_is(self.held_ground, translate))
         return "; ".join(parts)
 
     def _unseen(self, translate: Translate) -> list[str]:
