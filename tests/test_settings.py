@@ -52,6 +52,20 @@ def test_numbers_out_of_range_are_refused_and_never_clamped(option):
         assert "above" in refusal(**{option.name: option.minimum})
 
 
+@pytest.mark.parametrize("option", NUMBERS, ids=name)
+def test_numbers_at_the_ends_of_their_range_are_allowed_and_may_be_whole(option):
+    for bound in (option.minimum, option.maximum):
+        if math.isfinite(bound) and not (option.above and bound == option.minimum):
+            assert getattr(BakeSettings(**{option.name: bound}), option.name) == bound
+    whole = math.ceil(option.default) if math.ceil(option.default) <= option.maximum else math.floor(option.default)
+    assert getattr(BakeSettings(**{option.name: whole}), option.name) == whole
+
+
+@pytest.mark.parametrize("option", NUMBERS, ids=name)
+def test_a_number_too_large_to_compute_with_is_refused(option):
+    assert option.label in refusal(**{option.name: 10**400})
+
+
 @pytest.mark.parametrize("option", CHOICES, ids=name)
 def test_an_unknown_choice_is_refused_with_those_there_are(option):
     sentence = refusal(**{option.name: "NOWHERE"})

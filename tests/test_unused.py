@@ -38,11 +38,23 @@ def test_a_setting_that_changes_nothing_is_named_with_its_reason(given, sentence
         {"frame_range": "CUSTOM", "frame_start": 5.0, "frame_end": 9.0},
         {"keys": "REDUCE", "tolerance": 0.5, "step": 2.0},
         {"influence": 0.0, "min_distance": 1.0, "key_before": True},
+        {"reach": "SOFTEN", "softness_near": 0.5},
+        {"reach": "CLAMP"},
+        {"reach": "STRETCH", "compress_min": 0.5},
+        {"use_limits": False},
+        {"softness": 0.0, "tolerance": BakeSettings().tolerance, "pole": ""},
     ],
     ids=str,
 )
 def test_a_setting_that_makes_a_difference_is_not_named(given):
     assert unused(BakeSettings(**given), given) == {}
+
+
+def test_several_are_named_once_each_in_the_order_of_the_interface():
+    order = [option.name for option in OPTIONS]
+    given = {"tolerance": 0.5, "softness": 0.5, "pole": "Pole", "frame_end": 9.0}
+    found = list(unused(BakeSettings(**given), [*given, *reversed(given)]))
+    assert found == sorted(given, key=order.index)
 
 
 def test_what_nobody_gave_is_not_named():
