@@ -11,9 +11,10 @@ from ...array_types import Array, Mask
 from ...arrays import frame_rows
 from ...rig.bones import RestBone
 from ...rig.following.inverse import follow_together
-from ...rig.following.posing import Turned, pose_with_rotations, present_reference, rest_reference
+from ...rig.following.posing import Reference, Turned, pose_with_rotations
 from ...rig.following.scaling import scale_carriers, stretched
 from ...rig.following.tasks import ChainPose, Following, Task
+from ...rig.following.together import references
 from ...rig.inheritance import parent_transform
 from ...rig.local_rotations import LocalRotations, Matrices
 from ...rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
@@ -77,7 +78,9 @@ def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> SolvedPose:
 
 def solve_chain_poses(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[SolvedPose]:
     """The same for several chains, together."""
-    asked = [_asked(plan, motion) for plan, motion in zip(plans, motions, strict=True)]
+    at_rest = [plan.settings.reference == "REST" for plan in plans]
+    starts = references([plan.rest for plan in plans], [motion.chain for motion in motions], at_rest)
+    asked = [_asked(*each) for each in zip(plans, motions, starts, strict=True)]
     posed = follow_together([each.following for each in asked])
     return [_solved(*each) for each in zip(plans, motions, asked, posed, strict=True)]
 
@@ -102,9 +105,7 @@ class _Asked:
     target_offset: Array
 
 
-def _asked(plan: ChainPlan, motion: AimedMotion) -> _Asked:
-    at_rest = plan.settings.reference == "REST"
-    reference = (rest_reference if at_rest else present_reference)(plan.rest, motion.chain)
+def _asked(plan: ChainPlan, motion: AimedMotion, reference: Reference) -> _Asked:
     offset = target_offset(plan, motion)
     task, held = chain_task(plan, motion, reference, offset)
     return _Asked(Following(plan.rest, motion.chain, reference, task), held, offset)

@@ -14,7 +14,8 @@ import numpy as np
 from ...array_types import Array
 from ..bones import BoneChannels, ChainMotion, RestBone, RestChain
 from ..local_rotations import OneOfSeveral
-from .posing import Laying, Reference, Turned
+from ..rotations import AXES
+from .posing import Laying, Reference, Turned, present_reference, rest_reference
 from .tasks import TWO, ChainPose, Following, Task
 
 ROWS_AT_ONCE = 16384
@@ -38,22 +39,51 @@ def _parts(numbers: list[int], frames: int) -> Iterator[list[int]]:
 def _shape(one: Following) -> Hashable:
     """What chains of one stack have in common: all that decides what is done with them, but for the numbers themselves."""
     task, chain = one.task, one.chain
-    inheriting = tuple(
+    limits = None if task.limits is None else task.limits.tobytes()
+    asked = (replace(task.options, tolerance=0.0), limits, task.method, task.laying.flatten)
+    return _inheriting(chain), asked, _shapes(_arrays(one))
+
+
+def _inheriting(chain: RestChain) -> Hashable:
+    bones = tuple(
         (bone.parent_rest is None, bone.inherit_scale, bone.inherit_rotation, bone.local_location, bone.connected)
         for bone in chain.bones
     )
-    limits = None if task.limits is None else task.limits.tobytes()
-    asked = (replace(task.options, tolerance=0.0), limits, task.method, task.laying.flatten)
-    return inheriting, chain.turning, asked, tuple(None if array is None else array.shape for array in _arrays(one))
+    return bones, chain.turning
 
 
-def _arrays(one: Following) -> Iterator[Array | None]:
-    motion, reference, task = one.motion, one.reference, one.task
+def _shapes(arrays: Iterable[Array | None]) -> Hashable:
+    return tuple(None if array is None else array.shape for array in arrays)
+
+
+def _motion_arrays(motion: ChainMotion) -> Iterator[Array | None]:
     yield motion.parent_pose
     for channels in motion.channels:
         yield from (channels.location, channels.rotation, channels.scale)
+
+
+def _arrays(one: Following) -> Iterator[Array | None]:
+    reference, task = one.reference, one.task
+    yield from _motion_arrays(one.motion)
     yield from (reference.joints, *reference.inherited, *reference.links, *reference.rotations)
     yield from (task.frames, task.targets, task.bend, task.world_scale, task.laying.normal, task.laying.own)
+
+
+def references(chains: Sequence[RestChain], motions: Sequence[ChainMotion], at_rest: Sequence[bool]) -> list[Reference]:
+    """The poses from which the bones of chains are turned, see `posing`, worked out for all chains of a shape at once.
+
+    at_rest : whether the bones are turned from no rotation of their own; else from that which each frame has
+    """
+    by_shape: dict[tuple[bool, Hashable, Hashable], list[int]] = {}
+    for number, (chain, motion, rest) in enumerate(zip(chains, motions, at_rest, strict=True)):
+        by_shape.setdefault((rest, _inheriting(chain), _shapes(_motion_arrays(motion))), []).append(number)
+    found: dict[int, Reference] = {}
+    for (rest, *_), numbers in by_shape.items():
+        for part in _parts(numbers, max(len(array) for array in _motion_arrays(motions[numbers[0]]) if array is not None)):
+            stack = _chains([chains[number] for number in part]), _motions([motions[number] for number in part])
+            reference = (rest_reference if rest else present_reference)(*stack)
+            found |= {number: _reference_of_one(reference, place) for place, number in enumerate(part)}
+    return [found[number] for number in range(len(chains))]
 
 
 def stacked(several: Sequence[Following]) -> Following:
@@ -78,6 +108,16 @@ def pose_of_one(pose: ChainPose, place: int, one: Following) -> ChainPose:
 def _motion_of_one(motion: ChainMotion, place: int) -> ChainMotion:
     channels = (BoneChannels(each.location[place], each.rotation[place], each.scale[place]) for each in motion.channels)
     return ChainMotion(None if motion.parent_pose is None else motion.parent_pose[place], tuple(channels))
+
+
+def _reference_of_one(reference: Reference, place: int) -> Reference:
+    return Reference(
+        joints=reference.joints[place],
+        inherited=tuple(each[place] for each in reference.inherited),
+        links=tuple(each[place] for each in reference.links),
+        # No rotation at all is the same for all chains.
+        rotations=tuple(each if each.ndim == AXES else each[place] for each in reference.rotations),
+    )
 
 
 def _chains(chains: list[RestChain]) -> RestChain:

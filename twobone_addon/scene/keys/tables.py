@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -108,10 +109,26 @@ def _number_type(name: str) -> type:
 
 def new_keys(frames: Array, values: Array, interpolation: int) -> KeyTable:
     """Baked keys `(K,)`, not selected, with the look that Blender gives its own."""
-    table = blank_keys(len(frames))
-    places = np.stack([frames, values], axis=-1)
-    for name in ("co", "handle_left", "handle_right"):
-        table[name][:] = places
+    table = {name: values.copy() for name, values in _look(len(frames), interpolation).items()}
+    places = _places(frames, values)
+    return table | {name: places.copy() for name in ("co", *sorted(HANDLES))}
+
+
+def straight_keys(frames: Array, values: Array, interpolation: int) -> KeyTable:
+    """The same without handles, which Blender works out; not to be changed, for many channels share what they have in common."""
+    return {"co": _places(frames, values), **_look(len(frames), interpolation)}
+
+
+def _places(frames: Array, values: Array) -> Array:
+    places = np.empty((len(frames), 2), dtype=np.float32)
+    places[:, 0], places[:, 1] = frames, values
+    return places
+
+
+@lru_cache(maxsize=2)
+def _look(count: int, interpolation: int) -> KeyTable:
+    """All that baked keys have in common, whatever their frames and values."""
+    table = {name: values for name, values in blank_keys(count).items() if name != "co" and name not in HANDLES}
     for name, number in NATIVE.items():
         table[name][:] = number
     table["interpolation"][:] = interpolation

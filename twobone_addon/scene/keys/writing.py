@@ -15,7 +15,6 @@ from ..versions import new_fcurve
 from .tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
-    HANDLES,
     INTERPOLATION,
     NEAR_FRAME,
     ChannelKeys,
@@ -25,6 +24,7 @@ from .tables import (
     put_keys,
     read_keys,
     some_keys,
+    straight_keys,
 )
 
 COLOR_MODES = {"rotation_quaternion": "AUTO_YRGB"}
@@ -41,13 +41,15 @@ def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end
 
 
 def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> None:
-    fresh = _baked(channel)
     if channel.outside is None and _has_nothing_outside(fcurve, start, end):
         fcurve.keyframe_points.clear()
         # Vector handles are worked out by the update.
-        put_keys(fcurve, {name: fresh[name] for name in fresh if channel.left is not None or name not in HANDLES})
+        straight = channel.left is None
+        look = INTERPOLATION[channel.interpolation]
+        put_keys(fcurve, straight_keys(channel.frames, channel.values, look) if straight else _baked(channel))
         fcurve.update()
         return
+    fresh = _baked(channel)
     old = read_keys(fcurve) if channel.outside is None else channel.outside
     frames = old["co"][:, 0]
     before, after = frames < start - NEAR_FRAME, frames > end + NEAR_FRAME
