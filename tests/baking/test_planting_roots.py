@@ -1,5 +1,7 @@
 """Which bone gives way for planted feet, and what is said where feet are not seen to do what was keyed."""
 
+import json
+
 import bpy
 import numpy as np
 import pytest
@@ -68,6 +70,10 @@ def test_a_leg_that_something_else_poses_is_named(walker):
     ik = walker.pose.bones["shin.L"].constraints.new("IK")
     ik.target, ik.chain_count = add_empty("Control"), 2
     bpy.context.view_layer.update()
+    assert bpy.ops.twobone.find_contacts(armature=walker.name) == {"FINISHED"}
+    found = json.loads(bpy.context.window_manager.twobone_report)
+    assert [chain["is_seen"] for chain in found["chains"]] == [False, True]
+    assert "what is seen of leg.L does not follow" in found["sentence"]
     before = Seen(walker, whole_frames())
     report = plant()
     assert np.abs(np.array(Seen(walker, whole_frames()).heels["L"]) - np.array(before.heels["L"])).max() < 0.1

@@ -141,11 +141,9 @@ def _contacts() -> Schema:
         "minItems": 3,
         "maxItems": 3,
     }
-    chain = {
-        "type": "object",
-        "properties": {"chain": TEXT, "contacts": {"type": "array", "items": contact}, "kept_frames": {"type": "integer"}},
-        "required": ["chain", "contacts", "kept_frames"],
-    }
+    own_contacts = {"type": "array", "items": contact}
+    told = {"chain": TEXT, "contacts": own_contacts, "kept_frames": {"type": "integer"}, "is_seen": {"type": "boolean"}}
+    chain = {"type": "object", "properties": told, "required": list(told)}
     own = _record(ContactReport)
     own["properties"]["chains"] = {"type": "array", "items": chain}
     own["properties"] |= {"version": {"const": FORMAT}, "sentence": TEXT, "incomplete": {"type": "array", "items": TEXT}}

@@ -14,11 +14,13 @@ from ...contacts.thresholds import Thresholds
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.contact_keys import contact_path, keyed_by_hand, keyed_states, write_contact
 from ...scene.lookup import object_named
+from ...scene.sight.showing import shown_bone
+from ...scene.sight.skin import Skins
 from ...scene.walk.restoring import edits_kept
 from ...scene.walk.stepping import Steps, at_once
 from ...settings.contacts import ContactSettings
 from ..motion.sampling import sample_steps
-from ..plan.completing import StoredChain
+from ..plan.completing import StoredChain, names_of
 from ..stages import Stopwatch
 from .motion import grounded_feet
 from .planning import ContactPlan, plan_contacts
@@ -98,7 +100,7 @@ def key_found(scene: Scene, found: FoundContacts) -> list[ChainContacts]:
     """Key what was found, but keep what was edited by hand where that is wanted."""
     plan, armature = found.plan, object_named(found.plan.armature)
     chains = [armature.twobone.chains[foot.chain] for foot in plan.feet]
-    made = []
+    made, skins = [], Skins()
     with edits_kept(scene, [armature], {(armature, contact_path(chain)) for chain in chains}):
         for chain, states in zip(chains, found.states, strict=True):
             kept = _edited(armature, chain, plan.frames) if plan.settings.keep else np.zeros(len(states), bool)
@@ -106,7 +108,8 @@ def key_found(scene: Scene, found: FoundContacts) -> list[ChainContacts]:
             write_contact(armature, chain, plan.frames, merged, kept)
             chain.found_contacts = _noted(chain, plan.frames, states)
             contacts = contacts_of_states(merged, plan.frames)
-            made.append(ChainContacts(chain.name, contacts, int(np.count_nonzero(kept))))
+            shown = shown_bone(armature, names_of(chain), skins)
+            made.append(ChainContacts(chain.name, contacts, int(np.count_nonzero(kept)), shown is None or shown.follows))
     return made
 
 

@@ -19,13 +19,18 @@ class ChainContacts:
     contacts: tuple[Contact, ...]
     kept: int
     """Frames that are as somebody has edited them by hand."""
-    is_on_target: bool = True
-    """There is nothing to warn of."""
+    is_seen: bool
+    """Whether what people see of the limb follows its bones now, which are what was looked at."""
+
+    @property
+    def is_on_target(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return self.is_seen
 
     def to_dict(self) -> dict[str, object]:
         """As JSON has it."""
         contacts = [[contact.first, contact.last, contact.point] for contact in self.contacts]
-        return {"chain": self.chain, "contacts": contacts, "kept_frames": self.kept}
+        return {"chain": self.chain, "contacts": contacts, "kept_frames": self.kept, "is_seen": self.is_seen}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +65,12 @@ class ContactReport:
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
         standing = [chain for chain in self.chains if chain.contacts]
+        unseen = [not_seen(chain.chain, translate) for chain in self.chains if not chain.is_seen][:1]
         if not standing:
-            return translate("No contacts found: no foot stands on the ground")
+            return "; ".join([translate("No contacts found: no foot stands on the ground"), *unseen])
         count = sum(len(steps(chain.contacts)) for chain in standing)
         parts = [translate("{count} contacts on {chains} chains").format(count=count, chains=len(standing))]
+        parts += unseen
         speed = sum(part * part for part in self.ground_velocity) ** 0.5
         if speed:
             parts.append(translate("the ground moves at {speed} per second").format(speed=f"{speed:.3g}"))
@@ -73,6 +80,11 @@ class ContactReport:
         if kept:
             parts.append(translate("{count} frames kept as edited").format(count=kept))
         return "; ".join(parts)
+
+
+def not_seen(chain: str, translate: Translate) -> str:
+    """Which chain is not seen to do what its keys say."""
+    return translate("what is seen of {chain} does not follow, use Switch to FK").format(chain=chain)
 
 
 def taken_as_it_is(ground: str, translate: Translate) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from ...contacts.records import taken_as_it_is
+from ...contacts.records import not_seen, taken_as_it_is
 from ...report.records import Visible
 from ...report.statements import Translate, in_english
 from ...report.units import Units
@@ -218,11 +218,6 @@ def missed_by(chain: LegReport | ReachReport, translate: Translate) -> str:
     if not chain.out_of_reach:
         return not_seen(chain.chain, translate)
     return out_of_reach_from(chain.chain, chain.out_of_reach[0][0], translate)
-
-
-def not_seen(chain: str, translate: Translate) -> str:
-    """Which chain is not seen to do what its keys say."""
-    return translate("what is seen of {chain} does not follow, use Switch to FK").format(chain=chain)
 
 
 def out_of_reach_from(chain: str, frame: float, translate: Translate) -> str:
