@@ -1,6 +1,6 @@
 """Contacts found in walks and runs whose contacts are known: clean and spoiled, of all sizes and rates, on a belt as well."""
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from tests.contacts.gait import (
 from twobone_addon.contacts.feet import FeetMotion
 from twobone_addon.contacts.finding import find_states
 from twobone_addon.contacts.ground import ground_height, ground_velocity
-from twobone_addon.contacts.thresholds import Thresholds
+from twobone_addon.contacts.thresholds import Thresholds, completed
 
 RATES = (24, 30, 60, 120)
 GAITS = {"walk": WALK, "run": RUN}
@@ -30,9 +30,13 @@ each_gait = pytest.mark.parametrize("gait", GAITS.values(), ids=GAITS)
 each_rate = pytest.mark.parametrize("rate", RATES)
 
 
+def motion_of(feet):
+    return FeetMotion(feet.points, feet.points[..., 2], feet.hips, feet.leg_length, feet.rate)
+
+
 def found(feet, thresholds=None):
     """States, ground velocity and height, found from the points alone."""
-    motion = FeetMotion(feet.points, feet.points[..., 2], feet.hips, feet.leg_length, feet.rate)
+    motion = motion_of(feet)
     velocity = ground_velocity(motion)
     motion = motion.beside(velocity)
     height = ground_height(motion)
@@ -194,6 +198,29 @@ def test_thresholds_that_are_given_count():
     assert np.count_nonzero(found(feet, Thresholds(enter_height=1e-9, leave_height=1e-9))[0]) < usual
     assert not found(feet, Thresholds(least_length=100.0))[0][:, 1:-1].any(axis=0)[60:200].any()
     assert (found(feet, Thresholds(longest_gap=100.0))[0][:, 60:200] > 0).all()
+
+
+def test_given_thresholds_stay_as_they_are_and_leaving_is_never_stricter_than_entering():
+    feet = motion_of(feet_of(WALK, rate=60))
+    given = Thresholds(1.0, 2.0, 0.3, 0.4, 0.05, 6.0, 7.0)
+    assert completed(given, feet) == given
+    strict = completed(Thresholds(enter_speed=1.0, leave_speed=0.5, enter_height=0.3, leave_height=0.1), feet)
+    assert (strict.leave_speed, strict.leave_height) == (1.0, 0.3)
+    found = completed(Thresholds(enter_speed=1.0, enter_height=0.3), feet)
+    assert 1.0 < found.leave_speed < 2.0
+    assert 0.3 < found.leave_height < 0.6
+
+
+def test_thresholds_that_nobody_gives_follow_size_and_frame_rate():
+    usual, large, fast = (
+        astuple(completed(Thresholds(), motion_of(feet_of(WALK, rate=rate, leg_length=length))))
+        for rate, length in ((60, 0.9), (60, 9.0), (120, 0.9))
+    )
+    assert large[:5] == pytest.approx([10.0 * value for value in usual[:5]])
+    assert large[5:] == usual[5:]
+    assert fast[2:5] == usual[2:5]
+    assert fast[5:] == pytest.approx([2.0 * value for value in usual[5:]])
+    assert all(value > 0.0 for value in usual)
 
 
 @pytest.mark.parametrize("size", [1.0, 100.0])
