@@ -31,7 +31,7 @@ def dot(first: Array, second: Array) -> Array:
 
 def cross(first: Array, second: Array) -> Array:
     """`np.cross` of vectors `(..., 3)`, which takes NumPy two or three times as long."""
-    (a, b, c), (d, e, f) = (np.moveaxis(vectors, -1, 0) for vectors in (first, second))
+    (a, b, c), (d, e, f) = ([vectors[..., axis] for axis in range(3)] for vectors in (first, second))
     found = np.empty(np.broadcast_shapes(first.shape, second.shape))
     found[..., 0], found[..., 1], found[..., 2] = b * f - c * e, c * d - a * f, a * e - b * d
     return found

@@ -2,9 +2,11 @@
 
 Run: blender --factory-startup --python tests/benchmark/window.py     (a Blender with a window; it closes itself)
 
-Prints seconds and frames per second; nothing is asserted, for time depends on the machine.
+Prints what evaluation takes, Blender's and ours, beside what one waits: drawing is most of that where a processor draws.
+Nothing is asserted, for time depends on the machine.
 """
 
+import json
 import statistics
 import sys
 import time
@@ -19,6 +21,7 @@ from rivals import clear_keys
 from shots import rigify_walk
 
 from twobone_addon import registration
+from twobone_addon.interface.live.following import is_live
 
 FRAMES = 250
 BAKES = 3
@@ -26,7 +29,8 @@ PLAYED = 6.0
 """Seconds of playback that are counted."""
 SETTLING = 2.0
 """Seconds before."""
-PAUSE = 0.05
+MILLISECONDS = 1000
+WAITED = ("the bake's own stages", "from Bake All to the result", "from Bake All to the end of the redraw after it")
 
 
 def measure():
@@ -44,6 +48,8 @@ def measure():
         chain = rig.twobone.chains.add()
         chain.name, chain.upper, chain.lower = limb.upper, limb.upper, limb.lower
         chain.target, chain.plane = bpy.data.objects[limb.target], "POSE"
+    with bpy.context.temp_override(**view()):
+        bpy.context.view_layer.objects.active = rig
     drawn = []
     bpy.types.SpaceView3D.draw_handler_add(lambda: drawn.append(time.perf_counter()), (), "WINDOW", "POST_PIXEL")
     yield SETTLING
@@ -53,18 +59,20 @@ def measure():
         yield 1.0
         found.append((yield from bake(drawn)))
     print(f"Blender {bpy.app.version_string}")
-    for what, seconds in zip(("the result", "the redraw after it"), zip(*found, strict=True), strict=True):
-        print(f"from Bake All to {what}: {statistics.median(seconds):.2f} s")
+    for what, seconds in zip(WAITED, zip(*found, strict=True), strict=True):
+        print(f"{what}: {statistics.median(seconds):.3f} s")
     clear_keys(shot)
-    print(f"playback: {(yield from playback()):.1f} frames per second")
+    yield from played("playback")
     with bpy.context.temp_override(**view()):
-        bpy.ops.twobone.live("INVOKE_DEFAULT")
+        for number in range(len(shot.limbs)):
+            rig.twobone.active_index = number
+            bpy.ops.twobone.live("INVOKE_DEFAULT", state="ON")
     yield 1.0
-    print(f"playback with Live: {(yield from playback()):.1f} frames per second")
+    yield from played(f"playback with Live on {sum(map(is_live, rig.twobone.chains))} limbs")
 
 
 def bake(drawn):
-    """Seconds from the call to the result, and to the first redraw after it."""
+    """Seconds of the bake's own stages, from the call to the result, and to the end of the first redraw after it."""
     manager = bpy.context.window_manager
     manager.twobone_report = ""
     start = time.perf_counter()
@@ -73,24 +81,68 @@ def bake(drawn):
     while not manager.twobone_report:
         yield 0.001
     done = time.perf_counter()
+    view()["area"].tag_redraw()
     while not drawn or drawn[-1] < done:
         yield 0.001
-    return done - start, next(moment for moment in drawn if moment >= done) - start
+    stages = sum(json.loads(manager.twobone_report)["seconds"].values())
+    return stages, done - start, next(moment for moment in drawn if moment >= done) - start
 
 
-def playback():
-    """Frames in a second of playback."""
-    played = []
-    count = lambda *_: played.append(time.perf_counter())  # noqa: E731 - Blender's list of handlers keeps it
-    bpy.app.handlers.frame_change_post.append(count)
+def played(what):
+    """Print frames in a second of playback, and in a second of nothing but evaluation."""
+    clock, frames = Clock(), []
+    clock.listen(lambda: frames.append((time.perf_counter(), clock.busy)))
     with bpy.context.temp_override(**view()):
         bpy.ops.screen.animation_play()
     yield SETTLING + PLAYED
     with bpy.context.temp_override(**view()):
-        bpy.ops.screen.animation_cancel()
-    bpy.app.handlers.frame_change_post.remove(count)
-    counted = [moment for moment in played if moment > played[-1] - PLAYED]
-    return (len(counted) - 1) / (counted[-1] - counted[0])
+        bpy.ops.screen.animation_cancel(restore_frame=False)
+    clock.stop()
+    counted = [each for each in frames if each[0] > frames[-1][0] - PLAYED]
+    (seconds, busy), count = (counted[-1][at] - counted[0][at] for at in (0, 1)), len(counted) - 1
+    print(
+        f"{what}: {count / seconds:.1f} frames per second; of {MILLISECONDS * seconds / count:.1f} ms for each "
+        f"{MILLISECONDS * busy / count:.1f} are evaluation, without drawing"
+    )
+
+
+class Clock:
+    """Seconds that Blender and whoever listens to it spend on changing frames and on updating what has changed."""
+
+    def __init__(self):
+        self.busy = 0.0
+        self._since = 0.0
+        self._begun = 0
+        self._handlers = []
+
+    def listen(self, after_frame):
+        """Be the first that is told of a beginning, and the last that is told of an end."""
+        handlers = bpy.app.handlers
+        self._add(handlers.frame_change_pre, 0, self._begin)
+        self._add(handlers.depsgraph_update_pre, 0, self._begin)
+        self._add(handlers.frame_change_post, None, self._end)
+        self._add(handlers.frame_change_post, None, after_frame)
+        self._add(handlers.depsgraph_update_post, None, self._end)
+
+    def stop(self):
+        """Listen no more."""
+        for functions, own in self._handlers:
+            functions.remove(own)
+
+    def _add(self, functions, place, call):
+        own = lambda *_: call()  # noqa: E731 - Blender's list of handlers keeps it
+        functions.insert(len(functions) if place is None else place, own)
+        self._handlers.append((functions, own))
+
+    def _begin(self):
+        if not self._begun:
+            self._since = time.perf_counter()
+        self._begun += 1
+
+    def _end(self):
+        self._begun -= 1  # A handler may update what it has changed: one within the other counts once.
+        if not self._begun:
+            self.busy += time.perf_counter() - self._since
 
 
 def view():
