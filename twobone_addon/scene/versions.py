@@ -16,11 +16,6 @@ from .blender_types import Action, AnimData, CurveBag, FCurve, Object, PoseBone
 from .lookup import animated_datablocks
 
 
-def is_selected(bone: PoseBone) -> bool:
-    """Whether the bone is selected in Pose Mode."""
-    return bone.select if hasattr(bone, "select") else bone.bone.select
-
-
 def is_hidden(bone: PoseBone) -> bool:
     """Whether the bone itself is hidden in Pose Mode; its collections may hide it as well."""
     return bone.hide if hasattr(bone, "hide") else bone.bone.hide

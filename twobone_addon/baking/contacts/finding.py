@@ -91,11 +91,6 @@ def thresholds_of(settings: ContactSettings) -> Thresholds:
     )
 
 
-def stored_contacts(armature: Object, chain: StoredChain, frames: Array) -> tuple[Contact, ...]:
-    """The contacts that are keyed on a stored chain, at `frames` `(F,)`."""
-    return contacts_of_states(keyed_states(armature, chain, frames), frames)
-
-
 def key_found(scene: Scene, found: FoundContacts) -> list[ChainContacts]:
     """Key what was found, but keep what was edited by hand where that is wanted."""
     plan, armature = found.plan, object_named(found.plan.armature)

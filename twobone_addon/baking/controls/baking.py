@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import ObjectError
 from ...scene.blender_types import Object, Scene
 from ...scene.walk.evaluate import Quantity, Samples
-from ...scene.walk.stepping import Steps, at_once
+from ...scene.walk.stepping import Steps
 from ...settings import BakeSettings
 from ..fk_to_target.baking import TargetReport
 from ..fk_to_target.solving import TargetMotion, solve_target
@@ -59,11 +59,6 @@ class SolvedControls:
     motion: TargetMotion
     goals: Goals
     before: Samples
-
-
-def bake_controls(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> BakeReport:
-    """The same as `bake_controls_steps`, at once."""
-    return at_once(bake_controls_steps(scene, wanted, active))
 
 
 def bake_controls_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Steps[BakeReport]:

@@ -21,7 +21,7 @@ from ...scene.paths import rotation_channel
 from ...scene.walk.evaluate import Quantity, Samples
 from ...scene.walk.parent_frames import parent_frames, refuse_constrained
 from ...scene.walk.restoring import edits_kept
-from ...scene.walk.stepping import Steps, at_once
+from ...scene.walk.stepping import Steps
 from ...settings import BakeSettings
 from ..keys.reducing import KeyDrift
 from ..motion.plan_motion import motion_quantities
@@ -84,11 +84,6 @@ class _Proof:
     round_trip: float
     end_turn: float | None
     """Radians."""
-
-
-def bake_targets(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> BakeReport:
-    """The same as `bake_targets_steps`, at once."""
-    return at_once(bake_targets_steps(scene, wanted, active))
 
 
 def bake_targets_steps(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> Steps[BakeReport]:

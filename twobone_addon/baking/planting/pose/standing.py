@@ -55,11 +55,6 @@ class PlantedLeg:
     changed: Mask
     """`(S,)` where the leg does not just follow the root."""
 
-    @property
-    def on_points(self) -> tuple[Mask, Mask]:
-        """`(F,)` where the heel stands, and where the ball does."""
-        return on_heel(self.states), on_ball(self.states)
-
 
 @dataclass(frozen=True, slots=True)
 class Planted:
