@@ -51,29 +51,42 @@ def schema(name: str) -> Schema:
 
 
 def _job() -> Schema:
-    others = {name: _setting(option) for options in OWN_OPTIONS.values() for name, option in options.items()}
-    settings = others | {option.name: _setting(option) for option in OPTIONS}
-    settings |= {"limits": {"type": "array", "items": PAIR}, GROUND_VELOCITY: TRIPLE}
+    settings = _job_settings()
     chain = {"type": "object", "properties": {"name": TEXT, **settings}, "additionalProperties": False}
-    shot = {
-        "type": "object",
-        "properties": {
-            "file": {"type": "string", "minLength": 1},
-            "output": TEXT,
-            "scene": TEXT,
-            "chains": {"type": "array", "items": chain},
-            **settings,
-        },
-        "required": ["file"],
-        "additionalProperties": False,
-    }
     own = {
         "$schema": TEXT,
         "version": {"const": FORMAT},
         "use": {"enum": list(USES)},
-        "shots": {"type": "array", "items": {"anyOf": [{"type": "string", "minLength": 1}, shot]}},
+        "shots": {"type": "array", "items": {"anyOf": [{"type": "string", "minLength": 1}, _shot(chain, settings)]}},
         "output": TEXT,
         "scene": TEXT,
+        **_ways(),
+        "chains": {"type": "array", "items": chain},
+    }
+    return {"type": "object", "properties": {**own, **settings}, "additionalProperties": False}
+
+
+def _job_settings() -> dict[str, Schema]:
+    """What may stand in a job, in each of its shots and chains."""
+    others = {name: _setting(option) for options in OWN_OPTIONS.values() for name, option in options.items()}
+    settings = others | {option.name: _setting(option) for option in OPTIONS}
+    return settings | {"limits": {"type": "array", "items": PAIR}, GROUND_VELOCITY: TRIPLE}
+
+
+def _shot(chain: Schema, settings: dict[str, Schema]) -> Schema:
+    """A shot with settings of its own."""
+    own = {
+        "file": {"type": "string", "minLength": 1},
+        "output": TEXT,
+        "scene": TEXT,
+        "chains": {"type": "array", "items": chain},
+    }
+    return {"type": "object", "properties": {**own, **settings}, "required": ["file"], "additionalProperties": False}
+
+
+def _ways() -> dict[str, Schema]:
+    """How a job is to be done, by keys that are no settings of chains."""
+    return {
         "bone": TEXT,
         "switch_off": _one_of(SWITCHES),
         "rigify": SWITCH,
@@ -89,9 +102,7 @@ def _job() -> Schema:
         "last_wins": SWITCH,
         "allow_incomplete": SWITCH,
         "max_error": {"type": "number", "minimum": 0.0},
-        "chains": {"type": "array", "items": chain},
     }
-    return {"type": "object", "properties": {**own, **settings}, "additionalProperties": False}
 
 
 def _one_of(values: tuple[str, ...]) -> Schema:

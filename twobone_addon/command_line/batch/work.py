@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from ..outcomes import StoppedError
 from ..stopping import StopRequest
@@ -30,41 +32,75 @@ def work(
     retries: int,
 ) -> None:
     """Keep `at_once` shots running until all are through; whatever happens, no process is left behind."""
-    queue, numbers, running = deque(waiting), itertools.count(), list[Running]()
-    tried, writing = Counter[str](), _Writing(summary)
+    shots, writing = _Shots(run, progress, stop, deque(waiting), at_once, retries), _Writing(summary)
     try:
-        while (queue or running) and not stop.wanted:
-            ended = list[QueuedShot]()
-            while queue and len(running) < at_once and not stop.wanted:
-                queued = queue.popleft()
-                begun = run.start(queued, next(numbers))
-                running += [begun] if begun else []
-                ended += [] if begun else [queued]
-            through = [entry for entry in running if run.has_ended(entry)]
-            running = [entry for entry in running if entry not in through]
-            for entry in through:
-                queued = entry.queued
-                tried[queued.record.shot] += 1
-                if queued.record.state in {CRASHED, TIMED_OUT} and tried[queued.record.shot] <= retries:
-                    progress.again(queued.shot.name, queued.record)
-                    queue.append(queued)
-                else:
-                    ended.append(queued)
+        while shots.left and not stop.wanted:
+            ended = [*shots.begin(), *shots.collect()]
             for queued in ended:
                 progress.ended(queued.shot.name, queued.record)
             writing.write(now=False, changed=bool(ended))
-            progress.running([entry.queued.shot.name for entry in running])
+            progress.running([entry.queued.shot.name for entry in shots.running])
             time.sleep(0.0 if ended else LOOK_AGAIN)
     finally:
         progress.clear()
-        for entry in running:
-            entry.child.ask_to_end()
-        for entry in running:
-            give_up(entry)
+        shots.end()
     writing.write(now=True, changed=True)
     if stop.wanted:
         done = sum(record.state == DONE for record in summary.shots)
         raise StoppedError(f"Stopped with {done} of {len(summary.shots)} shots done. Go on with --resume.")
+
+
+@dataclass(slots=True)
+class _Shots:
+    """The shots that wait and those that run."""
+
+    run: BatchRun
+    progress: Progress
+    stop: StopRequest
+    queue: deque[QueuedShot]
+    at_once: int
+    retries: int
+    running: list[Running] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+    tried: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def left(self) -> bool:
+        """Whether any shot is not through."""
+        return bool(self.queue or self.running)
+
+    def begin(self) -> list[QueuedShot]:
+        """Start what there is room for; returns those that ended there and then."""
+        ended = []
+        while self.queue and len(self.running) < self.at_once and not self.stop.wanted:
+            queued = self.queue.popleft()
+            begun = self.run.start(queued, next(self.numbers))
+            if begun:
+                self.running.append(begun)
+            else:
+                ended.append(queued)
+        return ended
+
+    def collect(self) -> list[QueuedShot]:
+        """Those whose Blender has ended, but for those that get another try."""
+        through = [entry for entry in self.running if self.run.has_ended(entry)]
+        self.running = [entry for entry in self.running if entry not in through]
+        return [entry.queued for entry in through if not self._tries_again(entry.queued)]
+
+    def _tries_again(self, queued: QueuedShot) -> bool:
+        self.tried[queued.record.shot] += 1
+        if queued.record.state not in {CRASHED, TIMED_OUT} or self.tried[queued.record.shot] > self.retries:
+            return False
+        self.progress.again(queued.shot.name, queued.record)
+        self.queue.append(queued)
+        return True
+
+    def end(self) -> None:
+        """End what still runs."""
+        for entry in self.running:
+            entry.child.ask_to_end()
+        for entry in self.running:
+            give_up(entry)
 
 
 class _Writing:

@@ -81,23 +81,10 @@ def count_keys(channels: Sequence[ChannelPieces]) -> int:
 def _leg_report(
     footing: Footing, planted: Planted, leg: PlantedLeg, tracks: tuple[Track, Track | None], keys: Sequence[ChannelPieces]
 ) -> LegReport:
-    plan, own, (before, after) = footing.plan, leg.before.leg, tracks
+    plan, own, frames = footing.plan, leg.before.leg, footing.plan.frames
     pins = footing.pins(leg.before, leg.states)
-    frames = plan.frames
-    still, now = before.at(frames), None if after is None else after.at(frames)
-    low = LOW * leg.before.length
-
-    def skates(found: Track) -> float:
-        rate = plan.frames_per_second
-        over = footing.ground.over(found.heels), footing.ground.over(found.balls)
-        return skating(found, over, leg.states, low=low, fast=SKATING_SPEED / plan.units.scale, frames_per_second=rate)
-
-    def sunk(found: Track) -> float:
-        return penetration(footing.ground.over(found.heels), footing.ground.over(found.balls) - leg.before.ball_height)
-
-    def knee(found: Track) -> float:
-        return float(np.abs(knee_acceleration(found, plan.frames_per_second)).max(initial=0.0))
-
+    before, after = tracks
+    then, now = _seen(footing, leg, before), None if after is None else _seen(footing, leg, after)
     return LegReport(
         armature=plan.armature,
         chain=own.chain,
@@ -110,14 +97,35 @@ def _leg_report(
         keys=count_keys(keys),
         channels=len(keys),
         contacts=list(_contacts(plan.frames, leg, pins, before, after)),
-        skating_before=skates(still),
-        skating_after=None if now is None else skates(now),
+        skating_before=then.skating,
+        skating_after=now.skating if now else None,
         out_of_reach=ranges(frames, _missed(leg, planted.moves) & standing(leg.states)),
-        penetration_before=sunk(still),
-        penetration_after=None if now is None else sunk(now),
-        knee_acceleration_before=knee(still),
-        knee_acceleration_after=None if now is None else knee(now),
+        penetration_before=then.penetration,
+        penetration_after=now.penetration if now else None,
+        knee_acceleration_before=then.knee_acceleration,
+        knee_acceleration_after=now.knee_acceleration if now else None,
         notes=[*own.plan.notes, *_without_ground(footing, own.chain, pins)],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a leg is seen to do."""
+
+    skating: float
+    penetration: float
+    knee_acceleration: float
+
+
+def _seen(footing: Footing, leg: PlantedLeg, whole: Track) -> _Seen:
+    plan, found = footing.plan, whole.at(footing.plan.frames)
+    rate, fast = plan.frames_per_second, SKATING_SPEED / plan.units.scale
+    heels, balls = footing.ground.over(found.heels), footing.ground.over(found.balls)
+    low = LOW * leg.before.length
+    return _Seen(
+        skating(found, (heels, balls), leg.states, low=low, fast=fast, frames_per_second=rate),
+        penetration(heels, balls - leg.before.ball_height),
+        float(np.abs(knee_acceleration(found, rate)).max(initial=0.0)),
     )
 
 
