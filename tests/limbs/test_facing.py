@@ -42,7 +42,7 @@ RIGHT = {(f"{name}.{side}", word) for name in ("thigh", "upper_arm") for side, w
 @pytest.mark.parametrize("what", FORWARDS)
 def test_what_points_forwards_tells_left_from_right(what, angle, size):
     turn = size * np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
-    assert sides(moved(figure(**FORWARDS[what]), turn)) == RIGHT
+    assert sides(moved(figure(**FORWARDS[what]), turn, offset=(7.0 * size, -5.0 * size, size))) == RIGHT
 
 
 def test_where_nothing_points_forwards_a_figure_faces_as_figures_usually_do():
