@@ -167,8 +167,13 @@ def test_the_hind_leg_opens_all_its_joints(shot):
         [places("Dog", "thigh"), places("Dog", "shin"), places("Dog", "metatarsus"), places("Dog", "metatarsus", "tail")]
     )
     links = np.diff(joints, axis=0)
-    bends = [np.cross(first, second)[:, 0] for first, second in itertools.pairwise(links)]
-    assert all(len(set(np.sign(bend))) == 1 and np.ptp(bend) > 0.01 for bend in bends)
+    upper, lower = (
+        np.arctan2(np.cross(first, second)[:, 0], np.sum(first * second, axis=-1)) for first, second in itertools.pairwise(links)
+    )
+    for bends in (upper, lower):
+        assert len(set(np.sign(bends))) == 1
+        assert np.ptp(bends) > np.radians(5.0)
+    assert np.corrcoef(np.abs(upper), np.abs(lower))[0, 1] > 0.999
 
 
 def test_every_script_on_the_page_is_tried_here():
