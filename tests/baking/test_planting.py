@@ -236,6 +236,21 @@ def test_without_contacts_nothing_changes(empty_file):
     assert all(np.array_equal(values, key_values(armature)[path]) for path, values in before.items())
 
 
+def test_a_leg_that_an_earlier_bake_has_stretched_stays_so_and_stands(empty_file):
+    """As after Switch to FK, which turns the stretch of a rig's IK into keys."""
+    armature, states = build_walker(Walk(slide=0.02))
+    key_contacts(armature, states)
+    for side in SIDES:
+        armature.data.bones[f"foot.{side}"].inherit_scale = "NONE"
+        bone = armature.pose.bones[f"thigh.{side}"]
+        for frame, scale in ((1, 1.0), (30, 0.97), (60, 1.0)):
+            bone.scale = (scale, scale, scale)
+            bone.keyframe_insert("scale", frame=frame, keytype="GENERATED")
+    report = plant()
+    assert max(contact["slide_after"] for chain in report["chains"] for contact in chain["contacts"]) < SLIDE
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
+
+
 def test_without_the_root_what_is_out_of_reach_is_named(empty_file):
     armature, states = build_walker(Walk(slide=0.03, raised=0.04))
     key_contacts(armature, states)

@@ -156,6 +156,9 @@ def _leg_plan(
         own = replace(own, end_rotation="KEEP")
     plan = plan_chain(scene, own, None)
     refuse_unwritable_chain(scene, plan)
-    plan = replace(plan, frames=samples, report_rows=np.arange(0, len(samples), SAMPLES_PER_FRAME), animated_settings={})
+    # Planting leaves scales alone, so a stretch that is keyed stays; a bake onto targets takes it away.
+    stretched = plan.stretched_before if follows else {}
+    rows = np.arange(0, len(samples), SAMPLES_PER_FRAME)
+    plan = replace(plan, frames=samples, report_rows=rows, animated_settings={}, stretched_before=stretched)
     points = read_foot_points(armature, names, plan.rest, chain.toe)
     return LegPlan(chain.name, plan, points, foot is not None)
