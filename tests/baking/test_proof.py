@@ -262,3 +262,9 @@ def test_the_whole_of_several_chains_is_the_worst_of_them(leg):
     assert far["target_off_plane"] == pytest.approx(0.4, abs=1e-3)
     for name in ("max_distance_to_target", "target_off_plane", "between_frames"):
         assert report[name] == max(near[name], far[name])
+
+
+def test_one_frame_is_not_counted(leg):
+    swing(leg[1])
+    said = bake(Limb("Rig"), target="Target", plane="YZ", frame_range="CUSTOM", frame_start=5, frame_end=5)["sentence"]
+    assert re.match(r"lower on target \(< [\d.]+ mm\); ", said)

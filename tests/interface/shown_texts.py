@@ -22,7 +22,7 @@ SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "head
 SAID_BY = {"pgettext_rpt", "pgettext_iface", "translate"}
 """Calls that show their first argument."""
 
-LISTED_IN = {"SHORT_LABELS", "HELP", "FIGURES", "STATEMENTS"}
+LISTED_IN = {"SHORT_LABELS", "HELP", "FIGURES", "STATEMENTS", "AT_ONE_FRAME"}
 """Constants that hold shown texts."""
 
 

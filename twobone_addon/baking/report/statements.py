@@ -37,6 +37,13 @@ STATEMENTS = {
 }
 """What can be said, by kind."""
 
+AT_ONE_FRAME = {
+    "ALL_ON_TARGET": "{part} on target (< {distance})",
+    "ALL_WITHIN": "{part} within {distance} of the target",
+    "NONE_ON_TARGET": "{part} not on target",
+}
+"""The same where only one frame is baked."""
+
 GOOD = {"ALL_ON_TARGET", "ALL_WITHIN", "SOME_ON_TARGET", "NONE_ON_TARGET", "IN_REACH"}
 """Kinds that only count; all others give the reasons, and are what a person should look at."""
 
@@ -59,7 +66,8 @@ class Statement:
 
     def text(self, translate: Translate = in_english) -> str:
         """The text, complete."""
-        return translate(STATEMENTS[self.kind]).format(**self.values)
+        texts = {**STATEMENTS, **AT_ONE_FRAME} if self.values.get("frames") == 1 else STATEMENTS
+        return translate(texts[self.kind]).format(**self.values)
 
 
 def joined(statements: list[Statement], translate: Translate = in_english) -> str:
