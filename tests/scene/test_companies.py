@@ -27,13 +27,13 @@ def crowd(count):
 
 def test_a_few_objects_go_together(scene):
     wanted = crowd(3)
-    assert companies(wanted) == [wanted]
-    assert companies([]) == []
+    assert companies(wanted, dict(bpy.data.objects.items())) == [wanted]
+    assert companies([], {}) == []
 
 
 def test_many_go_in_companies_none_of_which_is_torn_apart(scene):
     wanted = crowd(40)
-    found = companies(wanted)
+    found = companies(wanted, dict(bpy.data.objects.items()))
     assert sorted(map(repr, (quantity for company in found for quantity in company))) == sorted(map(repr, wanted))
     names = [{quantity.object.removeprefix("Rig").removeprefix("Thing") for quantity in company} for company in found]
     assert sum(map(len, names)) == 40
@@ -45,7 +45,11 @@ def test_those_that_hang_from_the_same_object_stay_together(scene):
     leader = add_empty("Leader")
     for number in (0, 17, 39):
         bpy.data.objects[f"Thing{number}"].parent = leader
-    together = [company for company in companies(wanted) if any(quantity.object == "Rig17" for quantity in company)]
+    together = [
+        company
+        for company in companies(wanted, dict(bpy.data.objects.items()))
+        if any(quantity.object == "Rig17" for quantity in company)
+    ]
     assert {"Rig0", "Rig17", "Rig39"} <= {quantity.object for quantity in together[0]}
 
 

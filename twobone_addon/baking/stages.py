@@ -13,7 +13,7 @@ import numpy as np
 
 from ..array_types import Array
 from ..scene.blender_types import Object, Scene
-from ..scene.lookup import objects_known
+from ..scene.lookup import objects_by_name, objects_known
 from ..scene.sight.skin import Skins
 from ..scene.walk.companies import companies
 from ..scene.walk.evaluate import Quantity, Samples, Trust, prepared_place
@@ -136,7 +136,7 @@ def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], 
 
 def _in_company(chains: list[SolvedChain], together: dict[str, list[int]]) -> list[list[str]]:
     """Those that are looked at together, in the companies that Blender evaluates fast."""
-    apart = companies(_proof_quantities(chains)) if len(together) > 1 else []
+    apart = companies(_proof_quantities(chains), objects_by_name()) if len(together) > 1 else []
     found = [[name for name in dict.fromkeys(quantity.object for quantity in each) if name in together] for each in apart]
     return found or [list(together)]
 
@@ -144,10 +144,11 @@ def _in_company(chains: list[SolvedChain], together: dict[str, list[int]]) -> li
 def _look_at(chains: list[SolvedChain], lengths: list[float], look: Look) -> Steps[list[Sight | None]]:
     """What people see of each chain; `None` where nothing deforms. Evaluated only where that is in doubt."""
     skins = Skins()
-    shown = [look_for(chain, skins) for chain in chains]
-    sights = [unmeasured(chain, each, skins) if each else None for chain, each in zip(chains, shown, strict=True)]
-    each = enumerate(zip(chains, shown, strict=True))
-    doubtful = {number: seen for number, (chain, seen) in each if seen and needs_a_look(chain, seen)}
+    with objects_known():
+        shown = [look_for(chain, skins) for chain in chains]
+        sights = [unmeasured(chain, each, skins) if each else None for chain, each in zip(chains, shown, strict=True)]
+        each = enumerate(zip(chains, shown, strict=True))
+        doubtful = {number: seen for number, (chain, seen) in each if seen and needs_a_look(chain, seen)}
     if not doubtful:
         return sights
     frames = all_frames(look_frames(chains[number]) for number in doubtful)

@@ -6,9 +6,9 @@ nothing, no object and nothing that objects hang from, are evaluated in several 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ..lookup import objects_by_name
+from ..blender_types import Object
 from ..moves.dependencies import DependencyFinder
 from .quantities import Quantity
 
@@ -16,15 +16,15 @@ FEW_OBJECTS = 32
 """Objects in a scene up to which each takes about as long as it does alone."""
 
 
-def companies(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
+def companies(quantities: Sequence[Quantity], objects: Mapping[str, Object]) -> list[list[Quantity]]:
     """The quantities in companies, each with all that is needed of any object; one where there are few objects.
 
-    Objects that hang from one another, or from the same object, stay together.
+    Objects that hang from one another, or from the same object, stay together; `objects` are all of the file, by name.
     """
     if len({quantity.object for quantity in quantities}) <= FEW_OBJECTS:
         return [list(quantities)] if quantities else []
     by_circle: dict[int, list[Quantity]] = {}
-    circle_of = _circles(quantities)
+    circle_of = _circles(quantities, objects)
     for quantity in quantities:
         by_circle.setdefault(circle_of[quantity.object], []).append(quantity)
     found: list[list[Quantity]] = []
@@ -39,9 +39,9 @@ def companies(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
     return found
 
 
-def _circles(quantities: Iterable[Quantity]) -> dict[str, int]:
+def _circles(quantities: Iterable[Quantity], objects: Mapping[str, Object]) -> dict[str, int]:
     """For each object, a number that it shares with all that it shares something with."""
-    finder = DependencyFinder(objects_by_name())
+    finder = DependencyFinder(objects)
     members: dict[int, set[str]] = {}
     circle_of: dict[str, int] = {}
     for number, (name, bone) in enumerate(dict.fromkeys((quantity.object, quantity.bone) for quantity in quantities)):

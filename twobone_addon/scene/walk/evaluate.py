@@ -64,8 +64,7 @@ def evaluate(
             return (yield from _walk(scene, quantities, frames, in_scene=True, things=objects_by_name()))
     prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames, trust)
     with prepared as ours:
-        things = {**ours.things, **_fitting(ours.doubles, quantities)}
-        return (yield from _walk_apart(ours.stage, quantities, frames, things))
+        return (yield from _walk_apart(ours, quantities, frames, ours.doubles))
 
 
 @contextmanager
@@ -90,7 +89,7 @@ def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array
     """Names of the armatures that are posed otherwise than their doubles in a place."""
 
     def walk(compared: list[Quantity], at: Array, ways: Mapping[str, Double]) -> dict[Quantity, Array]:
-        return at_once(_walk_apart(place.stage, compared, at, {**place.things, **_fitting(ways, compared)}))
+        return at_once(_walk_apart(place, compared, at, ways))
 
     if not place.doubles:
         return set()
@@ -113,13 +112,14 @@ def _fitting(doubles: Mapping[str, Double], quantities: list[Quantity]) -> dict[
 
 
 def _walk_apart(
-    stage: Scene, quantities: list[Quantity], frames: Array, things: Mapping[str, Object]
+    place: Place, quantities: list[Quantity], frames: Array, doubles: Mapping[str, Double]
 ) -> Steps[dict[Quantity, Array]]:
-    """Walk in a scene of our own, with each company alone."""
+    """Walk in a place of our own, with each company alone, and with doubles where they have what is asked for."""
     values: dict[Quantity, Array] = {}
-    apart = companies(quantities)
+    things = {**place.things, **_fitting(doubles, quantities)}
+    apart = companies(quantities, place.things)
     for number, company in enumerate(apart):
-        walk = _walk(stage, company, frames, in_scene=False, things=things)
+        walk = _walk(place.stage, company, frames, in_scene=False, things=things)
         values |= yield from part_of(walk, number, len(apart))
     return values
 
