@@ -59,9 +59,20 @@ def ensure_curve_bag(datablock: Object) -> CurveBag:
     data: AnimData = datablock.animation_data or datablock.animation_data_create()
     if data.action is None:
         data.action = bpy.data.actions.new(f"{datablock.name}Action")
+        _add_slot_quickly(data.action, datablock)
     if hasattr(data.action, "layers") and data.action_slot is None:
         data.action_slot = data.action.slots.new(id_type=datablock.id_type, name=datablock.name)
     return _slot_bag(data.action, getattr(data, "action_slot", None))
+
+
+def _add_slot_quickly(action: Action, datablock: Object) -> None:
+    """Give a new action, which is assigned to its datablock, a slot for it, where Blender has a quick way (4.5).
+
+    `slots.new` takes as long as the file is big: 2.5 ms beside five thousand characters. What a curve brings along does not.
+    """
+    if hasattr(action, "fcurve_ensure_for_datablock"):
+        fcurve = action.fcurve_ensure_for_datablock(datablock, "location", index=0)
+        _slot_bag(action, datablock.animation_data.action_slot).fcurves.remove(fcurve)
 
 
 def ensure_action_bag(action: Action, datablock: Object) -> CurveBag:

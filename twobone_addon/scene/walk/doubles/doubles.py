@@ -72,10 +72,15 @@ def doubles_of(quantities: Sequence[Quantity], frames: int) -> Iterator[dict[str
 
 
 def _make(made: dict[str, Double], quantities: Sequence[Quantity], frames: int) -> None:
-    finder = DependencyFinder(objects_by_name())
-    for name in dict.fromkeys(quantity.object for quantity in quantities if quantity.bone):
-        armature = bpy.data.objects[name]
-        own = [quantity for quantity in quantities if quantity.object == name]
+    things = objects_by_name()
+    finder = DependencyFinder(things)
+    by_object: dict[str, list[Quantity]] = {}
+    for quantity in quantities:
+        by_object.setdefault(quantity.object, []).append(quantity)
+    for name, own in by_object.items():
+        armature = things[name]
+        if not any(quantity.bone for quantity in own):
+            continue
         if not _may_pay(armature, frames) or not is_bare(armature):
             continue
         if any(quantity.kind in {"CHANNELS", "VALUE"} for quantity in own):
