@@ -52,6 +52,17 @@ def test_what_stands_does_not_slide_at_frames_nor_between_them(walker):
         assert max(contact["slide_between"] for contact in chain["contacts"]) < SLIDE_BETWEEN
 
 
+@pytest.mark.parametrize("last_standing, planted", [(12, "1 contact planted"), (None, "contacts of one foot planted")])
+def test_one_foot_and_one_contact_are_said_as_one(empty_file, last_standing, planted):
+    armature, states = build_walker(FAULTS["slides"])
+    armature.twobone.chains.remove(armature.twobone.chains.find("leg.R"))
+    states = {"L": states["L"].copy()}
+    if last_standing:
+        states["L"][:] = np.where(np.arange(len(states["L"])) < last_standing, 3, 0)
+    key_contacts(armature, states)
+    assert planted in plant()["sentence"]
+
+
 def test_the_report_says_what_is_seen_before_and_after(empty_file):
     armature, states = build_walker(Walk(slide=0.15))
     key_contacts(armature, states)

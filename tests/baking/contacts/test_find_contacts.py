@@ -78,6 +78,14 @@ def test_high_above_the_ground_no_foot_stands():
     assert "No contacts" in report["sentence"]
 
 
+def test_the_contacts_of_one_foot_are_said_as_those_of_one():
+    walker, _ = make_walker(rate=30)
+    walker.twobone.chains.remove(1)
+    assert "contacts on one chain" in find()["sentence"]
+    bpy.context.scene.frame_end = 8
+    assert "1 contact on one chain" in find(keep=False)["sentence"]
+
+
 def test_feet_that_have_sunk_into_the_ground_stand_as_on_it():
     make_walker(rate=30)
     right = find(keep=False)["chains"]

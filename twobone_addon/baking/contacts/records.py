@@ -69,7 +69,7 @@ class ContactReport:
         if not standing:
             return "; ".join([translate("No contacts found: no foot stands on the ground"), *unseen])
         count = sum(len(steps(chain.contacts)) for chain in standing)
-        parts = [translate("{count} contacts on {chains} chains").format(count=count, chains=len(standing))]
+        parts = [_found(count, len(standing), translate)]
         parts += unseen
         speed = sum(part * part for part in self.ground_velocity) ** 0.5
         if speed:
@@ -101,3 +101,11 @@ def steps(contacts: Sequence[Contact]) -> list[tuple[float, float]]:
         else:
             found.append((contact.first, contact.last))
     return found
+
+
+def _found(count: int, chains: int, translate: Translate) -> str:
+    if count == 1:
+        return translate("1 contact on one chain")
+    if chains == 1:
+        return translate("{count} contacts on one chain").format(count=count)
+    return translate("{count} contacts on {chains} chains").format(count=count, chains=chains)

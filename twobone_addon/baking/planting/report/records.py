@@ -136,7 +136,7 @@ class PlantReport:
         seen = self._unseen(translate)
         if not contacts:
             return "; ".join([translate("No foot is on the ground, nothing was changed"), *seen])
-        parts = [translate("{contacts} contacts of {chains} feet planted").format(contacts=contacts, chains=len(self.chains))]
+        parts = [_planted(contacts, len(self.chains), translate)]
         now = [chain.slide_now for chain in self.chains if chain.slide_now is not None]
         if now:
             before, after = (self.lengths.said(slide) for slide in (max(chain.slide_before for chain in self.chains), max(now)))
@@ -156,6 +156,14 @@ class PlantReport:
         """Which leg is not seen to do what its keys say; the first one is enough."""
         names = [chain.chain for chain in self.chains if not chain.is_seen]
         return [not_seen(name, translate) for name in names[:1]]
+
+
+def _planted(contacts: int, chains: int, translate: Translate) -> str:
+    if contacts == 1:
+        return translate("1 contact planted")
+    if chains == 1:
+        return translate("{contacts} contacts of one foot planted").format(contacts=contacts)
+    return translate("{contacts} contacts of {chains} feet planted").format(contacts=contacts, chains=chains)
 
 
 @dataclass(frozen=True, slots=True)
