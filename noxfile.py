@@ -71,8 +71,8 @@ BLENDER_TESTS = [
 # Of these, what renders, starts one Blender after the other or throws dice at our own checks runs on the oldest and the
 # newest Blender only.
 ENDS_ONLY = [
-    *("examples", "faults", "package", "command_line/test_batch.py", "command_line/test_batch_edges.py"),
-    *("command_line/test_batches_of_anything.py", "command_line/test_killing.py", "real/test_limbs.py"),
+    *("examples", "faults", "package", "command_line/batch/test_batch.py", "command_line/batch/test_batch_edges.py"),
+    *("command_line/batch/test_batches_of_anything.py", "command_line/stopped/test_killing.py", "real/test_limbs.py"),
 ]
 PROGRAM_TESTS = ["real_program", "gui"]
 # As many processes as there are cores; the tests of a file share what they have built.

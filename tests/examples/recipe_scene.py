@@ -5,8 +5,8 @@ import math
 
 import bpy
 
+from tests.baking.rigs.walker import Walk, build_walker
 from tests.baking.scenes import set_range
-from tests.baking.walker import Walk, build_walker
 from tests.real.generated_rigs import generated_rig
 
 LAST = 96

@@ -5,10 +5,10 @@ import math
 
 import bpy
 
-from tests.baking.checking import RIG
-from tests.baking.file_dump import differences, dump_file
+from tests.baking.checks.checking import RIG
+from tests.baking.checks.file_dump import differences, dump_file
+from tests.baking.checks.targets import curves_of
 from tests.baking.scenes import FRAMES, LEG, add_empty, build_armature, key_places, set_range
-from tests.baking.targets import curves_of
 from tests.command_line.shots import store_chain
 
 

@@ -5,8 +5,8 @@ import json
 import bpy
 import pytest
 
-from tests.baking.checking import RIG
-from tests.baking.measuring import evaluate
+from tests.baking.checks.checking import RIG
+from tests.baking.checks.measuring import evaluate
 from tests.baking.scenes import add_empty, build_armature, key_channel
 from tests.faults.attacking import bake_all, make_leg, report_or_refusal, store_leg
 

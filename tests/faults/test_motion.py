@@ -5,9 +5,9 @@ import math
 import bpy
 import pytest
 
-from tests.baking.checking import RIG
+from tests.baking.checks.checking import RIG
+from tests.baking.checks.targets import curves_of
 from tests.baking.scenes import add_empty, key_channel
-from tests.baking.targets import curves_of
 from tests.faults.attacking import make_leg, report_or_refusal
 
 NO_NUMBERS = (math.nan, math.inf, -math.inf)

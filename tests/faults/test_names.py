@@ -5,9 +5,9 @@ import json
 import bpy
 import pytest
 
-from tests.baking.checking import check
+from tests.baking.checks.checking import check
+from tests.baking.checks.targets import curves_of
 from tests.baking.scenes import Limb
-from tests.baking.targets import curves_of
 from tests.faults.attacking import bake_all, make_leg, store_leg
 
 NAMES = (

@@ -7,7 +7,7 @@ import random
 import bpy
 import pytest
 
-from tests.baking.file_dump import differences, dump_file
+from tests.baking.checks.file_dump import differences, dump_file
 from tests.faults.attacking import assert_one_sentence, make_leg, store_leg
 
 CALLS = int(os.environ.get("TWOBONE_OPERATOR_CALLS", "250"))

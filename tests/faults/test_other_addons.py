@@ -3,8 +3,8 @@
 import bpy
 import pytest
 
-from tests.baking.checking import RIG
-from tests.baking.measuring import evaluate
+from tests.baking.checks.checking import RIG
+from tests.baking.checks.measuring import evaluate
 from tests.baking.scenes import add_empty
 from tests.faults.attacking import bake_all, make_leg, store_leg
 from twobone_addon.scene.walk.probes import PROBE_NAME

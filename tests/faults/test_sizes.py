@@ -7,7 +7,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checking import RIG, check
+from tests.baking.checks.checking import RIG, check
+from tests.baking.checks.targets import circling_target
 from tests.baking.scenes import (
     LEG,
     STRAIGHT_LEG,
@@ -20,7 +21,6 @@ from tests.baking.scenes import (
     key_places,
     set_range,
 )
-from tests.baking.targets import circling_target
 from tests.faults.attacking import make_leg, report_or_refusal
 
 SIZES = (0.001, 0.1, 100.0, 10_000.0)

@@ -12,7 +12,7 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.baking.switched_leg import switched_leg
+from tests.baking.rigs.switched_leg import switched_leg
 from tests.gui.driver import install_zip, play
 
 LAST = 24

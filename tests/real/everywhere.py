@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from tests.baking.checking import BENDS
-from tests.baking.measuring import LETTER_AXES, PROMISE, evaluate
+from tests.baking.checks.checking import BENDS
+from tests.baking.checks.measuring import LETTER_AXES, PROMISE, evaluate
+from tests.baking.checks.targets import circling_target
 from tests.baking.scenes import add_empty, bake
-from tests.baking.targets import circling_target
 from tests.real.rigs import plane_that_shows
 from twobone_addon.scene.versions import assign_slot
 

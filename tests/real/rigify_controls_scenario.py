@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 import bpy
 import numpy as np
 
-from tests.baking.control_rig import limb_over_time, widest
+from tests.baking.rigs.control_rig import limb_over_time, widest
 from tests.baking.scenes import key_channel, set_range
 from tests.real.generated_rigs import generated_rig, run_and_leave, turn_forwards
 from twobone_addon import registration

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from tests.baking.measuring import LETTER_AXES
+from tests.baking.checks.measuring import LETTER_AXES
 from tests.baking.scenes import Limb
 
 

@@ -2,7 +2,7 @@
 
 import bpy
 
-from tests.baking.targets import circling_target
+from tests.baking.checks.targets import circling_target
 from tests.real.rigs import LIMBS, open_rig, plane_that_shows
 
 ONE_OF_EACH_FILE = {real.file: real for real in LIMBS}

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.measuring import evaluate
+from tests.baking.checks.measuring import evaluate
 from tests.baking.scenes import Limb
 from tests.real.rigs import LIMBS, WALKING_LIMBS, open_rig
 from tests.real.shots import make_real_shot

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.baking.checking import BENDS, check
-from tests.baking.measuring import evaluate
+from tests.baking.checks.checking import BENDS, check
+from tests.baking.checks.measuring import evaluate
+from tests.baking.checks.targets import circling_target, in_world
 from tests.baking.scenes import add_empty, bake, key_places
-from tests.baking.targets import circling_target, in_world
 from tests.real.rigs import FOX, LIMBS, RUN, WALKING_LIMBS, open_rig, plane_that_shows
 
 MOCAP_COMES_BACK = 1e-5

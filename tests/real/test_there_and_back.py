@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.measuring import evaluate
+from tests.baking.checks.measuring import evaluate
 from tests.real.rigs import KAYKIT, WALK, RealLimb, open_rig
 
 BACK = 1e-5

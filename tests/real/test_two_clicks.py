@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.measuring import evaluate
+from tests.baking.checks.measuring import evaluate
 from tests.baking.scenes import Limb
 from tests.interface.acting import joints_world, select_bones
 from tests.real.rigs import LIMBS, WALKING_LIMBS, open_rig

@@ -5,7 +5,7 @@ import json
 import bpy
 import pytest
 
-from tests.baking.orientations import UNSEEN, degrees_between, posed, target_on
+from tests.baking.checks.orientations import UNSEEN, degrees_between, posed, target_on
 from tests.baking.scenes import bake
 from tests.interface.acting import select_bones
 from tests.real.rigs import LIMBS, WALKING_LIMBS, open_rig

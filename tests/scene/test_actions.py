@@ -3,8 +3,8 @@
 import bpy
 import pytest
 
+from tests.baking.checks.targets import curves_of
 from tests.baking.scenes import add_empty, build_armature
-from tests.baking.targets import curves_of
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import math
 import bpy
 import pytest
 
-from tests.baking.busy_file import RANGE, make_busy_file
-from tests.baking.checking import RIG
-from tests.baking.file_dump import differences, dump_file
+from tests.baking.checks.checking import RIG
+from tests.baking.checks.file_dump import differences, dump_file
+from tests.baking.checks.targets import circling_target, curves_of
+from tests.baking.rigs.busy_file import RANGE, make_busy_file
 from tests.baking.scenes import add_empty, bake, build_armature, key_channel, key_places, pose_mode, set_range
-from tests.baking.targets import circling_target, curves_of
 
 SETTINGS = {"plane": "YZ", "bend": "POSITIVE"}
 

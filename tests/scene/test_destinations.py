@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checking import RIG
-from tests.baking.file_dump import differences, dump_file
-from tests.baking.legs_on_ik import SIDES, add_ik, legs_with_targets, store_chain
+from tests.baking.checks.checking import RIG
+from tests.baking.checks.file_dump import differences, dump_file
+from tests.baking.checks.targets import circling_target, curves_of
+from tests.baking.rigs.legs_on_ik import SIDES, add_ik, legs_with_targets, store_chain
 from tests.baking.scenes import bake, build_armature, key_channel, refusal, set_range
-from tests.baking.targets import circling_target, curves_of
 
 SETTINGS = {"plane": "YZ", "bend": "POSITIVE"}
 RANGES = ((5, 14), (4.25, 13.75), (-6.5, 3), (0.1, 0.9))

@@ -3,8 +3,8 @@
 import bpy
 import pytest
 
-from tests.baking.busy_file import NOW, edit_without_keys, make_busy_file
-from tests.baking.file_dump import differences, dump_file
+from tests.baking.checks.file_dump import differences, dump_file
+from tests.baking.rigs.busy_file import NOW, edit_without_keys, make_busy_file
 from twobone_addon.scene.walk.restoring import frame_and_edits_kept
 
 

@@ -1,0 +1,112 @@
+"""A limb switched to IK and back to FK over a range: nothing is seen to move, in the range or outside."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.baking.checks.file_dump import differences, dump_file
+from tests.baking.rigs.control_rig import LAST, LENGTH, control_rig, limb_over_time, widest
+
+BACK = 1e-4 * LENGTH
+TURNED = 0.05
+FIRST_IN, LAST_IN = 6, 14
+AROUND = range(-3, LAST + 6)
+INSIDE = np.array([FIRST_IN <= frame <= LAST_IN for frame in AROUND])
+
+
+def switch(to, **settings):
+    names = {"armature": "Rig", "upper": "upper", "lower": "lower", "tip": "foot"}
+    within = {"frame_range": "CUSTOM", "frame_start": FIRST_IN, "frame_end": LAST_IN}
+    assert bpy.ops.twobone.switch(**names, **within, to=to, **settings) == {"FINISHED"}
+    return json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
+
+
+def drive_by_property(rig):
+    """Both constraints follow a property of a bone: 1 is IK."""
+    rig.pose.bones["root"]["ik"] = 0.0
+    for bone in ("lower", "foot"):
+        constraint = rig.pose.bones[bone].constraints[0]
+        constraint.mute = False
+        driver = constraint.driver_add("influence").driver
+        driver.type = "SUM"
+        target = driver.variables.new().targets[0]
+        target.id, target.data_path = rig, 'pose.bones["root"]["ik"]'
+    bpy.context.view_layer.update()
+
+
+def switch_by_influence(rig):
+    for bone in ("lower", "foot"):
+        constraint = rig.pose.bones[bone].constraints[0]
+        constraint.mute, constraint.influence = False, 0.0
+
+
+def stay_muted(rig):
+    """The constraints are muted as the rig is made."""
+
+
+def assert_unmoved(rig, before):
+    after = limb_over_time(rig, frames=AROUND)
+    moved = np.linalg.norm(after[0] - before[0], axis=-1).max(axis=1)
+    assert moved[INSIDE].max() < BACK
+    np.testing.assert_array_equal(after[0][~INSIDE], before[0][~INSIDE])
+    assert widest(before[1], after[1]) < TURNED
+
+
+@pytest.mark.parametrize("prepare", [drive_by_property, switch_by_influence, stay_muted], ids=lambda prepare: prepare.__name__)
+def test_to_ik_and_back_nothing_is_seen_to_move(empty_file, prepare):
+    rig = control_rig()
+    prepare(rig)
+    before = limb_over_time(rig, frames=AROUND)
+    to_ik = switch("IK")
+    assert to_ik["baked"]
+    assert to_ik["properties"]
+    assert to_ik["max_moved"] < BACK
+    assert_unmoved(rig, before)
+    to_fk = switch("FK")
+    assert to_fk["baked"]
+    assert_unmoved(rig, before)
+
+
+def test_the_switch_is_keyed_at_the_ends_and_its_old_value_is_held_outside(empty_file):
+    rig = control_rig()
+    drive_by_property(rig)
+    assert switch("IK")["properties"] == ['pose.bones["root"]["ik"]']
+    for frame, value in ((FIRST_IN - 1, 0.0), (FIRST_IN, 1.0), (LAST_IN, 1.0), (LAST_IN + 1, 0.0)):
+        bpy.context.scene.frame_set(frame)
+        assert rig.pose.bones["root"]["ik"] == value, frame
+
+
+def test_after_the_controls_were_edited_the_fk_bones_get_what_is_seen(empty_file):
+    rig = control_rig()
+    drive_by_property(rig)
+    switch("IK")
+    control = rig.pose.bones["Foot.L"]
+    for frame in range(FIRST_IN, LAST_IN + 1):
+        bpy.context.scene.frame_set(frame)
+        control.location.z += 0.1
+        control.keyframe_insert("location", frame=frame)
+    edited = limb_over_time(rig, frames=AROUND)
+    switch("FK")
+    assert_unmoved(rig, edited)
+
+
+def test_keeping_the_fk_keys_only_switches(empty_file):
+    rig = control_rig()
+    drive_by_property(rig)
+    before = limb_over_time(rig, frames=AROUND)
+    switch("IK")
+    told = switch("FK", motion="KEEP")
+    assert not told["baked"]
+    np.testing.assert_array_equal(limb_over_time(rig, frames=AROUND)[0], before[0])
+
+
+def test_a_limb_on_ik_already_and_one_without_ik_are_said_and_nothing_changes(empty_file):
+    control_rig(on_ik=True)
+    names = {"armature": "Rig", "upper": "upper", "lower": "lower", "tip": "foot"}
+    before = dump_file()
+    assert bpy.ops.twobone.switch(**names, to="IK") == {"CANCELLED"}
+    with pytest.raises(RuntimeError, match="has no IK constraint over its two bones"):
+        bpy.ops.twobone.switch(armature="Rig", upper="lower", lower="foot", to="IK")
+    assert differences(before, dump_file()) == []

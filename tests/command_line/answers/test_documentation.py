@@ -1,0 +1,99 @@
+"""What the pages about the command line say is so, and the example that they name does what it says."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from twobone_addon.command_line.arguments import CODES, parse
+from twobone_addon.command_line.jobs.job import load_job
+from twobone_addon.command_line.outcomes import ExitCode
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = [ROOT / "docs" / "command_line.md", ROOT / "docs" / "farms.md", ROOT / "examples" / "flamenco" / "README.md"]
+# Flags in the pages that are Blender's own, or another program's.
+OTHERS = {
+    "--addons", "--background", "--command", "--factory-startup", "--python", "--help",
+    "--array", "--export", "--job-name", "--cpus-per-task", "--time", "--no-verify", "--verify",
+}  # fmt: skip
+
+
+def known_flags():
+    flags = {"--version"}
+    for command in commands().choices:
+        flags |= set(re.findall(r"--[a-z][a-z-]*", help_of(command)))
+    return flags
+
+
+def commands():
+    from twobone_addon.command_line import arguments
+
+    (found,) = [action for action in arguments.command_parser()._actions if action.dest == "command"]
+    return found
+
+
+def help_of(command):
+    return commands().choices[command].format_help()
+
+
+def test_every_command_is_on_the_page():
+    page = PAGES[0].read_text(encoding="utf-8")
+    assert all(re.search(rf"^\| `{command}( JOB| NAME)?` \|", page, re.MULTILINE) for command in commands().choices)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_flag_on_the_pages_exists(page):
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page.read_text(encoding="utf-8")))
+    assert named <= known_flags() | OTHERS
+
+
+def test_every_flag_beside_the_settings_is_on_the_page():
+    from twobone_addon.settings import OPTIONS
+    from twobone_addon.settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
+
+    settings = {f"--{option.name.replace('_', '-')}" for option in (*OPTIONS, *PLANT_OPTIONS, *ROOT_OPTIONS)}
+    page = PAGES[0].read_text(encoding="utf-8")
+    missing = {flag for flag in known_flags() - settings if flag not in page and not flag.startswith("--no-")}
+    assert not missing
+
+
+def test_the_jobs_on_the_page_are_jobs(tmp_path):
+    jobs = []
+    for text in re.findall(r"```toml\n(.*?)```", PAGES[0].read_text(encoding="utf-8"), re.DOTALL):
+        (tmp_path / "job.toml").write_text(text)
+        jobs.append(load_job(tmp_path / "job.toml"))
+    assert [chain.label for chain in jobs[0].chains] == ["left leg", "right leg"]
+    assert jobs[1].tables[0].shared == {"frame_start": 1001, "frame_end": 1090, "armature": "Rig.002"}
+
+
+def test_the_commands_on_the_page_are_understood():
+    page = PAGES[0].read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [
+        line.split("--command twobone ")[1] for line in page.splitlines() if line.startswith("blender ") and "twobone " in line
+    ]
+    assert len(lines) >= 2
+    for line in lines:
+        parse(line.split())
+
+
+def test_the_exit_codes_are_on_the_page_and_in_the_help():
+    page = PAGES[0].read_text(encoding="utf-8")
+    for code in ExitCode:
+        assert f"| {int(code)} |" in page
+        assert f"{int(code)} " in CODES
+
+
+def test_links_between_the_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_hand_over_example_keeps_the_tip_on_the_target(tmp_path):
+    command = [sys.executable, str(ROOT / "examples" / "bake_and_export.py"), "--output", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ), timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"imported again", done.stdout)) == 2

@@ -1,0 +1,77 @@
+"""Jobs for what is about one armature, and batches of them."""
+
+import json
+
+import bpy
+import jsonschema
+import pytest
+
+from tests.command_line.shots import save
+from tests.interface.chains.test_find_limbs import person
+from twobone_addon.command_line.schemas import schema
+
+
+@pytest.fixture
+def shot(tmp_path, registered_addon):
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    person()
+    save(tmp_path / "shot.blend")
+    return tmp_path / "shot.blend"
+
+
+def write_job(folder, **job):
+    jsonschema.validate(job, schema("job"))
+    (folder / "job.json").write_text(json.dumps(job))
+    return folder / "job.json"
+
+
+def test_a_batch_finds_limbs_in_every_shot(twobone, shot, tmp_path):
+    job = write_job(tmp_path, use="limbs", shots=[shot.name], output="limbs/{shot}.blend", armature="Rig", targets=True)
+    ended = twobone("batch", job)
+    assert ended.code == 0, ended.complained
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "limbs" / shot.name))
+    chains = bpy.data.objects["Rig"].twobone.chains
+    assert [chain.name for chain in chains] == ["Left Leg", "Right Leg", "Left Arm", "Right Arm"]
+    assert all(chain.target for chain in chains)
+
+
+@pytest.mark.parametrize(
+    "command, own",
+    [
+        ("contacts", {"ground": "height", "ground_height": 0.02, "ground_velocity": [0.0, -1.0, 0.0], "ground_moves": "given"}),
+        ("plant", {"use_root": False, "max_lower": 0.1, "ground_velocity": [0.0, 0.0, 0.0], "frame_start": 2}),
+        ("fit-root", {"max_raise": 0.2, "reserve": 0.0}),
+    ],
+)
+def test_a_job_has_the_settings_of_its_command_and_flags_win(twobone, shot, tmp_path, command, own):
+    job = write_job(tmp_path, use=command, armature="Nobody", **own)
+    assert '"Nobody" is not in this file' in twobone(command, "--file", shot, "--job", job).complained
+    complained = twobone(command, "--file", shot, "--job", job, "--armature", "Rig").complained
+    assert "Nobody" not in complained
+    assert "Job" not in complained
+
+
+@pytest.mark.parametrize(
+    "job, sentence",
+    [
+        ({"use": "plant", "upper": "thigh.L"}, '"upper" is unknown'),
+        ({"use": "plant", "max_lower": -1.0}, "Maximum Lowering is -1"),
+        ({"use": "plant", "chains": [{}]}, '"chains" does not go with "use" being "plant"'),
+        ({"use": "contacts", "ground_velocity": [1.0]}, "Use three numbers"),
+        ({"use": "limbs", "ground": "AUTO"}, '"ground" is unknown'),
+        ({"targets": True}, '"targets" does not go with "use" being "bake"'),
+        ({"use": "switch", "to": "both"}, "Use one of FK, IK"),
+    ],
+)
+def test_what_does_not_belong_into_a_job_is_one_sentence(twobone, tmp_path, job, sentence):
+    (tmp_path / "job.json").write_text(json.dumps({"shots": ["shot.blend"], "in_place": True, **job}))
+    ended = twobone("batch", tmp_path / "job.json", "--list")
+    assert ended.code == 2
+    assert sentence in ended.complained
+
+
+def test_a_job_for_something_else_is_refused(twobone, shot, tmp_path):
+    job = write_job(tmp_path, use="plant", armature="Rig")
+    ended = twobone("bake", "--file", shot, "--job", job)
+    assert ended.code == 2
+    assert 'The key "use"' in ended.complained or 'the key "use"' in ended.complained

@@ -1,0 +1,50 @@
+"""Helpers for tests that end processes: run the command in one of its own, see what lives and what is left."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def start(*words, temporary=None, **more):
+    """`python -m twobone_addon WORDS...` in a session of its own; its temporary files go to `temporary`."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | more
+    if temporary is not None:
+        temporary.mkdir(exist_ok=True)
+        environment |= {"TMPDIR": str(temporary), "TEMP": str(temporary), "TMP": str(temporary)}
+    command = [sys.executable, "-m", "twobone_addon", *map(str, words)]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+
+
+def wait_until(holds, patience=60.0):
+    """Wait until something is so, or for `patience` seconds; returns whether it is."""
+    end = time.monotonic() + patience
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+    return holds()
+
+
+def alive_with(text):
+    """Numbers of living processes whose command line has this text, such as a test's own folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found += [int(entry.name)] if str(text) in words and is_alive(int(entry.name)) else []
+        except OSError:
+            continue
+    return found
+
+
+def is_alive(pid):
+    """Whether the process runs; one that has ended and waits for its parent does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,0 +1,282 @@
+"""What the sidebar and the menus show, state by state; every property, button and icon in them exists."""
+
+import json
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from tests.baking.rigs.switched_leg import switched_leg
+from tests.baking.scenes import LEG, BoneShape, add_empty, build_armature
+from tests.interface.acting import select_bones
+from tests.interface.recording import Acting, Layout, drawn, sidebar
+from twobone_addon.interface.live import following as live
+from twobone_addon.interface.live.following import reasons
+from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
+from twobone_addon.interface.sidebar import menus, panels, result_panel, setting_panels
+from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
+from twobone_addon.scene.versions import curve_bag
+from twobone_addon.settings import OPTIONS
+
+SUBPANELS = (
+    TWOBONE_PT_chains,
+    setting_panels.TWOBONE_PT_chain,
+    setting_panels.TWOBONE_PT_reach,
+    setting_panels.TWOBONE_PT_keys,
+    setting_panels.TWOBONE_PT_advanced,
+)
+
+
+@pytest.fixture
+def leg(empty_file):
+    rig = build_armature(LEG)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
+    yield rig
+    live.stop_all()
+
+
+def subpanels():
+    return {name for cls in SUBPANELS for name in drawn(cls).properties()}
+
+
+def test_without_an_armature_it_says_what_to_select(empty_file):
+    assert drawn(TWOBONE_PT_chains).texts() == ["Select an armature"]
+    add_empty()
+    bpy.context.view_layer.objects.active = bpy.data.objects["Target"]
+    assert drawn(TWOBONE_PT_chains).texts() == ["Select an armature"]
+
+
+def test_in_edit_mode_it_says_which_mode_to_use(leg):
+    assert drawn(TWOBONE_PT_chains, sidebar(mode="EDIT_ARMATURE")).texts() == ["Use Object or Pose Mode"]
+    assert not setting_panels.TWOBONE_PT_chain.poll(sidebar(mode="EDIT_ARMATURE"))
+
+
+def test_without_a_chain_there_is_a_target_to_add_or_ik_to_convert(empty_file):
+    build_armature(LEG)
+    shown = drawn(TWOBONE_PT_chains)
+    assert "Select a bone of the limb" in shown.texts()
+    assert shown.buttons()[-2:] == ["twobone.add_target", "twobone.convert_ik"]
+    assert not setting_panels.TWOBONE_PT_chain.poll(sidebar())
+    assert drawn(TWOBONE_PT_chains, method="draw_header_preset").calls == []
+
+
+def test_a_bone_is_asked_for_until_one_is_selected(empty_file):
+    rig = build_armature(LEG)
+    asked = "Select a bone of the limb"
+    select_bones(rig)
+    assert asked in drawn(TWOBONE_PT_chains).texts()
+    select_bones(rig, LEG[-1].name)
+    assert asked not in drawn(TWOBONE_PT_chains).texts()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert asked in drawn(TWOBONE_PT_chains).texts()
+
+
+def test_a_chain_has_its_target_and_bake(leg):
+    shown = drawn(TWOBONE_PT_chains)
+    assert "twobone.bake" in shown.buttons()
+    assert "twobone.bake_all" not in shown.buttons()
+    assert "target" in shown.properties()
+    assert "twobone.add_target" not in shown.buttons()
+    leg.twobone.chains[0].target = None
+    assert "twobone.add_target" in drawn(TWOBONE_PT_chains).buttons()
+
+
+def test_several_chains_can_be_moved_and_baked_together(leg):
+    leg.twobone.chains.add().name = "Other"
+    assert {"twobone.bake_all", "twobone.chain_move"} <= set(drawn(TWOBONE_PT_chains).buttons())
+
+
+def test_another_selected_limb_is_offered_as_the_next_one(empty_file):
+    arm = (BoneShape("arm", (2, 0, 2), (2, 0.1, 1)), BoneShape("forearm", (2, 0.1, 1), (2, 0, 0), "arm"))
+    rig = build_armature((*LEG, *arm))
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
+    select_bones(rig, "arm", "forearm")
+    added = [named for name, given, named in drawn(TWOBONE_PT_chains).calls if given == ("twobone.add_target",)]
+    assert [named["text"] for named in added] == ["Add Target for forearm"]
+
+
+def test_why_a_chain_is_not_live_any_more_stands_below(leg):
+    reasons["Rig", "Leg"] = "The target's offset was changed. Switch Live on again."
+    assert " ".join(drawn(TWOBONE_PT_chains).texts()).endswith("Switch Live on again.")
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_row_of_the_list_warns_of_a_missing_target(leg, missing):
+    chain = leg.twobone.chains[0]
+    chain.target = None if missing else chain.target
+    layout = drawn_row(chain)
+    assert layout.properties() == ["name", "enabled"]
+    assert any(named.get("icon") == "ERROR" for _, _, named in layout.calls) == missing
+
+
+def drawn_row(chain):
+    layout = Layout()
+    panels.TWOBONE_UL_chains.draw_item(None, sidebar(), layout, None, chain, 0, None, "", 0)
+    return layout
+
+
+def test_settings_are_shown_where_they_have_a_say_and_all_of_them_somewhere(leg):
+    chain = leg.twobone.chains[0]
+    seen = subpanels()
+    assert not {"pole", "softness", "tolerance", "upper_min"} & seen
+    switched_on = {"softness": 0.1, "softness_near": 0.1, "min_distance": 0.1, "max_distance": 1.0}
+    for changes in (
+        {
+            **switched_on,
+            "plane": "POLE",
+            "reach": "STRETCH",
+            "keys": "REDUCE",
+            "use_limits": True,
+            "joints": "ALL",
+            "frame_range": "CUSTOM",
+        },
+        {"plane": "OBJECT", "keys": "FRAMES"},
+    ):
+        for name, value in changes.items():
+            setattr(chain, name, value)
+        seen |= subpanels()
+    assert leg.twobone.chains[0].use_limits
+    seen.add("use_limits")  # its box is a button
+    of_armatures = {"target_bone", "pole_bone", "target_root_bone"}
+    assert {option.name for option in OPTIONS} - seen == {"armature", "target_scale", *of_armatures}
+    chain.target = chain.pole = leg
+    chain.plane = "POLE"
+    assert of_armatures <= subpanels()
+    assert "target_scale" not in subpanels()
+    chain.target_root_bone = "thigh.L"
+    assert "target_scale" in subpanels()
+    chain.target_root_bone, chain.target_scale = "", 0.5
+    assert "target_scale" in subpanels(), "a bake is refused for what nobody sees"
+
+
+@pytest.mark.parametrize("setting", ["target_bone", "target_root_bone", "pole_bone"])
+def test_bones_of_guides_are_chosen_from_the_guides_own(leg, setting):
+    other = bpy.data.objects.new("Guide", bpy.data.armatures.new("Guide"))
+    bpy.context.scene.collection.objects.link(other)
+    chain = leg.twobone.chains[0]
+    chain.target = chain.pole = other
+    chain.plane = "POLE"
+    searched = [
+        given[2] for cls in SUBPANELS for name, given, _ in drawn(cls).calls if name == "prop_search" and given[1] == setting
+    ]
+    assert searched == [other.data]
+
+
+def test_no_setting_stands_twice_and_no_panel_begins_with_its_own_title(leg):
+    chain = leg.twobone.chains[0]
+    for name, value in {"plane": "POLE", "reach": "STRETCH", "use_limits": True, "frame_range": "CUSTOM"}.items():
+        setattr(chain, name, value)
+    shown = [name for cls in SUBPANELS for name in drawn(cls).properties()]
+    assert sorted(shown) == sorted(set(shown))
+    buttons = [button for cls in SUBPANELS for button in drawn(cls).buttons() if button != "twobone.switch_setting"]
+    assert sorted(buttons) == sorted(set(buttons))
+    for cls in SUBPANELS[1:]:
+        kind, given, named = next(call for call in drawn(cls).calls if call[0] in {"prop", "prop_search", "label"})
+        first = "" if named.get("expand") else given[0].bl_rna.properties[given[1]].name if kind != "label" else named["text"]
+        assert first != cls.bl_label
+
+
+def test_buttons_stand_where_they_help(leg):
+    chain = leg.twobone.chains[0]
+    assert {"twobone.add_pole", "twobone.convert_ik", "twobone.bake_target"} <= set(drawn(TWOBONE_PT_chains).buttons())
+    chain.pole, chain.plane = chain.target, "POLE"
+    assert "twobone.add_pole" not in drawn(TWOBONE_PT_chains).buttons()
+    assert "twobone.read_limits" not in drawn(setting_panels.TWOBONE_PT_reach).buttons()
+    chain.use_limits = True
+    assert "twobone.read_limits" in drawn(setting_panels.TWOBONE_PT_reach).buttons()
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.0])
+@pytest.mark.parametrize("space", ["WORLD", "ARMATURE", "PARENT"])
+def test_how_many_curves_a_bake_writes_or_why_it_cannot(leg, space, scale):
+    leg.scale = (scale,) * 3
+    bpy.context.view_layer.update()
+    chain = leg.twobone.chains[0]
+    chain.plane_space = space
+    (said,) = [text for text in drawn(setting_panels.TWOBONE_PT_keys).texts() if "curves to bake" in text]
+    if scale:
+        bpy.context.scene.frame_end = 3
+        bpy.ops.twobone.bake()
+        assert int(said.split()[0]) == len(curve_bag(leg).fcurves)
+    chain.step = 0.0
+    assert "Step is 0." in " ".join(drawn(setting_panels.TWOBONE_PT_keys).texts())
+
+
+def test_the_display_panel_has_a_switch_for_each_part(leg):
+    assert drawn(setting_panels.TWOBONE_PT_display, method="draw_header").properties() == ["show_overlay"]
+    assert len(drawn(setting_panels.TWOBONE_PT_display).properties()) == 7
+
+
+def test_after_a_bake_what_is_on_target_what_is_not_and_the_figures_are_listed(leg):
+    chain = leg.twobone.chains[0]
+    assert not result_panel.TWOBONE_PT_result.poll(sidebar())
+    bpy.context.scene.frame_end = 4
+    chain.target.location = (0, 0.5, 0.2)
+    bpy.ops.twobone.bake()
+    assert result_panel.TWOBONE_PT_result.poll(sidebar())
+    report = json.loads(chain.report)
+    far = {"kind": "OUT_OF_REACH", "values": {"count": 3, "distance": "12 cm", "frame": "2"}}
+    far["ranges"] = [[1, 1], [2, 3.5], *([n, n] for n in range(9))]
+    report |= {"notes": ["Something to know."], "out_of_reach": far["ranges"], "statements": [far]}
+    chain.report = json.dumps(report)
+    shown = drawn(result_panel.TWOBONE_PT_result)
+    assert {"Something to know.", "Keys", "Frames", "+ 3"} <= set(shown.texts())
+    assert "3 out of reach, up to 12 cm at frame 2" in " ".join(shown.texts())
+    frames = [named["text"] for name, given, named in shown.calls if given == ("twobone.jump_to_frame",)]
+    assert frames[:2] == ["1", "2 \u2013 3.5"]
+
+
+def test_before_a_bake_a_visible_limb_that_does_not_follow_is_named_with_the_switch(empty_file):
+    rig = switched_leg()
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "thigh_fk", "shin_fk", bpy.data.objects["IK goal"]
+    shown = drawn(TWOBONE_PT_chains)
+    assert "The visible limb (shin_def) does not follow shin_fk" in " ".join(shown.texts())
+    assert "twobone.switch" in shown.buttons()
+    assert bpy.ops.twobone.switch(chain="Leg", to="FK") == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert "twobone.switch" not in drawn(TWOBONE_PT_chains).buttons()
+
+
+def test_the_chains_menu_offers_what_there_is(empty_file):
+    assert len(drawn(panels.TWOBONE_MT_chains).buttons()) >= 2
+
+
+BY_BUTTON_ONLY = {"twobone.contact_jump", "twobone.jump_to_frame", "twobone.preset_add", "twobone.switch_setting"}
+"""They are about one frame of a result, the presets' own popover, and a box in front of a value."""
+
+
+@pytest.mark.parametrize("menu", ["VIEW3D_MT_object", "VIEW3D_MT_pose"])
+def test_menu_search_finds_every_operator_in_both_modes(registered_addon, menu):
+    """Menu Search goes through the menus of the header; what is in none of them is not found."""
+    assert menus.draw_submenu in getattr(bpy.types, menu).draw._draw_funcs
+    found = {button for cls in (menus.TWOBONE_MT_pose, menus.TWOBONE_MT_list) for button in drawn(cls).buttons()}
+    # Those that key what has followed live are made on the way, and called by Live alone.
+    ours = {f"twobone.{name}" for name in dir(bpy.ops.twobone) if not name.startswith("live_keys_")}
+    assert ours - found == BY_BUTTON_ONLY
+
+
+def test_the_pose_menu_has_our_menu_and_the_manual_leads_to_the_extension(registered_addon):
+    layout = Layout()
+    menus.draw_submenu(SimpleNamespace(layout=layout), None)
+    assert ("menu", ("TWOBONE_MT_pose",), {"icon": "CON_KINEMATIC"}) in layout.calls
+    address, patterns = menus.manual()
+    assert address.startswith("https://")
+    assert all(pattern.startswith("bpy.") for pattern, _ in patterns)
+
+
+def test_the_redo_panel_shows_what_one_tries_out(leg):
+    layout = Layout()
+    chosen = {option.name: option.default for option in OPTIONS}
+    operator = Acting(TWOBONE_OT_bake, layout=layout, bl_rna=bpy.ops.twobone.bake.get_rna_type(), **chosen)
+    TWOBONE_OT_bake.draw(operator, sidebar())
+    assert {"plane", "bend", "reach", "step"} <= set(layout.properties())
+    assert not {"armature", "upper"} & set(layout.properties())
+
+
+@pytest.mark.parametrize("limb, rows", [("NONE", {"limb"}), ("ARM", {"limb", "side"}), ("LEG", {"limb", "side", "toe"})])
+def test_which_limb_it_is_can_be_seen_and_corrected(leg, limb, rows):
+    leg.twobone.chains[0].limb = limb
+    assert set(drawn(setting_panels.TWOBONE_PT_chain).properties()) & {"limb", "side", "toe"} == rows

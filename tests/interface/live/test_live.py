@@ -1,0 +1,275 @@
+"""A live chain poses as a bake would, leaves no keys, and lets go of everything."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from tests.baking.reach.test_longer_chains import TAIL
+from tests.baking.scenes import LEG, add_empty, build_armature
+from tests.interface.acting import joints_world
+from twobone_addon.interface.live import following as live
+
+HANDLERS = ("depsgraph_update_post", "frame_change_post", "load_pre")
+
+
+def handlers():
+    lists = {name: getattr(bpy.app.handlers, name) for name in HANDLERS}
+    return {name: [function for function in found if function.__module__ == live.__name__] for name, found in lists.items()}
+
+
+@pytest.fixture
+def leg(empty_file):
+    rig = build_armature(LEG)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
+    chain.target.location = (0.1, 0.5, 0.1)
+    bpy.context.view_layer.update()
+    yield rig
+    live.stop_all()
+
+
+def go_live():
+    bpy.ops.twobone.live(state="ON")
+
+
+def channels(rig):
+    return {name: (*rig.pose.bones[name].rotation_quaternion, *rig.pose.bones[name].scale) for name in ("upper", "lower")}
+
+
+def pose_of_bake(rig):
+    """Channels that a bake of this frame gives, with everything put back afterwards."""
+    bpy.ops.ed.undo_push(message="before")
+    chain = rig.twobone.chains[0]
+    frame = bpy.context.scene.frame_current
+    chain.frame_range, chain.frame_start, chain.frame_end = "CUSTOM", frame, frame
+    bpy.ops.twobone.bake(armature=rig.name)
+    bpy.context.view_layer.update()
+    found = channels(rig)
+    rig.animation_data_clear()
+    return found
+
+
+def close(first, second):
+    return all(
+        min(np.abs(np.subtract(first[name], second[name])).max(), np.abs(np.add(first[name], second[name])).max()) < 1e-5
+        for name in first
+    )
+
+
+def test_moving_the_target_moves_the_chain_without_keys(leg):
+    chain = leg.twobone.chains[0]
+    go_live()
+    for place in ((0.1, 0.6, 0.2), (0.1, -0.4, 0.5), (0.1, 0.0, 9.0)):
+        chain.target.location = place
+        bpy.context.view_layer.update()
+        root, _, tip = joints_world(leg, "upper", "lower")
+        aim = Vector((root.x, *place[1:]))
+        assert (tip - aim).length < 1e-5 or (aim - root).length > (tip - root).length
+    assert leg.animation_data is None
+
+
+def test_every_joint_of_a_longer_chain_is_live(empty_file):
+    rig = build_armature(TAIL)
+    chain = rig.twobone.chains.add()
+    chain.upper, chain.lower, chain.target, chain.plane, chain.joints = "a", "d", add_empty(), "YZ", "ALL"
+    go_live()
+    bends = []
+    for place in ((0.1, 0.8, 0.1), (0.1, -0.6, 0.4), (0.1, 0.1, -0.7)):
+        chain.target.location = place
+        bpy.context.view_layer.update()
+        assert (joints_world(rig, "a", "d")[2] - Vector(place)).length < 1e-5
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        bends.append([bones[name].vector.angle(bones[name].parent.vector) for name in "bcd"])
+    live.stop_all()
+    assert np.all(np.ptp(bends, axis=0) > 0.01)
+    assert rig.animation_data is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"bend": "NEGATIVE"},
+        {"plane": "XZ", "plane_space": "WORLD"},
+        {"plane": "REST"},
+        {"depth": "FLATTEN"},
+        {"reach": "SOFTEN", "softness": 0.3},
+        {"reach": "STRETCH", "stretch_start": 0.8},
+        {"influence": 0.4},
+        {"use_limits": True, "lower_min": 0.2, "lower_max": 0.6},
+    ],
+    ids=str,
+)
+def test_the_live_pose_is_the_baked_pose(leg, settings):
+    chain = leg.twobone.chains[0]
+    for name, value in settings.items():
+        setattr(chain, name, value)
+    chain.target.location = (0.3, 0.9, -0.8)
+    bpy.context.view_layer.update()
+    before = channels(leg)
+    baked = pose_of_bake(leg)
+    for name, values in before.items():
+        leg.pose.bones[name].rotation_quaternion, leg.pose.bones[name].scale = values[:4], values[4:]
+    chain.target.location = (0.2, 0.3, 0.2)
+    bpy.context.view_layer.update()
+    go_live()
+    chain.target.location = (0.3, 0.9, -0.8)
+    for _ in range(3):  # looking again must not carry the pose any farther
+        bpy.context.view_layer.update()
+    assert close(channels(leg), baked)
+
+
+def test_scrubbing_moves_the_chain(leg):
+    chain = leg.twobone.chains[0]
+    for frame, place in ((1, (0.1, 0.5, 0.1)), (11, (0.1, -0.5, 0.1))):
+        chain.target.location = place
+        chain.target.keyframe_insert("location", frame=frame)
+    go_live()
+    for frame in (1, 6, 11):
+        bpy.context.scene.frame_set(frame)
+        tip = joints_world(leg, "upper", "lower")[2]
+        assert (tip.yz - chain.target.matrix_world.translation.yz).length < 1e-5
+
+
+def test_handlers_are_there_only_while_a_chain_is_live(leg):
+    assert not any(handlers().values())
+    go_live()
+    assert all(len(functions) == 1 for functions in handlers().values())
+    bpy.ops.twobone.live(state="OFF")
+    assert not any(handlers().values())
+
+
+def test_loading_a_file_ends_it(leg):
+    go_live()
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    assert not live.following
+    assert not any(handlers().values())
+
+
+def test_disabling_the_addon_ends_it(leg, registered_addon):
+    go_live()
+    registered_addon.unregister()
+    assert not live.following
+    assert not any(handlers().values())
+    registered_addon.register()
+
+
+@pytest.mark.parametrize("disaster", ["delete armature", "delete chain", "rename bone", "clear target"])
+def test_what_disappears_ends_it_without_an_error(leg, disaster, capfd):
+    chain = leg.twobone.chains[0]
+    go_live()
+    mover = add_empty("Mover")
+    if disaster == "delete armature":
+        bpy.data.objects.remove(leg)
+    elif disaster == "delete chain":
+        leg.twobone.chains.remove(0)
+    elif disaster == "rename bone":
+        leg.data.bones["lower"].name = "other"
+    else:
+        chain.target = None
+    mover.location = (1, 2, 3)
+    bpy.context.view_layer.update()
+    assert not live.following
+    assert not any(handlers().values())
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def test_what_a_bake_refuses_does_not_go_live_and_says_why(leg):
+    chain = leg.twobone.chains[0]
+    chain.target = None
+    with pytest.raises(RuntimeError, match="No target"):
+        go_live()
+    assert not live.following
+
+
+def test_undo_in_the_middle_brings_target_and_pose_back_together(leg):
+    chain = leg.twobone.chains[0]
+    go_live()
+    bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="live")
+    before = channels(leg)
+    chain.target.location = (0.1, -0.4, 0.4)
+    bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="moved")
+    bpy.ops.ed.undo()
+    rig = bpy.data.objects["Rig"]
+    bpy.context.view_layer.update()
+    assert close(channels(rig), before)
+    assert live.is_live(rig.twobone.chains[0])
+    rig.twobone.chains[0].target.location = (0.1, 0.3, 0.3)
+    bpy.context.view_layer.update()
+    tip = joints_world(rig, "upper", "lower")[2]
+    assert (tip.yz - Vector((0.3, 0.3))).length < 1e-5
+
+
+@pytest.mark.parametrize("automatic", [False, True])
+def test_auto_keying_keys_the_rotations_when_the_move_is_over(leg, automatic):
+    chain = leg.twobone.chains[0]
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = automatic
+    go_live()
+    bpy.ops.ed.undo_push(message="live")
+    chain.target.location = (0.1, 0.3, 0.3)
+    bpy.context.view_layer.update()
+    live.key_when_let_go()
+    assert (leg.animation_data is not None) == automatic
+
+
+KEPT = Vector((0.0, 0.2, 0.3))
+
+
+@pytest.fixture
+def led(leg):
+    """The leg, live, its tip kept at some way from a target that moves."""
+    chain = leg.twobone.chains[0]
+    chain.target.location = joints_world(leg, "upper", "lower")[2] - KEPT
+    chain.target_offset = "KEEP"
+    bpy.context.view_layer.update()
+    go_live()
+    return leg
+
+
+def offset_seen(rig):
+    bpy.context.view_layer.update()
+    return joints_world(rig, "upper", "lower")[2] - rig.twobone.chains[0].target.matrix_world.translation
+
+
+@pytest.mark.parametrize("settings", [{"bend": "NEGATIVE"}, {"depth": "FLATTEN"}, {"softness": 0.1}], ids=str)
+def test_a_kept_offset_outlives_changes_of_other_settings(led, settings):
+    chain = led.twobone.chains[0]
+    for name, value in settings.items():
+        setattr(chain, name, value)
+    chain.target.location.z += 0.4
+    assert (offset_seen(led) - KEPT).length < 1e-5
+    assert live.is_live(chain)
+
+
+def test_an_offset_that_is_to_be_kept_from_another_target_is_found_anew(led):
+    chain = led.twobone.chains[0]
+    chain.target = add_empty("Other")
+    chain.target.location = joints_world(led, "upper", "lower")[2] + KEPT
+    bpy.context.view_layer.update()
+    assert (offset_seen(led) + KEPT).length < 1e-5, "the limb jumped"
+    live.look_again()
+    chain.target.location.z += 0.3
+    assert (offset_seen(led) + KEPT).length < 1e-5
+    assert live.is_live(chain)
+
+
+def test_an_offset_that_is_not_to_be_kept_any_more_ends_at_once(led):
+    chain = led.twobone.chains[0]
+    chain.target_offset = "NONE"
+    chain.target.location.z += 0.3
+    assert offset_seen(led).length < 1e-5
+
+
+def test_an_offset_that_is_to_be_kept_from_now_on_is_the_one_there_is(leg):
+    chain = leg.twobone.chains[0]
+    chain.target.location = (0.1, 0.3, -0.2)
+    go_live()
+    before = offset_seen(leg)
+    chain.target_offset = "KEEP"
+    bpy.context.view_layer.update()
+    live.look_again()
+    chain.target.location = (0.1, 0.4, -0.1)
+    assert (offset_seen(leg) - before).length < 1e-5

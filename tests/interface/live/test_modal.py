@@ -1,0 +1,119 @@
+"""Operators that run on in a window, played event by event: progress that Esc stops."""
+
+import json
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from tests.baking.checks.file_dump import differences, dump_file
+from tests.baking.scenes import LEG, add_empty, build_armature
+from tests.interface.recording import Acting, Windows, sidebar
+from twobone_addon.interface.operators.bake import TWOBONE_OT_bake_all
+from twobone_addon.interface.running import progress
+from twobone_addon.interface.running.progress import ShowsProgress
+
+
+@pytest.fixture
+def leg(empty_file):
+    rig = build_armature(LEG)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
+    chain.target.location, chain.evaluation = (0.1, 0.5, 0.1), "SCENE"
+    bpy.context.scene.frame_end = 40
+    bpy.context.view_layer.update()
+    return rig
+
+
+def event(kind, value="PRESS", **more):
+    return SimpleNamespace(type=kind, value=value, **more)
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Every look at the clock says that time is up, after one bit of work."""
+    monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", 1e-9)
+    monkeypatch.setattr(progress, "SLICE_IN_SECONDS", 1e-3)
+
+
+@pytest.fixture
+def baking(leg):
+    """Bake All in a window, and the window's context."""
+    said = []
+    operator = Acting(
+        TWOBONE_OT_bake_all,
+        scope="ACTIVE",
+        last_wins=False,
+        actions="ACTIVE",
+        report=lambda kinds, text: said.append((kinds, text)),
+        said=said,
+    )
+    return operator, sidebar(window_manager=Windows())
+
+
+def run_to_the_end(operator, context):
+    for _ in range(1000):
+        ended = ShowsProgress.modal(operator, context, event("TIMER"))
+        if ended != {"RUNNING_MODAL"}:
+            return ended
+        assert "Esc: Cancel" in context.workspace.status
+    raise AssertionError("it never ends")
+
+
+def test_a_quick_bake_is_done_at_once(baking):
+    operator, context = baking
+    assert ShowsProgress.invoke(operator, context, None) == {"FINISHED"}
+    assert context.window_manager.running == context.window_manager.timers == []
+
+
+def test_a_slow_bake_shows_progress_until_it_is_done(baking, slow):
+    operator, context = baking
+    assert ShowsProgress.invoke(operator, context, None) == {"RUNNING_MODAL"}
+    assert ShowsProgress.modal(operator, context, event("MOUSEMOVE")) == {"RUNNING_MODAL"}
+    assert run_to_the_end(operator, context) == {"FINISHED"}
+    assert json.loads(context.window_manager.twobone_report)["frames"] == 40
+    assert context.workspace.status is None
+    assert context.window_manager.timers == []
+
+
+@pytest.mark.parametrize("end", ["esc", "file loaded"])
+def test_stopped_in_the_middle_nothing_has_changed(baking, slow, end):
+    operator, context = baking
+    before = dump_file()
+    ShowsProgress.invoke(operator, context, None)
+    if end == "esc":
+        assert ShowsProgress.modal(operator, context, event("ESC")) == {"CANCELLED"}
+        assert operator.said == [({"INFO"}, "Bake cancelled, nothing was changed")]
+    else:
+        ShowsProgress.cancel(operator, context)
+    assert differences(before, dump_file()) == []
+    assert context.window_manager.timers == []
+
+
+def test_stopped_during_the_proof_the_keys_stay(baking, slow):
+    operator, context = baking
+    ShowsProgress.invoke(operator, context, None)
+    while bpy.data.objects["Rig"].animation_data is None:
+        ShowsProgress.modal(operator, context, event("TIMER"))
+    assert ShowsProgress.modal(operator, context, event("ESC")) == {"FINISHED"}
+    assert json.loads(context.window_manager.twobone_report)["max_error"] is None
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_what_is_refused_leaves_one_sentence_and_no_timer(baking, slow, leg, when, monkeypatch):
+    operator, context = baking
+    if when == "before":
+        monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", 60.0)
+        leg.twobone.chains[0].target = None
+        assert ShowsProgress.invoke(operator, context, None) == {"CANCELLED"}
+    else:
+        leg.scale = (1, 1, 1)
+        leg.keyframe_insert("scale", frame=1)
+        leg.scale = (0, 0, 0)
+        leg.keyframe_insert("scale", frame=40)
+        ShowsProgress.invoke(operator, context, None)
+        assert run_to_the_end(operator, context) == {"CANCELLED"}
+    ((kinds, sentence),) = operator.said
+    assert kinds == {"ERROR"}
+    assert sentence.startswith('Chain "Leg" of "Rig": No target' if when == "before" else 'Armature "Rig" has zero scale')
+    assert context.window_manager.timers == []
