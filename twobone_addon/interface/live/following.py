@@ -147,9 +147,14 @@ def _after_undo(*_: Any) -> None:
 
 
 def _is_on(key: Key) -> bool:
-    armature = bpy.data.objects.get(key[0])
-    chain = armature.twobone.chains.get(key[1]) if armature is not None else None
+    chain = _stored(key)
     return chain is not None and chain.live
+
+
+def _stored(key: Key) -> StoredChain | None:
+    """The chain of a key; `None` where it or its armature is gone or has another name now."""
+    armature = bpy.data.objects.get(key[0])
+    return armature.twobone.chains.get(key[1]) if armature is not None else None
 
 
 def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
@@ -195,11 +200,11 @@ def _follow_or_stop(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[Ch
 
 def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
     """Pose a live chain on its target; returns what was to be set if anything had to be."""
-    armature = bpy.data.objects.get(key[0])
-    chain = armature.twobone.chains.get(key[1]) if armature is not None else None
+    chain = _stored(key)
     if chain is None:
         _stop(key)
         return []
+    armature = chain.id_data
     if armature.mode == "EDIT" or key[0] not in scene.objects:
         return []
     follower = following[key]
@@ -246,12 +251,11 @@ def look_again() -> float | None:
     if is_busy(context.window_manager):
         return SECONDS_BETWEEN_LOOKS
     for key, follower in list(following.items()):
-        armature = bpy.data.objects.get(key[0])
-        chain = armature.twobone.chains.get(key[1]) if armature is not None else None
+        chain = _stored(key)
         if chain is None:
             continue
         try:
-            settings = stored_settings(armature, chain, {})
+            settings = stored_settings(chain.id_data, chain, {})
             if needs_look(follower.present, settings) or (follower.is_old and keeps_offset(settings)):
                 follower.present = present_plan(context.scene, settings)
             elif follower.is_straight or follower.is_old:
