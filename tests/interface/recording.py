@@ -130,3 +130,8 @@ class Workspace:
 
     def status_text_set(self, text):
         self.status = text
+
+
+def event(kind, value="PRESS", **more):
+    """What Blender hands to a modal operator."""
+    return SimpleNamespace(type=kind, value=value, **more)

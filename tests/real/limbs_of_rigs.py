@@ -67,3 +67,7 @@ def _on_both_sides(limbs, spelled):
         for kind, *names in limbs
         for side, word in zip(("LEFT", "RIGHT"), spelled, strict=True)
     }
+
+
+LIMBS_OF = {"human": 4, "basic_human": 4, "basic_quadruped": 4, "bird": 4, "cat": 4, "horse": 4, "shark": 2, "wolf": 4}
+"""Legs, arms, wings and side fins, counted by looking at the rigs."""

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.contacts.test_find_contacts import find, states_in
+from tests.baking.contacts.found import find, states_in
 from tests.real.rigs import FOX, KAYKIT, WALK, RealLimb, open_rig
 
 pytestmark = pytest.mark.usefixtures("empty_file")

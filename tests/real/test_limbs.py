@@ -8,8 +8,8 @@ import bpy
 import pytest
 
 from tests.real.limbs_of_rigs import FILES, METARIGS, of_file
+from tests.real.own_python import ALL_VARIABLE, run
 from tests.real.rigs import FOX, RealLimb, open_rig
-from tests.real.test_rigify import ALL_VARIABLE, run
 
 AS_GENERATED = {"human", "cat"}
 

@@ -3,8 +3,8 @@
 from collections import Counter
 
 from tests.real.generated_rigs import METARIGS
+from tests.real.limbs_of_rigs import LIMBS_OF
 from tests.real.rigs import LIMBS
-from tests.real.test_rigify import LIMBS_OF
 from tools.make_real_rigs import PAGE
 
 

@@ -2,34 +2,18 @@
 
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import bpy
 import pytest
 
 from tests.real.everywhere import DESTINATIONS, PLANES
 from tests.real.generated_rigs import METARIGS
+from tests.real.limbs_of_rigs import LIMBS_OF
+from tests.real.own_python import ALL_VARIABLE, run
 from tests.real.record import record
 
-ALL_VARIABLE = "TWOBONE_ALL_METARIGS"
 OLDEST_AND_NEWEST = {(4, 2), (5, 2)}
 A_PERSON_AND_AN_ANIMAL = {"basic_human", "horse"}
-
-LIMBS_OF = {"human": 4, "basic_human": 4, "basic_quadruped": 4, "bird": 4, "cat": 4, "horse": 4, "shark": 2, "wolf": 4}
-"""Legs, arms, wings and side fins, counted by looking at the rigs."""
-
-
-def run(scenario, folder, *arguments):
-    """Run a scenario in a Python of its own, and return what it says; fails if it does."""
-    own_folder = {**os.environ, "BLENDER_USER_RESOURCES": str(folder)}
-    program = Path(__file__).with_name(scenario)
-    done = subprocess.run(
-        [sys.executable, str(program), *arguments], env=own_folder, capture_output=True, text=True, timeout=900, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("metarig", METARIGS)

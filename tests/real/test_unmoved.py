@@ -8,8 +8,8 @@ import pytest
 from tests.baking.checks.orientations import UNSEEN, degrees_between, posed, target_on
 from tests.baking.scenes import bake
 from tests.interface.acting import select_bones
+from tests.real.own_python import run
 from tests.real.rigs import LIMBS, WALKING_LIMBS, open_rig
-from tests.real.test_rigify import run
 
 MOST_FRAMES = 40
 FIRST_OF_EACH = list({real.file: real for real in (*LIMBS, *WALKING_LIMBS)}.values())

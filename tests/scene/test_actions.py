@@ -4,6 +4,7 @@ import bpy
 import pytest
 
 from tests.baking.checks.targets import curves_of
+from tests.baking.rigs.many_actions import make_action
 from tests.baking.scenes import add_empty, build_armature
 
 
@@ -16,18 +17,6 @@ def names_of(armature):
     from twobone_addon.scene.actions.finding import actions_of
 
     return [own.name for own in actions_of(armature)]
-
-
-def make_action(thing, name, bone="upper", frames=(1, 10)):
-    """An action of a bone, or of the object itself, that nobody plays afterwards."""
-    thing.animation_data_create().action = None
-    owner = thing.pose.bones[bone] if bone else thing
-    for frame in frames:
-        owner.keyframe_insert("location", frame=frame)
-    action = thing.animation_data.action
-    action.name, action.use_fake_user = name, True
-    thing.animation_data.action = None
-    return action
 
 
 def test_actions_that_are_played_or_made_for_its_bones_are_found(rig):

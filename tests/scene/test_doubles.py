@@ -5,30 +5,12 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from tests.scene.movers import add_armature, add_driver, add_empty, animate, animate_bone, animated_empty
+from tests.scene.big_rig import FRAMES, WANTED, big_rig
+from tests.scene.movers import add_driver, add_empty, animate, animated_empty
 from twobone_addon.baking.motion.sampling import sample
 from twobone_addon.scene.walk import evaluate
 from twobone_addon.scene.walk.doubles import doubles
 from twobone_addon.scene.walk.evaluate import Quantity, Trust, prepared_place
-
-FRAMES = np.concatenate([np.arange(1.0, 81.0), [90.5]])
-LIMB = ("root", "upper", "lower")
-OTHERS = tuple(f"other{number}" for number in range(70))
-WANTED = [Quantity("WORLD", "Rig"), *(Quantity("POSE", "Rig", name) for name in LIMB)]
-
-
-def big_rig():
-    """A limb in motion, under seventy bones that look at it, each by a constraint and a driver."""
-    rig = add_armature(bones=(*LIMB, *OTHERS), connected=False)
-    animate(rig, "location", (1, 2, 3))
-    for name in LIMB:
-        animate_bone(rig.pose.bones[name])
-    for name in OTHERS:
-        bone = rig.pose.bones[name]
-        look = bone.constraints.new("DAMPED_TRACK")
-        look.target, look.subtarget = rig, "upper"
-        add_driver(bone, "location", 0, "v", (rig, 'pose.bones["lower"].location[1]'))
-    return rig
 
 
 def doubled_for(wanted, frames=FRAMES):

@@ -3,8 +3,8 @@
 import bpy
 import pytest
 
+from tests.scene.big_rig import FRAMES, LIMB, WANTED, big_rig
 from tests.scene.movers import add_empty
-from tests.scene.test_doubles import FRAMES, LIMB, WANTED, big_rig
 from twobone_addon.scene.walk.doubles import fewer_bones
 from twobone_addon.scene.walk.doubles.fewer_bones import with_fewer_bones
 from twobone_addon.scene.walk.evaluate import prepared_place

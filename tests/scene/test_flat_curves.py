@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from tests.scene.movers import add_empty, curves_of
-from tests.scene.test_sampling_ways import THING, check
+from tests.scene.sampled import THING, check
 
 
 def hold(thing, interpolation):

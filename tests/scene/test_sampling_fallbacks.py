@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.scene.movers import add_armature, add_driver, add_empty, animate, animated_armature, animated_empty, curves_of
-from tests.scene.test_sampling_ways import CHANNELS, FRAMES, POSES, THING, check
+from tests.scene.sampled import CHANNELS, FRAMES, POSES, THING, check
 from twobone_addon.baking.motion.sampling import sample
 from twobone_addon.scene.walk.evaluate import Quantity
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.scene.movers import add_driver, add_empty, animated_armature, animated_empty
-from tests.scene.test_sampling_ways import CHANNELS, POSES, THING
+from tests.scene.sampled import CHANNELS, POSES, THING
 from twobone_addon.baking.motion.sampling import sample
 from twobone_addon.scene.walk.evaluate import Quantity
 

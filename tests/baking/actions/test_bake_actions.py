@@ -7,8 +7,7 @@ import pytest
 
 from tests.baking.checks.file_dump import differences, dump_file
 from tests.baking.rigs.legs_on_ik import SIDES, legs_with_targets, store_chain
-from tests.baking.rigs.many_actions import curves_in, play
-from tests.scene.test_actions import make_action
+from tests.baking.rigs.many_actions import curves_in, make_action, play
 
 SPANS = {"Idle": (2, 6), "Jump": (4, 12)}
 NEAR = 1e-5

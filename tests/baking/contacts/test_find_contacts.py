@@ -1,37 +1,16 @@
 """Find Contacts in Blender: keyed on the chains, seen by Blender's own evaluation, and nothing else changed."""
 
-import json
 from itertools import pairwise
 
 import bpy
 import numpy as np
 import pytest
 
+from tests.baking.contacts.found import f1, find, frames_of, states_in
 from tests.baking.contacts.walker import evaluated_contact, make_walker
 from tests.contacts.gait import RUN, WALK, feet_of, on_belt
 
 pytestmark = pytest.mark.usefixtures("empty_file")
-
-
-def find(**settings):
-    assert bpy.ops.twobone.find_contacts(**settings) == {"FINISHED"}
-    return json.loads(bpy.context.window_manager.twobone_report)
-
-
-def states_in(report, number, frames):
-    states = np.zeros(len(frames), int)
-    for first, last, point in report["chains"][number]["contacts"]:
-        states[(frames >= first) & (frames <= last)] = ["NONE", "HEEL", "BALL", "BOTH"].index(point)
-    return states
-
-
-def f1(found, true):
-    both = np.count_nonzero(found & true)
-    return 2 * both / (np.count_nonzero(found) + np.count_nonzero(true))
-
-
-def frames_of(feet):
-    return np.arange(1, feet.points.shape[-2] + 1)
 
 
 @pytest.mark.parametrize("gait", [WALK, RUN], ids=["walk", "run"])

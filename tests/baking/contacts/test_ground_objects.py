@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from tests.baking.contacts.test_find_contacts import f1, find, frames_of, states_in
+from tests.baking.contacts.found import f1, find, frames_of, states_in
 from tests.baking.contacts.walker import make_walker
 from tests.baking.scenes import add_empty, key_channel, key_places
 from tests.contacts.gait import WALK, feet_of

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Matrix
 
 from tests.baking.checks.file_dump import differences, dump_file
-from tests.baking.rigs.control_rig import LAST, LENGTH, control_rig, let_ik_act, limb_over_time, widest
+from tests.baking.rigs.control_rig import LAST, LENGTH, control_rig, drive_by_property, let_ik_act, limb_over_time, widest
 from tests.baking.scenes import add_empty, key_channel
 
 BACK = 1e-4 * LENGTH
@@ -141,15 +141,7 @@ def test_a_pole_that_is_left_out_is_the_rigs_own(empty_file):
 
 def test_an_influence_that_a_property_drives_is_switched_for_the_measurement_only(empty_file):
     rig = control_rig()
-    rig.pose.bones["root"]["ik"] = 0.0
-    for bone in ("lower", "foot"):
-        constraint = rig.pose.bones[bone].constraints[0]
-        constraint.mute = False
-        driver = constraint.driver_add("influence").driver
-        driver.type = "SUM"
-        target = driver.variables.new().targets[0]
-        target.id, target.data_path = rig, 'pose.bones["root"]["ik"]'
-    bpy.context.view_layer.update()
+    drive_by_property(rig)
     before = limb_over_time(rig)
     assert given()["max_round_trip"] < BACK
     assert rig.pose.bones["root"]["ik"] == 0.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.baking.checks.file_dump import differences, dump_file
-from tests.baking.rigs.control_rig import LAST, LENGTH, control_rig, limb_over_time, widest
+from tests.baking.rigs.control_rig import LAST, LENGTH, control_rig, drive_by_property, limb_over_time, widest
 
 BACK = 1e-4 * LENGTH
 TURNED = 0.05
@@ -21,19 +21,6 @@ def switch(to, **settings):
     within = {"frame_range": "CUSTOM", "frame_start": FIRST_IN, "frame_end": LAST_IN}
     assert bpy.ops.twobone.switch(**names, **within, to=to, **settings) == {"FINISHED"}
     return json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
-
-
-def drive_by_property(rig):
-    """Both constraints follow a property of a bone: 1 is IK."""
-    rig.pose.bones["root"]["ik"] = 0.0
-    for bone in ("lower", "foot"):
-        constraint = rig.pose.bones[bone].constraints[0]
-        constraint.mute = False
-        driver = constraint.driver_add("influence").driver
-        driver.type = "SUM"
-        target = driver.variables.new().targets[0]
-        target.id, target.data_path = rig, 'pose.bones["root"]["ik"]'
-    bpy.context.view_layer.update()
 
 
 def switch_by_influence(rig):

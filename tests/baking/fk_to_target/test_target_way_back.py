@@ -7,10 +7,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.fk_to_target.test_bake_target import BACK, LAST, joints, leg, operator, refusal, sway
+from tests.baking.fk_to_target.swinging_leg import BACK, LAST, joints, operator, refusal, sway
 from tests.baking.scenes import LEG, BoneShape, add_empty, build_armature, key_channel, set_range
-
-__all__ = ["leg"]
 
 FOOT = BoneShape("foot", (0.1, 0.3, -0.7), (0.15, -0.1, -0.8), "lower")
 

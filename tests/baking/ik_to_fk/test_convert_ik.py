@@ -7,9 +7,9 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.baking.rigs.legs_with_ik import LAST, add_ik, poses
 from tests.baking.scenes import LEG, BoneShape, add_empty, build_armature, key_channel, key_places, set_range
 
-LAST = 24
 FOOT = BoneShape("foot", (0.1, 0.3, -0.7), (0.1, 0.6, -0.8), "lower", connected=True)
 LENGTH = 1.9
 RESIDUAL = 2e-4 * LENGTH
@@ -32,27 +32,8 @@ def ik_leg(empty_file):
     return rig
 
 
-def add_ik(rig, bone, **settings):
-    constraint = rig.pose.bones[bone].constraints.new("IK")
-    constraint.target, constraint.chain_count = bpy.data.objects["Target"], 2
-    for name, value in settings.items():
-        setattr(constraint, name, value)
-    return constraint
-
-
 def with_pole(constraint, angle=-math.pi / 2):
     constraint.pole_target, constraint.pole_angle = bpy.data.objects["Pole"], angle
-
-
-def poses(rig, frames=range(1, LAST + 1)):
-    """Posed matrices of every bone on every frame, world space: `(F, B, 4, 4)`."""
-    found = []
-    for frame in frames:
-        whole = math.floor(frame)
-        bpy.context.scene.frame_set(whole, subframe=frame - whole)
-        seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        found.append([np.array(seen.matrix_world @ bone.matrix) for bone in seen.pose.bones])
-    return np.array(found)
 
 
 def convert(rig, **settings):

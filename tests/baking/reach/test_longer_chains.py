@@ -1,31 +1,19 @@
 """Every bone bends: chains of three and more links, baked and evaluated by Blender."""
 
 import json
-import math
 
 import bpy
 import numpy as np
 import pytest
 
+from tests.baking.rigs.tail import LAST, LENGTH, TAIL, circle
 from tests.baking.scenes import BoneShape, Limb, add_empty, bake, build_armature, key_channel, key_places, refusal, set_range
 from twobone_addon.baking.plan.completing import stored_settings
 from twobone_addon.baking.pose.pictures import chain_picture, path_picture
 from twobone_addon.baking.pose.present import present_plan
 
-TAIL = (
-    BoneShape("parent", (0, 0, 0), (0, 0, 1)),
-    BoneShape("a", (0.1, 0.2, 1.1), (0.1, 0.5, 0.4), "parent"),
-    BoneShape("b", (0.1, 0.5, 0.4), (0.1, 0.6, -0.3), "a", connected=True),
-    BoneShape("c", (0.1, 0.6, -0.3), (0.1, 0.4, -0.9), "b", connected=True),
-    BoneShape("d", (0.1, 0.4, -0.9), (0.1, 0.0, -1.3), "c", connected=True),
-)
-"""A tail of four links in the plane YZ that curls to one side."""
-
 CURLED = Limb("Rig", "a", "d", "d")
 NAMES = ("a", "b", "c", "d")
-LAST = 24
-LENGTH = 2.9
-"""Of the tail, rounded up."""
 
 CONVERGED = 1e-6
 """Part of the chain's length within which the solver of many links brings the tip."""
@@ -39,12 +27,6 @@ def joints_over_time(rig, names=NAMES, last=LAST):
         bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
         rows.append([bones[name].head[:] for name in names] + [bones[names[-1]].tail[:]])
     return np.array(rows)
-
-
-def circle(reach=0.75, last=LAST):
-    turn = 2.0 * np.pi * np.arange(last) / last
-    radius = LENGTH * (reach - 0.2 * np.cos(2 * turn))
-    return [(0.1, 0.2 + r * math.sin(t), 1.1 - r * math.cos(t)) for r, t in zip(radius, turn, strict=True)]
 
 
 @pytest.fixture

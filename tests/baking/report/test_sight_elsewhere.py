@@ -5,7 +5,7 @@ import json
 import bpy
 import pytest
 
-from tests.baking.report.test_sight import LEG, ON_TARGET, add_target, kinds, names, visible_misses
+from tests.baking.report.seen_feet import LEG, ON_TARGET, add_target, kinds, names, visible_misses
 from tests.baking.rigs.followed_rig import deformed_mesh, deforming_armature, driven_leg, switch_elsewhere
 from tests.baking.rigs.switched_leg import switched_leg
 from tests.baking.scenes import Limb, bake

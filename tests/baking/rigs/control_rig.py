@@ -73,3 +73,16 @@ def widest(before, after):
     """Largest angle between two lists of quaternions, degrees."""
     angles = (first.rotation_difference(second).angle for first, second in zip(before, after, strict=True))
     return max(math.degrees(min(angle, 2.0 * math.pi - angle)) for angle in angles)
+
+
+def drive_by_property(rig):
+    """Both constraints follow a property of a bone: 1 is IK."""
+    rig.pose.bones["root"]["ik"] = 0.0
+    for bone in ("lower", "foot"):
+        constraint = rig.pose.bones[bone].constraints[0]
+        constraint.mute = False
+        driver = constraint.driver_add("influence").driver
+        driver.type = "SUM"
+        target = driver.variables.new().targets[0]
+        target.id, target.data_path = rig, 'pose.bones["root"]["ik"]'
+    bpy.context.view_layer.update()

@@ -150,3 +150,15 @@ def moved(before, after, bones=None):
     ways = np.einsum("fbij,pj->fbpi", (after - before)[..., :3, :3], ends) + (after - before)[..., None, :3, 3]
     ways = ways if bones is None else ways[:, bones]
     return float(np.linalg.norm(ways, axis=-1).max())
+
+
+def make_action(thing, name, bone="upper", frames=(1, 10)):
+    """An action of a bone, or of the object itself, that nobody plays afterwards."""
+    thing.animation_data_create().action = None
+    owner = thing.pose.bones[bone] if bone else thing
+    for frame in frames:
+        owner.keyframe_insert("location", frame=frame)
+    action = thing.animation_data.action
+    action.name, action.use_fake_user = name, True
+    thing.animation_data.action = None
+    return action

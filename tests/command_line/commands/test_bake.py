@@ -5,15 +5,8 @@ import json
 import bpy
 import pytest
 
+from tests.command_line.reports import without_times
 from tests.command_line.shots import LEG, keys_in, keys_of, make_shot, save, store_chain
-
-VOLATILE = {"seconds", "incomplete", "version", "provenance"}
-
-
-def without_times(report):
-    return {key: value for key, value in report.items() if key not in VOLATILE} | {
-        "chains": [{key: value for key, value in chain.items() if key not in VOLATILE} for chain in report["chains"]]
-    }
 
 
 @pytest.fixture

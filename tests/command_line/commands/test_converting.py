@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.command_line.commands.test_bake import without_times
+from tests.command_line.reports import without_times
 from tests.command_line.shots import FIRST, LAST, LEG, keys_in, keys_of, make_shot, save, store_chain
 
 

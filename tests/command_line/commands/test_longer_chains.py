@@ -5,9 +5,9 @@ import json
 import bpy
 import pytest
 
-from tests.baking.reach.test_longer_chains import LAST, TAIL, circle
+from tests.baking.rigs.tail import LAST, TAIL, circle
 from tests.baking.scenes import add_empty, build_armature, key_places, set_range
-from tests.command_line.commands.test_bake import without_times
+from tests.command_line.reports import without_times
 from tests.command_line.shots import keys_in, keys_of, save
 
 CHAIN = {"armature": "Rig", "upper": "a", "lower": "d", "target": "Target", "plane": "YZ", "joints": "ALL"}

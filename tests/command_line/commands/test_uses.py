@@ -6,8 +6,8 @@ import bpy
 import jsonschema
 import pytest
 
+from tests.baking.rigs.person import person
 from tests.command_line.shots import save
-from tests.interface.chains.test_find_limbs import person
 from twobone_addon.command_line.schemas import schema
 
 

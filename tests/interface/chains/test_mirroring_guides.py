@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
+from tests.baking.rigs.two_legs import legs
 from tests.baking.scenes import add_empty
 from tests.interface.acting import select_bones
-from tests.interface.chains.test_chains import legs
 from twobone_addon.scene.keys.reading import key_frames
 
 LAST = 8

@@ -5,36 +5,11 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.baking.reach.test_longer_chains import TAIL
-from tests.baking.scenes import LEG, add_empty, build_armature
+from tests.baking.rigs.tail import TAIL
+from tests.baking.scenes import add_empty, build_armature
 from tests.interface.acting import joints_world
+from tests.interface.live.live_leg import channels, close, go_live, handlers
 from twobone_addon.interface.live import following as live
-
-HANDLERS = ("depsgraph_update_post", "frame_change_post", "load_pre")
-
-
-def handlers():
-    lists = {name: getattr(bpy.app.handlers, name) for name in HANDLERS}
-    return {name: [function for function in found if function.__module__ == live.__name__] for name, found in lists.items()}
-
-
-@pytest.fixture
-def leg(empty_file):
-    rig = build_armature(LEG)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
-    chain.target.location = (0.1, 0.5, 0.1)
-    bpy.context.view_layer.update()
-    yield rig
-    live.stop_all()
-
-
-def go_live():
-    bpy.ops.twobone.live(state="ON")
-
-
-def channels(rig):
-    return {name: (*rig.pose.bones[name].rotation_quaternion, *rig.pose.bones[name].scale) for name in ("upper", "lower")}
 
 
 def pose_of_bake(rig):
@@ -48,13 +23,6 @@ def pose_of_bake(rig):
     found = channels(rig)
     rig.animation_data_clear()
     return found
-
-
-def close(first, second):
-    return all(
-        min(np.abs(np.subtract(first[name], second[name])).max(), np.abs(np.add(first[name], second[name])).max()) < 1e-5
-        for name in first
-    )
 
 
 def test_moving_the_target_moves_the_chain_without_keys(leg):

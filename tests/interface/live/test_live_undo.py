@@ -4,22 +4,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.acting import joints_world
-from tests.interface.live.test_live import channels, close, go_live, handlers
+from tests.interface.live.live_leg import channels, close, go_live, handlers
 from twobone_addon.interface.live import following as live
 from twobone_addon.scene.versions import curve_bag
-
-
-@pytest.fixture
-def leg(empty_file):
-    rig = build_armature(LEG)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
-    chain.target.location = (0.1, 0.5, 0.1)
-    bpy.context.view_layer.update()
-    yield rig
-    live.stop_all()
 
 
 def move_and_key(place, name="Move"):

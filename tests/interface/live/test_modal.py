@@ -1,32 +1,15 @@
 """Operators that run on in a window, played event by event: progress that Esc stops."""
 
 import json
-from types import SimpleNamespace
 
 import bpy
 import pytest
 
 from tests.baking.checks.file_dump import differences, dump_file
-from tests.baking.scenes import LEG, add_empty, build_armature
-from tests.interface.recording import Acting, Windows, sidebar
+from tests.interface.recording import Acting, Windows, event, sidebar
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake_all
 from twobone_addon.interface.running import progress
 from twobone_addon.interface.running.progress import ShowsProgress
-
-
-@pytest.fixture
-def leg(empty_file):
-    rig = build_armature(LEG)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
-    chain.target.location, chain.evaluation = (0.1, 0.5, 0.1), "SCENE"
-    bpy.context.scene.frame_end = 40
-    bpy.context.view_layer.update()
-    return rig
-
-
-def event(kind, value="PRESS", **more):
-    return SimpleNamespace(type=kind, value=value, **more)
 
 
 @pytest.fixture
@@ -37,7 +20,7 @@ def slow(monkeypatch):
 
 
 @pytest.fixture
-def baking(leg):
+def baking(leg_in_scene):
     """Bake All in a window, and the window's context."""
     said = []
     operator = Acting(
@@ -100,17 +83,17 @@ def test_stopped_during_the_proof_the_keys_stay(baking, slow):
 
 
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
-def test_what_is_refused_leaves_one_sentence_and_no_timer(baking, slow, leg, when, monkeypatch):
+def test_what_is_refused_leaves_one_sentence_and_no_timer(baking, slow, leg_in_scene, when, monkeypatch):
     operator, context = baking
     if when == "before":
         monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", 60.0)
-        leg.twobone.chains[0].target = None
+        leg_in_scene.twobone.chains[0].target = None
         assert ShowsProgress.invoke(operator, context, None) == {"CANCELLED"}
     else:
-        leg.scale = (1, 1, 1)
-        leg.keyframe_insert("scale", frame=1)
-        leg.scale = (0, 0, 0)
-        leg.keyframe_insert("scale", frame=40)
+        leg_in_scene.scale = (1, 1, 1)
+        leg_in_scene.keyframe_insert("scale", frame=1)
+        leg_in_scene.scale = (0, 0, 0)
+        leg_in_scene.keyframe_insert("scale", frame=40)
         ShowsProgress.invoke(operator, context, None)
         assert run_to_the_end(operator, context) == {"CANCELLED"}
     ((kinds, sentence),) = operator.said
