@@ -1,7 +1,10 @@
-"""What is known of a chain while it is live."""
+"""Which chains are live, and what is known of each."""
 
 from dataclasses import dataclass, field
 
+import bpy
+
+from ...baking.plan.completing import StoredChain
 from ...baking.pose.present import ChannelValue, PresentPlan
 from .posing import Channels
 
@@ -31,3 +34,18 @@ class Following:
     """Names of all objects that moved with it."""
     was_undone: bool = False
     """Whether undo or redo is what moves it next, which nobody wants keys for."""
+
+
+following: dict[Key, Following] = {}
+"""The chains that are live now."""
+
+
+def key_of(chain: StoredChain) -> Key:
+    """What a chain is known by."""
+    return chain.id_data.name, chain.name
+
+
+def stored_chain(key: Key) -> StoredChain | None:
+    """The chain of a key; `None` where it or its armature is gone or has another name now."""
+    armature = bpy.data.objects.get(key[0])
+    return armature.twobone.chains.get(key[1]) if armature is not None else None

@@ -6,7 +6,6 @@ to follow (or what its curves say at another frame) stays known as its base, for
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import bpy
@@ -28,15 +27,11 @@ from ...errors import TwoBoneError
 from ...scene.walk.probes import PROBE_NAME
 from ...scene.walk.stage import STAGE_NAME
 from ..stored.where import is_busy
-from .follower import Following, Key
-from .keying import OWN_STEP, forget, in_step_of, running_move
-from .posing import Channels, holds, key_if_automatic, read_channels, set_values
+from .auto_keying import SECONDS_BETWEEN_LOOKS, key_when_let_go
+from .follower import Following, Key, following, key_of, stored_chain
+from .keying import forget, running_move
+from .posing import Channels, read_channels, set_values
 
-SECONDS_BETWEEN_LOOKS = 0.1
-"""How often it is looked whether the user has let go of what moves, so that auto-keying can key."""
-
-
-following: dict[Key, Following] = {}
 resting: dict[Key, Following] = {}
 """Chains that were live, and are again where undo or redo leads to a moment in which they were."""
 
@@ -46,18 +41,18 @@ reasons: dict[Key, str] = {}
 
 def is_live(chain: StoredChain) -> bool:
     """Whether the chain follows its target."""
-    return _key(chain) in following
+    return key_of(chain) in following
 
 
 def base_of(chain: StoredChain) -> Channels | None:
     """What the pose of a live chain was before it began to follow; `None` for any other chain."""
-    follower = following.get(_key(chain))
+    follower = following.get(key_of(chain))
     return follower.base if follower is not None else None
 
 
 def start(context: bpy.types.Context, chain: StoredChain) -> None:
     """Let the chain follow from now on; raises a `TwoBoneError` where a bake would refuse."""
-    key = _key(chain)
+    key = key_of(chain)
     _stop(key)
     reasons.pop(key, None)
     follower = Following(present_plan(context.scene, stored_settings(chain.id_data, chain, {})))
@@ -73,7 +68,7 @@ def start(context: bpy.types.Context, chain: StoredChain) -> None:
 
 def stop(chain: StoredChain) -> None:
     """Let it go; it stays as it is posed."""
-    key = _key(chain)
+    key = key_of(chain)
     reasons.pop(key, None)
     if key in following:
         resting[key] = following[key]
@@ -90,10 +85,6 @@ def stop_all(*_: Any) -> None:
     for functions in _undo_handlers():
         if _after_undo in functions:
             functions.remove(_after_undo)
-
-
-def _key(chain: StoredChain) -> Key:
-    return chain.id_data.name, chain.name
 
 
 def _stop(key: Key, reason: str = "") -> None:
@@ -147,14 +138,8 @@ def _after_undo(*_: Any) -> None:
 
 
 def _is_on(key: Key) -> bool:
-    chain = _stored(key)
+    chain = stored_chain(key)
     return chain is not None and chain.live
-
-
-def _stored(key: Key) -> StoredChain | None:
-    """The chain of a key; `None` where it or its armature is gone or has another name now."""
-    armature = bpy.data.objects.get(key[0])
-    return armature.twobone.chains.get(key[1]) if armature is not None else None
 
 
 def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
@@ -200,7 +185,7 @@ def _follow_or_stop(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[Ch
 
 def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
     """Pose a live chain on its target; returns what was to be set if anything had to be."""
-    chain = _stored(key)
+    chain = stored_chain(key)
     if chain is None:
         _stop(key)
         return []
@@ -251,7 +236,7 @@ def look_again() -> float | None:
     if is_busy(context.window_manager):
         return SECONDS_BETWEEN_LOOKS
     for key, follower in list(following.items()):
-        chain = _stored(key)
+        chain = stored_chain(key)
         if chain is None:
             continue
         try:
@@ -267,29 +252,6 @@ def look_again() -> float | None:
         except TwoBoneError as error:
             _stop(key, str(error))
     return None
-
-
-def key_when_let_go() -> float | None:
-    """Key what moved once the user has let go, as auto-keying keys at the end of a move, and in the move's undo step."""
-    if running_move(bpy.data.window_managers[0]):
-        return SECONDS_BETWEEN_LOOKS
-    moved = [
-        key for key, follower in following.items() if follower.unkeyed and not holds(bpy.data.objects[key[0]], follower.unmoved)
-    ]
-    if moved:
-        in_step_of(next((following[key].move for key in moved if following[key].move), OWN_STEP), partial(_key_moved, moved))
-    for follower in following.values():
-        follower.unkeyed, follower.move = [], ""
-    return None
-
-
-def _key_moved(keys: list[Key]) -> None:
-    for key in keys:
-        key_if_automatic(bpy.context, bpy.data.objects[key[0]], following[key].unkeyed)
-        # Undo evaluates what was tagged since the step before; what the move itself has tagged went with the step replaced.
-        for thing in (bpy.data.objects.get(name) for name in following[key].moved):
-            if thing is not None:
-                thing.update_tag(refresh={"OBJECT", "DATA"})
 
 
 def register() -> None:
