@@ -157,6 +157,36 @@ def test_twist_bones_between_the_joints_are_passed_over():
     assert found(builder.skeleton()) == PERSON
 
 
+def test_limbs_without_hands_and_feet_end_at_their_lower_bones_tails():
+    builder = Builder()
+    spine(builder)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        builder.bone(f"thigh.{side}", "hips", (0.1 * sign, 0, 0.95))
+        builder.bone(f"shin.{side}", f"thigh.{side}", (0.1 * sign, -0.02, 0.5), (0.1 * sign, 0.02, 0.08))
+        builder.bone(f"upper_arm.{side}", "chest", (0.18 * sign, 0, 1.45))
+        builder.bone(f"forearm.{side}", f"upper_arm.{side}", (0.45 * sign, 0.02, 1.45), (0.7 * sign, 0, 1.45))
+    skeleton = builder.skeleton()
+    ends = both_sides("LEG", "thigh.{}", "shin.{}", "shin.{}") | both_sides("ARM", "upper_arm.{}", "forearm.{}", "forearm.{}")
+    assert found(skeleton) == ends
+    assert all(limb.tip_at_tail for limb in find_limbs(skeleton).limbs)
+    assert {limb.toe for limb in find_limbs(skeleton).limbs} == {""}
+
+
+@pytest.mark.parametrize("deforming", [(), ("hips", "spine", "head"), ("clavicle.L", "clavicle.R")])
+def test_where_hardly_any_bones_deform_all_are_looked_at(deforming):
+    """Figures of rigid parts that hang from bones."""
+    skeleton = person().skeleton()
+    assert found(dataclasses.replace(skeleton, deforms=tuple(name in deforming for name in skeleton.names))) == PERSON
+
+
+def test_helpers_that_all_begin_at_one_place_are_no_limbs():
+    builder = person()
+    builder.both(
+        "head", ("eye.{}", (0.03, -0.08, 1.65)), ("eye_turn.{}", (0.03, -0.08, 1.65)), ("eye_aim.{}", (0.03, -0.08, 1.65))
+    )
+    assert found(builder.skeleton()) == PERSON
+
+
 def test_legs_alone():
     builder = Builder()
     builder.bone("hips", "", (0, 0, 1.0))

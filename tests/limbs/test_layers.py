@@ -3,9 +3,12 @@
 import pytest
 
 from tests.limbs.builder import Builder, both_sides, found, person
+from twobone_addon.limbs.finding import find_limbs
 
 LIMBS = {"thigh", "shin", "foot", "toe", "upper_arm", "forearm", "hand"}
 TURNED_BY_IK = {"thigh", "shin", "upper_arm", "forearm"}
+
+TOES = (("thigh", "FK-toe.{}"), ("upper_arm", ""))
 
 FORWARD = both_sides("LEG", "FK-thigh.{}", "FK-shin.{}", "FK-foot.{}") | both_sides(
     "ARM", "FK-upper_arm.{}", "FK-forearm.{}", "FK-hand.{}"
@@ -41,4 +44,7 @@ def layered(*, all_deform, loose):
 @pytest.mark.parametrize("loose", [False, True])
 @pytest.mark.parametrize("all_deform", [False, True])
 def test_the_forward_layer_is_the_chain(all_deform, loose):
-    assert found(layered(all_deform=all_deform, loose=loose)) == FORWARD
+    skeleton = layered(all_deform=all_deform, loose=loose)
+    assert found(skeleton) == FORWARD
+    toes = {limb.upper: limb.toe for limb in find_limbs(skeleton).limbs}
+    assert toes == {f"FK-{upper}.{side}": toe.format(side) for upper, toe in TOES for side in "LR"}

@@ -7,6 +7,7 @@ import pytest
 
 from tests.limbs.builder import PERSON, Builder, found, legs, person, renamed, spine
 from tests.limbs.characters import ALL
+from tests.limbs.test_characters import lying_anyhow
 from tests.limbs.test_finding import posed, ways_up
 from tests.limbs.test_poses import ARMS, with_arms
 from twobone_addon.limbs.finding import find_limbs
@@ -52,6 +53,45 @@ def test_a_posed_rest_and_random_names_make_no_difference(seed):
     assert {(kind, *(before[name] for name in bones)) for kind, _, *bones in found(nameless)} == {
         (kind, *bones) for kind, _, *bones in LEFT_OVER
     }
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["mixamo", "centaur", "gown"])
+def test_lying_anyhow_at_any_size_changes_nothing(name, seed):
+    make, limbs = ALL[name]
+    skeleton = without(make().skeleton(), BONES[name])
+    assert found(lying_anyhow(skeleton, seed)) == {limb for limb in limbs if limb[2] in skeleton.names}
+
+
+def test_its_name_outweighs_a_mirrored_objects_sides():
+    skeleton = without(person().skeleton(), "clavicle.R")
+    assert found(dataclasses.replace(skeleton, mirrored=True)) == LEFT_OVER
+
+
+@pytest.mark.parametrize("depth", [0.0, 0.02])
+def test_hips_of_a_flat_figure_may_be_one_place(depth):
+    """A paper doll seen from the front."""
+    builder = Builder()
+    spine(builder)
+    for side, x in (("L", 1.0), ("R", -1.0)):
+        builder.chain(
+            "hips", (f"thigh.{side}", (0.0, 0, 0.95)), (f"shin.{side}", (0.1 * x, -depth, 0.5)),
+            (f"foot.{side}", (0.15 * x, 0, 0.08)), (f"toe.{side}", (0.22 * x, -0.05, 0.02)),
+        )  # fmt: skip
+    assert found(without(with_arms(builder, ARMS["down and out"]).skeleton(), "clavicle.R")) == LEFT_OVER
+
+
+@pytest.mark.parametrize("elbow, is_arm", [(0.27, False), (0.4, True), (0.6, True), (0.73, False)])
+def test_whichever_link_is_much_shorter_it_is_no_arm(elbow, is_arm):
+    """Where the elbow is between shoulder and wrist; of an arm with a counterpart all four would do."""
+    builder = Builder()
+    spine(builder)
+    legs(builder)
+    middle = 0.18 + 0.52 * elbow
+    builder.chain("chest", ("upper_arm.L", (0.18, 0, 1.45)), ("forearm.L", (middle, 0.02, 1.45)), ("hand.L", (0.7, 0, 1.45)))
+    findings = find_limbs(builder.skeleton())
+    assert found(builder.skeleton()) == (LEFT_OVER if is_arm else LEGS)
+    assert [each.reason.value for each in findings.left_out] == ([] if is_arm else ["UNEVEN"])
 
 
 ASIDE = {
