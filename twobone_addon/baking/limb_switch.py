@@ -82,7 +82,7 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
     refuse_unwritable_chain(scene, plan)
     keyed = switch_keys(settings, wanted, within)
     shown = _shown(armature, names)
-    limb = limb_plan(armature, plan, shown, ik=None, switch_path="", switch_value=0.0)
+    limb = limb_plan(armature, plan, shown, ik=None, ends=(), keyed_off=False)
     samples = at_once(sample_steps(scene, limb.quantities(), plan.frames, evaluation=evaluation_of([plan])))
     solved = solve_limb(limb, samples)
     before = _joints(scene, armature, shown, plan.report_frames)

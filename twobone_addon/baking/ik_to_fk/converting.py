@@ -138,7 +138,7 @@ def _muted_elsewhere(scene: Scene, prepared: _Converted) -> list[str]:
     """What a muted constraint means for frames of the scene that have no keys instead."""
     # Where other actions need it, notes say so, and it is keyed off instead.
     muted = [limb.solved.plan for limb in prepared.limbs if not limb.notes]
-    frames = [plan.chain.report_frames for plan in muted if plan.ik is not None and not plan.switch_path]
+    frames = [plan.chain.report_frames for plan in muted if plan.ik is not None and not plan.keyed_off]
     if not frames or (frames[0][0] <= scene.frame_start and scene.frame_end <= frames[0][-1]):
         return []
     first, last = frames[0][[0, -1]]

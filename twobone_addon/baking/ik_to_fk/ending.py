@@ -35,15 +35,16 @@ class Endings:
     def __init__(
         self, armature: Object, converted: Sequence[tuple[Action | None, Sequence[SolvedLimb]]], destination: str
     ) -> None:
-        self._limbs = {solved.plan.off_path: solved.plan for _, limbs in converted for solved in limbs}
+        plans = [solved.plan for _, limbs in converted for solved in limbs]
+        self._ends = {end.path: (end, plan) for plan in plans for end in plan.ends}
         own = actions_of(armature)
         self._needed: dict[str, list[OwnAction]] = {}
         """Actions that go on with the IK, by what switches it off."""
-        for path, limb in self._limbs.items():
-            through = {action for action, limbs in converted if any(solved.plan.off_path == path for solved in limbs)}
+        for path, (end, _) in self._ends.items():
+            through = {action for action, limbs in converted if any(_ends_by(solved.plan, path) for solved in limbs)}
             # A new action leaves the one that it was made from as it is.
             through = set() if destination == "NEW_ACTION" else through
-            others = [each for each in own if each.action not in through and not is_held(each, path, limb.off_value)]
+            others = [each for each in own if each.action not in through and not is_held(each, path, end.value)]
             if others:
                 self._needed[path] = others
 
@@ -58,13 +59,14 @@ class Endings:
         return ended, errors
 
     def _ended(self, solved: SolvedLimb) -> EndedLimb:
-        limb, others = solved.plan, self._needed.get(solved.plan.off_path)
+        limb = solved.plan
+        others = next((self._needed[end.path] for end in limb.ends if end.path in self._needed), None)
         if others is None:
             return EndedLimb(solved, ())
         linked = [each for each in others if not each.action.is_editable]
         notes = [f"Other actions use this IK ({names_of(others)}), so it is keyed off here and on there instead of being muted."]
         notes += [f'Action "{each.name}" is linked and cannot be keyed, so this IK may be off in it.' for each in linked]
-        if limb.switch_path:
+        if limb.keyed_off:
             return EndedLimb(solved, tuple(notes))
         if limb.influence_refused is not None:
             raise ChainError(
@@ -75,12 +77,16 @@ class Endings:
 
     def finish(self) -> None:
         """Mute what no action needs any more, and keep on what others need."""
-        for path, limb in self._limbs.items():
+        for path, (end, limb) in self._ends.items():
             others = self._needed.get(path, [])
             for each in others:
-                hold(each, path, limb.switch_present, limb.switch_group)
-            if not others and limb.ik is not None and not limb.switch_path:
-                mute(limb.ik)
+                hold(each, path, end.present, end.group)
+            if not others and end.ik is not None and not limb.keyed_off:
+                mute(end.ik)
+
+
+def _ends_by(limb: LimbPlan, path: str) -> bool:
+    return any(end.path == path for end in limb.ends)
 
 
 def _who(limb: LimbPlan) -> str:

@@ -14,6 +14,22 @@ from ..plan.chain_plan import ChainPlan
 
 
 @dataclass(frozen=True, slots=True)
+class IkEnd:
+    """What switches an IK off: the influence of its constraint, or a switch of the rig."""
+
+    path: str
+    """Data path."""
+    value: float
+    """What it holds where the IK is off."""
+    present: float
+    """What is there now."""
+    group: str
+    """Name of the bone that it belongs to."""
+    ik: IkLimb | None
+    """The constraint; `None` for a switch."""
+
+
+@dataclass(frozen=True, slots=True)
 class LimbPlan:
     """One limb to convert, found and checked."""
 
@@ -23,11 +39,10 @@ class LimbPlan:
     """Bones whose pose is to stay: of the upper, the lower and the tip's bone, then those of `further`."""
     ik: IkLimb | None
     """The constraint, if it is one that makes the pose."""
-    switch_path: str
-    """What is keyed over the range, beside the rotations; empty for nothing."""
-    switch_value: float
-    switch_present: float
-    """What is there now, in the switch or the constraint's influence."""
+    ends: tuple[IkEnd, ...]
+    """What switches its IK off, the constraint of `ik` first, then others of the same two bones; empty if it is to go on."""
+    keyed_off: bool
+    """Whether these are keyed over the range, instead of muting the constraints."""
     further: tuple[tuple[RestBone, ...], ...]
     """Bones below the end that are keyed as well, each as the path from the bone before it to itself."""
     free_location: tuple[int, ...]
@@ -37,27 +52,7 @@ class LimbPlan:
     goes_on: tuple[bool, bool]
     """Whether there is anything before and after the range that is to stay as it is."""
     influence_refused: TwoBoneError | None
-    """Why the influence of the constraint could not be keyed, if it has to be."""
-
-    @property
-    def influence_path(self) -> str:
-        """Data path of the constraint's influence; empty where a switch takes its place."""
-        return f"{self.ik.path}.influence" if self.ik else ""
-
-    @property
-    def off_path(self) -> str:
-        """Data path of what switches the limb's IK off, and `off_value` what it holds then."""
-        return self.switch_path or self.influence_path
-
-    @property
-    def off_value(self) -> float:
-        """See `off_path`."""
-        return self.switch_value if self.switch_path else 0.0
-
-    @property
-    def switch_group(self) -> str:
-        """Name of the bone that the switch belongs to."""
-        return self.ik.bone if self.ik else self.switch_path.split('"')[1]
+    """Why the influence of the constraints could not be keyed, if it has to be."""
 
     def scale_paths(self) -> list[str]:
         """Data paths of the scales of the bones that turn."""

@@ -9,19 +9,19 @@ from functools import partial
 from ...errors import ChainError, RangeError, TwoBoneError
 from ...options import Group
 from ...rig.bones import RestBone
-from ...scene.blender_types import Constraint, Object, PoseBone, Scene
+from ...scene.blender_types import Object, Scene
 from ...scene.keys.guarding import refuse_unwritable, unwritable
 from ...scene.keys.reading import is_posed_without_keys
 from ...scene.lookup import find_armature
 from ...scene.paths import rotation_path
 from ...scene.rest_bones import read_rest_bone
-from ...scene.rig.constraints import IkLimb, acting_ik, has_other_constraints, read_ik, turned_bones
+from ...scene.rig.constraints import Carried, IkLimb, acting_ik, grouped_ik, has_other_constraints, read_ik, turned_bones
 from ...scene.rig.rest_reading import bone_path
 from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
 from ...settings import OPTIONS, BakeSettings
 from ..actions.choosing import ACTIVE
 from ..plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
-from .limb_plan import LimbPlan
+from .limb_plan import IkEnd, LimbPlan
 from .switches import SWITCHES
 
 SETTINGS = ("armature", *(option.name for option in OPTIONS if option.group is Group.KEYS), "verify", "evaluation")
@@ -36,6 +36,9 @@ POSED = (
     'Bone "{}" has a pose without keys, which was converted with it. If it is left over from another action, '
     "undo, clear it and convert again."
 )
+
+
+BESIDE = 'IK constraint "{}" of bone "{}" rotates the same bones, and is switched off with the other.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +104,19 @@ def _nothing_found(armature: Object, wanted: Conversion) -> ChainError:
 def _constraint_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
     found = acting_ik(armature, wanted.bone)
     meant = [pair for pair in found if wanted.bones & {pair[0].name, *(bone.name for bone in turned_bones(pair[1], pair[0]))}]
-    for carrier, constraint in meant or found:
-        yield partial(_read_constraint_plan, scene, armature, wanted, carrier, constraint)
+    for limb in grouped_ik(armature, meant or found):
+        yield partial(_read_constraint_plan, scene, armature, wanted, limb)
 
 
-def _read_constraint_plan(
-    scene: Scene, armature: Object, wanted: Conversion, carrier: PoseBone, constraint: Constraint
-) -> LimbPlan:
-    return _constraint_plan(scene, armature, wanted, read_ik(carrier, constraint))
+def _read_constraint_plan(scene: Scene, armature: Object, wanted: Conversion, limb: list[Carried]) -> LimbPlan:
+    first, *others = limb
+    beside = [read_ik(*pair) for pair in others if pair[1].target is not None]
+    return _constraint_plan(scene, armature, wanted, [read_ik(*first), *beside])
 
 
-def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, ik: IkLimb) -> LimbPlan:
+def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: list[IkLimb]) -> LimbPlan:
+    """The limb of IK constraints that turn the same two bones; it is told by the first."""
+    ik, *beside = iks
     names = ik.names
     settings = replace(
         _settings(armature, wanted, names.upper, names.lower, names.tip),
@@ -121,12 +126,20 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, ik: IkL
     )
     plan = plan_chain(scene, settings, None)
     refuse_unwritable_chain(scene, plan)
-    keyed = f"{ik.path}.influence" if wanted.switch_off == "INFLUENCE" else ""
-    if keyed:
-        refuse_unwritable(armature, [keyed], wanted.settings.destination)
+    ends = tuple(_influence_end(armature, each) for each in iks)
+    keyed_off = wanted.switch_off == "INFLUENCE"
+    if keyed_off:
+        refuse_unwritable(armature, [end.path for end in ends], wanted.settings.destination)
+    noted = _noted(plan, armature)
+    noted = replace(noted, notes=(*noted.notes, *(BESIDE.format(each.constraint, each.bone) for each in beside)))
     shown = (names.upper, names.lower, names.tip)
-    limb = limb_plan(armature, _noted(plan, armature), shown, ik=ik, switch_path=keyed, switch_value=0.0)
+    limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off)
     return replace(limb, goes_on=wanted.goes_on)
+
+
+def _influence_end(armature: Object, ik: IkLimb) -> IkEnd:
+    path = f"{ik.path}.influence"
+    return IkEnd(path, 0.0, float(armature.path_resolve(path)), ik.bone, ik)
 
 
 def limb_plan(
@@ -135,8 +148,8 @@ def limb_plan(
     shown: tuple[str, ...],
     *,
     ik: IkLimb | None,
-    switch_path: str,
-    switch_value: float,
+    ends: tuple[IkEnd, ...],
+    keyed_off: bool,
     further: tuple[tuple[RestBone, ...], ...] = (),
 ) -> LimbPlan:
     """The plan with all that is to be known of the rig before it is sampled and solved."""
@@ -145,23 +158,21 @@ def limb_plan(
         chain=plan,
         shown=shown,
         ik=ik,
-        switch_path=switch_path,
-        switch_value=switch_value,
-        switch_present=0.0,
+        ends=ends,
+        keyed_off=keyed_off,
         further=further,
         free_location=tuple(i for i, bone in enumerate(plan.rest.bones) if not has_other_constraints(bones[bone.name])),
         scales_refused=None,
         goes_on=(True, True),
         influence_refused=None,
     )
-    switches = [path for path in (switch_path, limb.influence_path) if path]
+    switches = [end.path for end in ends]
     paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *switches]
     return replace(
         limb,
         chain=with_keyed(plan, armature, paths),
-        switch_present=float(armature.path_resolve(limb.off_path)) if limb.off_path else 0.0,
         scales_refused=unwritable(armature, limb.scale_paths(), plan.settings.destination),
-        influence_refused=unwritable(armature, [limb.influence_path], plan.settings.destination) if ik else None,
+        influence_refused=unwritable(armature, switches, plan.settings.destination) if ik else None,
     )
 
 
@@ -199,7 +210,9 @@ def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: Rigif
     further = tuple(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])) for above, below in pairs)
     paths = [limb.switch_path, *(rotation_path(path[-1]) for path in further)]
     refuse_unwritable(armature, paths, wanted.settings.destination)
-    made = limb_plan(armature, plan, limb.shown, ik=None, switch_path=limb.switch_path, switch_value=1.0, further=further)
+    present = float(armature.path_resolve(limb.switch_path))
+    ends = (IkEnd(limb.switch_path, 1.0, present, limb.switch_bone, None),)
+    made = limb_plan(armature, plan, limb.shown, ik=None, ends=ends, keyed_off=True, further=further)
     return replace(made, goes_on=wanted.goes_on)
 
 

@@ -28,7 +28,7 @@ from ..keys.keying import KeyedChain, keyed_chain, with_held
 from ..motion.plan_motion import PlanMotion, aimed, plan_motion, points, posed_channels
 from ..pose.curve_values import rotation_curves
 from ..pose.solving import CurveSamples, SolvedChain, solve_curves, surroundings_of
-from .limb_plan import LimbPlan
+from .limb_plan import IkEnd, LimbPlan
 
 IK_RESIDUAL = 2e-4
 """Tip error, relative to the limb's length, that Blender's IK leaves where it reaches: measured up to 1.5e-4."""
@@ -223,30 +223,32 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
 
 def _switch_keys(limb: LimbPlan) -> list[ChannelKeys]:
     """Keys that switch IK off from the first to the last frame, and leave it as it is before and after."""
-    return [_keyed_over_range(limb, limb.switch_path, limb.switch_value)] if limb.switch_path else []
+    return [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
 
 
-def _keyed_over_range(limb: LimbPlan, path: str, value: float) -> ChannelKeys:
+def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
     frames = np.unique(limb.chain.frames[[0, -1]])
     outside = held_outside(
-        limb.chain.keyed[path, 0],
+        limb.chain.keyed[end.path, 0],
         settings=replace(limb.chain.settings, key_before=limb.goes_on[0], key_after=limb.goes_on[1]),
         within=(float(frames[0]), float(frames[-1])),
-        present=(limb.switch_present, limb.switch_present),
+        present=(end.present, end.present),
     )
-    return ChannelKeys(path, 0, limb.switch_group, frames, np.full(len(frames), value), "LINEAR", outside=outside)
+    return ChannelKeys(end.path, 0, end.group, frames, np.full(len(frames), end.value), "LINEAR", outside=outside)
 
 
 def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
     """The limb with keys that switch its IK off in this action: in all of it, or where the influence changes over the range."""
-    limb, path = solved.plan, solved.plan.influence_path
-    table = limb.chain.keyed[path, 0].table
+    keys = [_keyed_off_in_action(solved.plan, end) for end in solved.plan.ends]
+    return replace(solved, keyed=replace(solved.keyed, keys=[*solved.keyed.keys, *keys], stays=False))
+
+
+def _keyed_off_in_action(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
+    table = limb.chain.keyed[end.path, 0].table
     if table is None or np.ptp(table["co"][:, 1]) == 0.0:
         first, nothing = limb.chain.frames[:1], blank_keys(0)
-        keys = ChannelKeys(path, 0, limb.switch_group, first, np.zeros(1), "CONSTANT", outside=nothing)
-    else:
-        keys = _keyed_over_range(limb, path, 0.0)
-    return replace(solved, keyed=replace(solved.keyed, keys=[*solved.keyed.keys, keys], stays=False))
+        return ChannelKeys(end.path, 0, end.group, first, np.full(1, end.value), "CONSTANT", outside=nothing)
+    return _keyed_over_range(limb, end)
 
 
 def _places(points_world: Array) -> Array:

@@ -15,6 +15,9 @@ from .chain_names import ChainNames, IkLimb
 
 LINKS = 2
 
+Carried = tuple[PoseBone, Constraint]
+"""A constraint with the bone that carries it."""
+
 
 def is_acting(constraint: Constraint) -> bool:
     """Whether a constraint does anything now."""
@@ -35,12 +38,32 @@ def turned_bones(constraint: Constraint, carrier: PoseBone) -> list[PoseBone]:
     return turned[: constraint.chain_count or len(turned)]
 
 
-def acting_ik(armature: Object, bone: str = "") -> list[tuple[PoseBone, Constraint]]:
+def acting_ik(armature: Object, bone: str = "") -> list[Carried]:
     """The IK constraints of one bone, or of all, that are neither muted nor keyed off; each with the bone that carries it."""
     carriers = [armature.pose.bones[bone]] if bone else armature.pose.bones
     bag = curve_bag(armature)
     found = [(each, ik) for each in carriers for ik in each.constraints if ik.type == "IK" and not ik.mute]
     return [(each, ik) for each, ik in found if not is_keyed_off(bag, constraint_path(each.name, ik.name))]
+
+
+def grouped_ik(armature: Object, found: list[Carried]) -> list[list[Carried]]:
+    """The IK constraints `found`, those that turn the same bones together; with each, others of the armature that do.
+
+    Those found come first, and those that have a say now: of several on one bone Blender obeys the first that has any.
+    """
+    groups: dict[tuple[str, ...], list[Carried]] = {}
+    for carrier, ik in acting_ik(armature):
+        groups.setdefault(_turned_names(carrier, ik), []).append((carrier, ik))
+    meant = dict.fromkeys(_turned_names(*pair) for pair in found)
+    return [sorted(groups[names], key=lambda pair: (pair not in found, not _has_a_say(pair[1]))) for names in meant]
+
+
+def _has_a_say(ik: Constraint) -> bool:
+    return ik.target is not None and ik.influence > 0.0
+
+
+def _turned_names(carrier: PoseBone, ik: Constraint) -> tuple[str, ...]:
+    return tuple(bone.name for bone in turned_bones(ik, carrier))
 
 
 def is_keyed_off(bag: CurveBag | None, path: str) -> bool:
