@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..array_types import Array
+from ..array_types import Array, Mask
 from ..arrays import dot, largest_component, magnitude
 
 
@@ -55,13 +55,18 @@ def times_still(matrices: Array, still: Array) -> Array:
     return products.reshape(*products.shape[:-2], -1, 3, 3)
 
 
+def is_flat(matrices: Array, volume: float = FLAT) -> Mask:
+    """Where matrices `(..., 3, 3)` have no inverse, `(...)`: a column is zero, or all lie in one plane; `volume` as `FLAT`."""
+    extent = np.prod(magnitude(np.swapaxes(matrices, -1, -2)), axis=-1)
+    return np.abs(determinant(matrices)) <= volume * extent
+
+
 def solve_linear(matrices: Array, vectors: Array) -> Array:
     """Solve `matrices @ x = vectors`, `(..., 3, 3)` and `(..., 3)`; least squares where a matrix has no inverse."""
     shape = np.broadcast_shapes(matrices.shape[:-2], vectors.shape[:-1])
     matrices = np.broadcast_to(matrices, (*shape, 3, 3))
     columns = np.broadcast_to(vectors, (*shape, 3))[..., None]
-    extent = np.prod(magnitude(np.swapaxes(matrices, -1, -2)), axis=-1)
-    flat = np.abs(determinant(matrices)) <= FLAT * extent
+    flat = is_flat(matrices)
     if not flat.any():
         return np.linalg.solve(matrices, columns)[..., 0]
     solved = np.empty(columns.shape)

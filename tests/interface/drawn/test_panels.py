@@ -103,12 +103,13 @@ def test_why_a_chain_is_not_live_any_more_stands_below(leg):
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_a_row_of_the_list_warns_of_a_missing_target(leg, missing):
+def test_a_row_of_the_list_shows_whether_there_is_a_target_without_a_warning(leg, missing):
     chain = leg.twobone.chains[0]
     chain.target = None if missing else chain.target
     layout = drawn_row(chain)
     assert layout.properties() == ["name", "enabled"]
-    assert any(named.get("icon") == "ERROR" for _, _, named in layout.calls) == missing
+    icons = [named["icon"] for _, _, named in layout.calls if "icon" in named]
+    assert icons == ["BONE_DATA" if missing else "CON_KINEMATIC"]
 
 
 def drawn_row(chain):

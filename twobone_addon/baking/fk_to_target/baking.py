@@ -31,7 +31,7 @@ from ..pose.solving import SolvedChain
 from ..report.records import BakeReport, FurtherReport
 from ..report.reporting import chain_report
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
-from .keys import LOCATION, location_keys, location_space, rotation_keys, rotation_space
+from .keys import LOCATION, location_keys, location_space, refuse_flat, rotation_keys, rotation_space
 from .missing_guides import missing_guides
 from .solving import TargetMotion, solve_target, way_back
 
@@ -190,16 +190,21 @@ def _solved(
             for plan, chain_things in zip(plans, things, strict=True):
                 own_samples = samples.on(plan.frames)
                 above = [own_samples.every(next(left)) for _ in chain_things]
-                solved = solve_target(plan, own_samples, location_space(chain_things[0], above[0]))
-                guided.append(_Guided(plan, solved, _keyed(plan, solved, chain_things, above)))
+                spaces = [location_space(*pair) for pair in zip(chain_things, above, strict=True)]
+                for thing, space in zip(chain_things, spaces, strict=True):
+                    refuse_flat(thing, plan.frames, space)
+                solved = solve_target(plan, own_samples, spaces[0])
+                guided.append(_Guided(plan, solved, _keyed(plan, solved, chain_things, spaces, above)))
     return samples, guided
 
 
-def _keyed(plan: ChainPlan, solved: TargetMotion, things: list[Object], parents_world: list[Array]) -> list[_Guide]:
+def _keyed(
+    plan: ChainPlan, solved: TargetMotion, things: list[Object], spaces: list[Array], parents_world: list[Array]
+) -> list[_Guide]:
     places = [solved.targets_world, *([] if solved.poles_world is None else [solved.poles_world])]
     guides = [
-        _Guide(thing, *location_keys(plan, thing, location_space(thing, parent), place), place)
-        for thing, parent, place in zip(things, parents_world, places, strict=True)
+        _Guide(thing, *location_keys(plan, thing, space, place), place)
+        for thing, space, place in zip(things, spaces, places, strict=True)
     ]
     if solved.turns_world is not None:
         target, space = guides[0], rotation_space(things[0], parents_world[0])

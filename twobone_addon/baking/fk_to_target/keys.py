@@ -11,9 +11,10 @@ from ...arrays import magnitude
 from ...curves.frames import turning_points
 from ...curves.reducing.drift import Drift
 from ...curves.reducing.reduction import reduce_keys
+from ...errors import WriteError
 from ...rig.channels import channel_rotations
 from ...rig.local_rotations import Matrices
-from ...rig.rotations import nearest_rotation
+from ...rig.rotations import is_flat, nearest_rotation
 from ...scene.blender_types import Object
 from ...scene.keys.reading import read_keyed
 from ...scene.keys.writing import ChannelKeys
@@ -31,6 +32,9 @@ LOCATION = "location"
 GROUP = "Object Transforms"
 """Where Blender itself puts an object's curves."""
 
+FLAT_TO_BLENDER = 1e-6
+"""Volume of a space's axes, relative to their lengths, that Blender's matrices of single precision cannot tell from none."""
+
 
 def location_space(thing: Object, parent_world: Array) -> Array:
     """From an object's location to where that brings it in the world, `(F, 4, 4)`.
@@ -40,6 +44,19 @@ def location_space(thing: Object, parent_world: Array) -> Array:
     space = parent_world.copy()
     space[:, :3, 3] += parent_world[:, :3, :3] @ np.array(thing.delta_location)
     return space
+
+
+def refuse_flat(thing: Object, frames: Array, space: Array) -> None:
+    """Raise `WriteError` where no location brings an object to any place: what it is parented to is scaled to nothing.
+
+    space : (F, 4, 4), see `location_space`
+    """
+    flat = is_flat(space[:, :3, :3], FLAT_TO_BLENDER)
+    if flat.any():
+        raise WriteError(
+            f'Object "{thing.name}" inherits a scale of 0 from its parent at frame {frames[np.argmax(flat)]:g}, so keys would '
+            "not place it where the limb is. Change the parent's scale, or clear the object's parent."
+        )
 
 
 def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:

@@ -67,10 +67,11 @@ class TWOBONE_UL_chains(bpy.types.UIList):
         _active_property: str,
         _index: int,
     ) -> None:
-        """One row: name, what is missing, and whether Bake All bakes it."""
-        layout.prop(item, "name", text="", emboss=False, icon="CON_KINEMATIC")
-        if item.target is None:
-            layout.label(text="", icon="ERROR")
+        """One row: name, by its icon whether it has a target, and whether Bake All bakes it.
+
+        A chain without one is no mistake: Plant Feet and Bake Target from Chain need none.
+        """
+        layout.prop(item, "name", text="", emboss=False, icon="BONE_DATA" if item.target is None else "CON_KINEMATIC")
         layout.prop(item, "enabled", text="")
 
 
