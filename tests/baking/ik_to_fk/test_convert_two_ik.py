@@ -3,10 +3,9 @@
 import bpy
 import pytest
 
-from tests.baking.ik_to_fk.test_convert_ik import RESIDUAL, add_ik, assert_nothing_moved, convert, ik_leg, poses
+from tests.baking.ik_to_fk.test_convert_ik import RESIDUAL, assert_nothing_moved, convert
+from tests.baking.rigs.legs_with_ik import add_ik, poses
 from tests.baking.scenes import add_empty, key_channel
-
-__all__ = ["ik_leg"]
 
 
 @pytest.fixture(params=["on the same bone", "on the foot", "one after the other"])
