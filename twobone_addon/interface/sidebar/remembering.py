@@ -15,7 +15,8 @@ from ...baking.report.freshness import chain_digest
 from ...errors import TwoBoneError
 from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import chain_from_names
-from ...scene.sight.showing import Shown, shown_bone
+from ...scene.sight.links import Shown
+from ...scene.sight.showing import shown_bone
 from ...scene.sight.skin import Skins
 from ...settings import BakeSettings
 from ..stored.where import is_busy, redraw_viewports

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from ..blender_types import Constraint, Object
 from ..keys.reading import is_animated
 from ..moves.dependencies import Node
+from .links import Hindrance
 from .rig_ik import COPYING, RigIk, RigReader, constraint_path
-from .showing import Hindrance
 from .switches import TRIED, Property, Setting, driving_properties, set_value
 from .trials import Trial, trial
 

@@ -14,7 +14,8 @@ from ..blender_types import Object
 from ..lookup import bone_owner, object_named, owner_of
 from ..moves.stillness import Stillness
 from ..rig.chain_finding import ChainNames
-from .showing import TURNS, Hindrance, hindrances
+from .links import TURNS, Hindrance
+from .showing import hindrances
 from .trials import Trial, trial
 
 TRIED = (1.0, 0.0)

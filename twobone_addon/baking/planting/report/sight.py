@@ -9,7 +9,8 @@ import numpy as np
 from ....array_types import Array
 from ....arrays import magnitude, path_length
 from ....scene.lookup import object_named
-from ....scene.sight.showing import Shown, shown_bone
+from ....scene.sight.links import Shown
+from ....scene.sight.showing import shown_bone
 from ....scene.sight.skin import Skins, seen_from
 from ....scene.sight.switches import influences_change
 from ....scene.walk.evaluate import Quantity, Samples

@@ -1,0 +1,258 @@
+"""How the motion of a chain reaches other bones: by parents, by constraints with their influences, by drivers of rotations.
+
+A bone's *share* says how much of the chain's motion reaches it: 1 if it moves as the chain does, 0 if it does not follow.
+It is read off parents and constraints with their influences as they are evaluated now, so nothing needs to be moved to
+find it. What takes part of a share away, such as the constraint that copies an IK limb, is what hinders it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+import bpy
+from mathutils import Vector
+
+from ..blender_types import Constraint, FCurve, Object, PoseBone
+from ..lookup import BONES, bone_owner, owner_of
+from ..moves.dependencies import Node, drivers_by_owner, inverse_kinematics
+from .skin import Skins, deforming_beside
+from .trials import Turned
+
+REPLACING = {
+    "COPY_TRANSFORMS", "COPY_LOCATION", "COPY_ROTATION", "CHILD_OF", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO",
+}  # fmt: skip
+"""Constraints after which a bone does what their target does, as far as their influence goes."""
+
+WHOLE = {"COPY_TRANSFORMS", "ARMATURE"}
+"""Those after which nothing is left of what was before."""
+
+FOLLOWS = 0.99
+"""Share from which on a bone follows."""
+
+TURNS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
+"""Channels whose drivers let a bone turn as another one does."""
+
+View = Callable[[Object], Object]
+"""From an object to what it is evaluated to, where the influences are."""
+
+
+def as_it_is(thing: Object) -> Object:
+    """Objects of the file have the influences of the scene's own evaluation."""
+    return thing
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """A constraint, or the drivers of its rotation, that keep a bone from following the chain."""
+
+    bone: str
+    constraint: str
+    """Its name; empty for drivers."""
+    acts: bool
+    """Whether it is in the way because it acts; else because it does not (it is muted, or has no influence)."""
+    armature: str = ""
+    """Name of the bone's armature, if it is another one than the chain's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The bone that people see where the chain's lower bone is."""
+
+    bone: str
+    share: float
+    """0..1, how much of the chain's motion reaches it."""
+    hindrances: tuple[Hindrance, ...]
+    """What keeps the rest from it."""
+    deciding: tuple[Hindrance, ...]
+    """Bone and constraint of every influence that decides about it, whether it is in the way now or not."""
+    armature: str
+    """Name of the bone's armature: the chain's, or one that follows it."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether it moves as the chain does."""
+        return self.share >= FOLLOWS
+
+
+class Links:
+    """How the motion of a chain reaches the bones of its armature and of others; looks at each bone once."""
+
+    def __init__(self, armature: Object, chain: Collection[str], skins: Skins, view: View = as_it_is) -> None:
+        """Take the chain's armature, and those of its bones whose motion is looked for."""
+        self._armature = armature
+        self._chain = chain
+        self._view = view
+        self._things = {thing.name: thing for thing in (armature, *skins.followers(armature))}
+        self._turning: dict[str, dict[str, list[Constraint]]] = {}
+        self._drivers: dict[str, dict[str, list[FCurve]]] = {}
+        self._turned: Turned | None = None
+        self._shares: dict[Node, float] = {}
+        self._best: dict[Node, _Best] = {}
+
+    def shown_beside(self, other: Object, start: Vector, end: Vector) -> list[Shown]:
+        """The bones of an armature that deform between two points at rest, and could follow the chain."""
+        place = other.matrix_world.inverted_safe() @ self._armature.matrix_world if other != self._armature else None
+        ends = (start, end) if place is None else (place @ start, place @ end)
+        return self._that_can_follow(other, deforming_beside(other, *ends))
+
+    def shown_at(self, other: Object, place: Vector, near: float) -> list[Shown]:
+        """Those that begin at a point."""
+        to_world = self._armature.matrix_world
+        found = [
+            bone.name
+            for bone in other.data.bones
+            if bone.use_deform
+            and (other.matrix_world @ bone.head_local - to_world @ place).length <= near * to_world.median_scale
+        ]
+        return self._that_can_follow(other, found)
+
+    def shown(self, node: Node) -> Shown:
+        """A bone and its share."""
+        best = self._best_of(node)
+        return Shown(node[1], self._share(node), tuple(best.hindrances), tuple(best.deciding), node[0])
+
+    def _that_can_follow(self, other: Object, names: list[str]) -> list[Shown]:
+        nodes = [(other.name, name) for name in names]
+        return [self.shown(node) for node in nodes if self._best_of(node).share >= FOLLOWS]
+
+    def _bone(self, node: Node) -> PoseBone | None:
+        thing = self._things.get(node[0])
+        return self._view(thing).pose.bones.get(node[1]) if thing is not None and node[1] else None
+
+    def _is_of_chain(self, node: Node) -> bool:
+        return node[0] == self._armature.name and node[1] in self._chain
+
+    def _constraints(self, node: Node, bone: PoseBone) -> Iterator[Constraint]:
+        """Those that decide what a bone follows, in the order of their effect."""
+        if node[0] not in self._turning:
+            self._turning[node[0]] = inverse_kinematics(self._view(self._things[node[0]]))
+        yield from self._turning[node[0]].get(bone.name, [])
+        yield from (each for each in bone.constraints if each.type in REPLACING or each.type == "ARMATURE")
+
+    def _other(self, armature: str) -> str:
+        return armature if armature != self._armature.name else ""
+
+    def _can_be_turned(self, node: Node, bone: PoseBone) -> bool:
+        """Whether drivers turn a bone after one that could follow the chain."""
+        if node[0] not in self._drivers:
+            self._drivers[node[0]] = drivers_by_owner(self._things[node[0]])
+        driven = self._drivers[node[0]].get(bone_owner(bone), [])
+        turning = [fcurve for fcurve in driven if fcurve.data_path.rpartition(".")[2] in TURNS]
+        return not self._is_of_chain(node) and any(
+            self._best_of(read).share >= FOLLOWS for fcurve in turning for read in _read_bones(fcurve)
+        )
+
+    def _turned_share(self, node: Node) -> float:
+        """The share of a bone that drivers turn, which nothing but Blender's own evaluation tells."""
+        if self._turned is None:
+            self._turned = Turned(self._armature, self._chain)
+        return self._turned.share(node)
+
+    def _share(self, node: Node) -> float:
+        """The share that a bone has with the influences as they are."""
+        if node in self._shares:
+            return self._shares[node]
+        self._shares[node] = 0.0  # a bone that hangs from itself gets nothing new that way
+        bone = self._bone(node)
+        if bone is None:
+            return 0.0
+        share = 1.0 if self._is_of_chain(node) else self._share((node[0], bone.parent.name)) if bone.parent else 0.0
+        if self._can_be_turned(node, bone):
+            share = self._turned_share(node)
+        for constraint in self._constraints(node, bone):
+            sources = list(_sources(constraint))
+            if sources and not constraint.mute:
+                offered = sum(part * self._share(source) for source, part in sources)
+                share += constraint.influence * (offered - share)
+        self._shares[node] = share
+        return share
+
+    def _best_of(self, node: Node) -> _Best:
+        """The share that a bone could have, and what would have to change for that."""
+        if node in self._best:
+            return self._best[node]
+        self._best[node] = _Best(0.0, {}, {})
+        bone = self._bone(node)
+        if bone is None:
+            return self._best[node]
+        if self._is_of_chain(node):
+            best = _Best(1.0, {}, {})
+        else:
+            best = self._best_of((node[0], bone.parent.name)) if bone.parent else _Best(0.0, {}, {})
+        if self._can_be_turned(node, bone):
+            drivers = Hindrance(bone.name, "", acts=True, armature=self._other(node[0]))
+            hinders = self._turned_share(node) < FOLLOWS
+            best = _Best(1.0, {drivers: None} if hinders else {}, {drivers: None})
+        for constraint in self._constraints(node, bone):
+            best = self._better(node[0], constraint, best)
+        self._best[node] = best
+        return best
+
+    def _better(self, armature: str, constraint: Constraint, before: _Best) -> _Best:
+        """With a constraint or without it, whichever lets more of the chain's motion through."""
+        offers = [(self._best_of(source), part) for source, part in _sources(constraint)]
+        if not offers:
+            return before
+        share = sum(part * offer.share for offer, part in offers)
+        weight = 0.0 if constraint.mute else constraint.influence
+        offered = _Best(share, _merged(offer.hindrances for offer, _ in offers), _merged(offer.deciding for offer, _ in offers))
+        if share == before.share:
+            if weight == 0.0:
+                return before
+            return offered if constraint.type in WHOLE and weight == 1.0 else before.together(offered)
+        taken = offered if share > before.share else before
+        hinders = weight < FOLLOWS if taken is offered else weight > 0.0
+        decides = {Hindrance(_carrier(constraint), constraint.name, acts=taken is before, armature=self._other(armature)): None}
+        return _Best(taken.share, taken.hindrances | (decides if hinders else {}), taken.deciding | decides)
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """A share that could be had."""
+
+    share: float
+    hindrances: dict[Hindrance, None]
+    """What would have to change."""
+    deciding: dict[Hindrance, None]
+    """All that has a say in it."""
+
+    def together(self, other: _Best) -> _Best:
+        """Both have a part in it."""
+        return _Best(self.share, self.hindrances | other.hindrances, self.deciding | other.deciding)
+
+
+def _merged(found: Iterable[dict]) -> dict:
+    return {key: None for each in found for key in each}
+
+
+def _carrier(constraint: Constraint) -> str:
+    """The bone that carries a constraint."""
+    path = constraint.path_from_id()
+    owner = constraint.id_data.path_resolve(path[: path.rindex(".constraints[")])
+    return owner.name
+
+
+def _read_bones(fcurve: FCurve) -> Iterator[Node]:
+    """Bones whose transform, or whose channels, a driver reads."""
+    for variable in fcurve.driver.variables:
+        for target in variable.targets:
+            if target.id is None:
+                continue
+            if variable.type == "SINGLE_PROP":
+                owner = owner_of(target.data_path)
+                if owner and target.data_path.rpartition(".")[2].partition("[")[0] in TURNS:
+                    yield target.id.name, bpy.utils.unescape_identifier(owner.removeprefix(BONES))
+            elif target.bone_target:
+                yield target.id.name, target.bone_target
+
+
+def _sources(constraint: Constraint) -> Iterable[tuple[Node, float]]:
+    """What a constraint makes a bone follow, and the part that each has in it."""
+    if constraint.type == "ARMATURE":
+        total = sum(entry.weight for entry in constraint.targets) or 1.0
+        for entry in constraint.targets:
+            if entry.target is not None:
+                yield (entry.target.name, entry.subtarget), entry.weight / total
+    elif constraint.type in {*REPLACING, "IK"} and constraint.target is not None:
+        yield (constraint.target.name, constraint.subtarget), 1.0
