@@ -67,6 +67,14 @@ def test_no_frames_and_one_frame(frames):
 quaternion_lists = arrays.arrays(float, st.tuples(st.integers(1, 20), st.just(4)), elements=st.floats(-1, 1, width=32))
 
 
+@given(quaternion_lists, arrays.arrays(float, 4, elements=st.floats(-1, 1, width=32)))
+def test_without_a_quaternion_before_the_last_one_goes_on_to_that_after(quaternions, after):
+    result = continuous_quaternions(quaternions, after=after)
+    assert np.array_equal(np.abs(result), np.abs(quaternions))
+    assert np.all(np.einsum("fk,fk->f", result[1:], result[:-1]) >= 0)
+    assert result[-1] @ after >= 0
+
+
 @given(quaternion_lists, st.none() | arrays.arrays(float, 4, elements=st.floats(-1, 1, width=32)))
 def test_quaternions_never_change_sign_from_frame_to_frame(quaternions, before):
     result = continuous_quaternions(quaternions, before=before)
@@ -98,6 +106,25 @@ def test_an_axis_angle_hinge_swings_through_zero_as_one_hinge():
     angle, axis = continuous_axis_angles(np.abs(swing), axis, before=[-0.9, 1, 0, 0])
     assert np.allclose(axis, [1, 0, 0])
     assert np.allclose(angle, swing)
+
+
+@pytest.mark.parametrize("around", [{}, {"before": [4.0, 0, 1, 0]}, {"after": [-9.0, 1, 0, 0]}])
+def test_axis_angles_mean_the_same_rotations_whatever_their_signs_and_turns(around):
+    rng = np.random.default_rng(7)
+    angle, axis = rng.uniform(-9.0, 9.0, (3, 40)), rng.normal(size=(3, 40, 3))
+    axis /= np.linalg.norm(axis, axis=-1, keepdims=True)
+    again = continuous_axis_angles(angle, axis, **around)
+    assert np.allclose(_turned(*again), _turned(angle, axis))
+    assert np.all(np.einsum("cfk,cfk->cf", again[1][:, 1:], again[1][:, :-1]) >= 0)
+    assert np.all(np.abs(np.diff(again[0])) <= np.pi + ROUNDING)
+
+
+def _turned(angle, axis):
+    """Where rotations take two vectors, by Rodrigues' formula."""
+    vectors = np.array([[0.3, -0.5, 0.8], [0.9, 0.1, 0.2]])
+    axis, angle = axis[..., np.newaxis, :], angle[..., np.newaxis, np.newaxis]
+    along = axis * (axis * vectors).sum(axis=-1, keepdims=True)
+    return along + np.cos(angle) * (vectors - along) + np.sin(angle) * np.cross(axis, vectors)
 
 
 def test_an_axis_angle_keeps_turning():

@@ -84,6 +84,30 @@ def test_swinging_straight_through_gimbal_lock_is_smooth(order, side):
 
 
 @pytest.mark.parametrize("order, side", list(itertools.product(ORDERS, (-1, 1))))
+def test_standing_still_in_gimbal_lock_its_two_free_angles_turn_evenly(order, side):
+    """One rotation from frame 10 to 19, which leaves by other outer angles than it came by."""
+    outer, middle, inner = ("XYZ".index(letter) for letter in order)
+    turned = np.interp(np.arange(30.0), [9, 20], [0.2, 1.0])
+    smooth = np.empty((30, 3))
+    smooth[:, middle] = side * np.interp(np.arange(30.0), [0, 9, 10, 19, 20, 29], [1.2, 1.5, np.pi / 2, np.pi / 2, 1.5, 1.2])
+    locked = slice(10, 20)
+
+    def with_outer(angles, balance):
+        """The outer angle, and the inner one that leaves the locked rotation as it is."""
+        smooth[:, outer], smooth[:, inner] = angles, -0.4 + balance * angles
+        return smooth.copy()
+
+    balance = next(
+        sign for sign in (1.0, -1.0) if np.ptp(rotation(with_outer(turned, sign)[locked], order), axis=0).max() < ROUNDING
+    )
+    expected = with_outer(turned, balance)
+    told = expected.copy()
+    told[locked] = with_outer(np.random.default_rng(3).uniform(-1.0, 1.0, 30), balance)[locked]
+    assert np.allclose(rotation(told, order), rotation(expected, order))
+    assert np.allclose(continuous_eulers(told, order=order), expected)
+
+
+@pytest.mark.parametrize("order, side", list(itertools.product(ORDERS, (-1, 1))))
 def test_resting_in_gimbal_lock_turns_evenly_to_where_it_leaves(order, side):
     names = ["XYZ".index(letter) for letter in order]
     rng = np.random.default_rng(3)

@@ -85,5 +85,6 @@ def test_sub_frames_contain_the_frames():
     frames = np.array([-1.0, 0.0, 0.3, 5.0])
     assert subframe_grid(frames, 4)[::4].tolist() == frames.tolist()
     assert subframe_grid([0, 1, 3], 2).tolist() == [0, 0.5, 1, 2, 3]
+    assert subframe_grid([3, 5], 4).tolist() == [3, 3.5, 4, 4.5, 5]
     assert subframe_grid([2], 4).tolist() == [2]
     assert subframe_grid([], 4).tolist() == []

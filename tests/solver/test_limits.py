@@ -196,6 +196,25 @@ def test_a_target_on_the_root_joint_keeps_the_direction_the_chain_had():
     assert solution.reach[1] == Reach.DEGENERATE
 
 
+@pytest.mark.parametrize("before", [(0.0, 0.3), (1.0, 1.0), (-0.7, -0.2)])
+def test_a_knee_that_cannot_fold_leaves_the_tip_in_the_direction_that_the_target_had(before):
+    solution = solve([before, [0.0, 0.0]], UNIT_LINKS, POSITIVE, [-180, 180, 0, 120])
+    tip = forward(solution.angles, UNIT_LINKS)[1, 2]
+    assert tip == pytest.approx(np.array(before) / np.hypot(*before))  # links at 120 degrees: a triangle of equal sides
+    assert solution.tip_distances[1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("unit", 2.0 ** np.array([-40, 40]))
+def test_the_unit_of_length_does_not_matter(rng, unit):
+    targets, lengths, limits, rest, bend = random_problems(rng, 2_000)
+    here = solve_two_bone_limited(targets, lengths, bend, limits, rest)
+    there = solve_two_bone_limited(unit * targets, unit * lengths, bend, limits, rest)
+    assert np.array_equal(there.angles, here.angles)
+    assert np.array_equal(there.reach, here.reach)
+    assert np.array_equal(there.tip_distances, unit * here.tip_distances)
+    assert {Reach.REACHED, Reach.TOO_FAR, Reach.TOO_NEAR} <= set(here.reach.tolist())
+
+
 @pytest.mark.parametrize("lengths", [(0, 1), (1, 0), (0, 0)])
 def test_links_without_length_stay_within_limits(lengths):
     limits = np.radians([20.0, 30.0, -50.0, -40.0])

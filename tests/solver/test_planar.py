@@ -201,6 +201,23 @@ def test_tolerance_forgives_in_every_way():
     assert solve_planar(just_outside, LENGTHS, POSITIVE).reach[0] == Reach.TOO_FAR
 
 
+def test_tolerance_forgives_a_stretched_chain_at_a_joints_limit():
+    """Only stretch brings the tip near the target, and the hip stops a little before its direction."""
+    targets = around(np.array([2.0]), -np.radians([10.0]) - 1e-7)
+    reach = [
+        solve_planar(
+            targets, LENGTHS, POSITIVE, ReachOptions(mode="STRETCH", tolerance=tolerance, limits=np.radians([-10, 10, 0, 150]))
+        ).reach[0]
+        for tolerance in (1e-6, 1e-8)
+    ]
+    assert reach == [Reach.REACHED, Reach.TOO_FAR]
+
+
+@pytest.mark.parametrize("distance, reach", [(1.0, Reach.TOO_NEAR), (1.8, Reach.TOO_FAR), (3.0, Reach.TOO_FAR)])
+def test_bounds_that_leave_no_distance_at_all_call_what_the_chain_cannot_reach_too_far(distance, reach):
+    assert solve_planar([[distance, 0.0]], LENGTHS, POSITIVE, ReachOptions(min_distance=2.0)).reach[0] == reach
+
+
 def test_a_target_moving_out_and_back_poses_the_same_way():
     for options in EVERY_WAY:
         there = solve_planar(OUTWARD, LENGTHS, POSITIVE, options)

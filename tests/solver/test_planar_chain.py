@@ -100,6 +100,28 @@ def test_targets_that_are_no_points_hold_the_pose(method):
 
 
 def test_a_target_on_the_root_kept_away_stays_in_its_last_direction():
-    targets = np.array([[0.0, 1.0], [0.0, 0.0]])
+    targets = np.array([[0.0, 1.0], [np.inf, 1.0], [1.0, np.nan], [0.0, 0.0]])
     solution = solve_planar_chain(targets, np.ones(3), 1.0, ReachOptions(min_distance=0.5), start=arc(np.ones(3)))
-    np.testing.assert_allclose(solution.goals[1], [0.0, 0.5], atol=1e-12)
+    np.testing.assert_allclose(solution.goals[-1], [0.0, 0.5], atol=1e-12)
+
+
+def test_what_softness_alone_keeps_away_counts_as_reached_within_limits():
+    """A target in the soft zone: the tip is held back from it, and without softness would be on it."""
+    lengths, limits = np.ones(4), np.array([[-np.inf, np.inf]] + [[-2.0, 2.0]] * 3)
+    targets = np.array([[3.9, 0.0], [4.1, 0.0]])
+    options = ReachOptions(mode="SOFTEN", softness=0.2)
+    solution = solve_planar_chain(targets, lengths, 1.0, options, start=arc(lengths), limits=limits)
+    misses = np.linalg.norm(tips_of(solution, lengths) - targets, axis=-1)
+    assert misses[0] > 1e-3
+    assert solution.reach.tolist() == [Reach.REACHED, Reach.TOO_FAR]
+
+
+def test_what_only_softness_brings_within_limits_is_too_far():
+    """Knees that keep bent by 0.2 reach `sin(0.4) / sin(0.1)`: the softened goal is nearer than that, its target is not."""
+    lengths, limits = np.ones(4), np.array([[-np.inf, np.inf]] + [[0.2, 2.0]] * 3)
+    reach = np.sin(0.4) / np.sin(0.1)
+    targets = np.array([[reach - 0.02, 0.0], [reach + 0.02, 0.0]])
+    options = ReachOptions(mode="SOFTEN", softness=0.3)
+    solution = solve_planar_chain(targets, lengths, 1.0, options, start=arc(lengths), limits=limits)
+    assert np.all(np.hypot(*tips_of(solution, lengths).T) < reach - 0.02)
+    assert solution.reach.tolist() == [Reach.REACHED, Reach.TOO_FAR]

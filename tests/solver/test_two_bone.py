@@ -178,7 +178,8 @@ def test_a_target_on_the_root_joint_of_unequal_links_is_too_near():
 
 def test_a_first_link_without_length_leaves_the_aim_to_the_second():
     lengths = np.array([[1.0, 2.0], [0.0, 2.0], [0.0, 2.0]])
-    solution = solve_two_bone([[1.0, 2.0], [0.0, 2.0], [5.0, 0.0]], lengths, POSITIVE)
+    solution = solve_two_bone([[2.0, 1.0], [0.0, 2.0], [5.0, 0.0]], lengths, POSITIVE)
+    assert solution.angles[0, 0] == pytest.approx(np.arctan(0.5) - np.arctan(2.0))  # right-angled at the elbow
     assert np.all(solution.angles[1:, 0] == solution.angles[0, 0])
     assert np.allclose(solution.angles[1:].sum(axis=-1), [np.pi / 2, 0])
     assert list(solution.reach[1:]) == [Reach.DEGENERATE, Reach.DEGENERATE]
