@@ -1,6 +1,8 @@
-"""Feet out of armatures: the bone that begins at a limb's tip, and the two points on which it stands."""
+"""Feet out of armatures: the bone that begins at a limb's tip, the two points on which it stands, and what scales it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,8 +11,12 @@ from ...arrays import path_length
 from ...contacts.points import FootPoints, foot_points
 from ...rig.bones import RestChain
 from ..blender_types import Object, PoseBone
+from ..keys.reading import moving_curves
 from .chain_finding import ChainNames
 from .rest_reading import starts_at_tail
+
+EVEN = 1e-5
+"""Part by which the scales of a bone's axes may differ and still be one."""
 
 
 def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
@@ -45,3 +51,23 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
 def up_in(armature: Object) -> Array:
     """The world's up `(3,)` in the armature's space."""
     return np.linalg.solve(np.array(armature.matrix_world)[:3, :3], np.array([0.0, 0.0, 1.0]))
+
+
+def scaled_bone_above(armature: Object, bone: str) -> str | None:
+    """Name of the nearest bone above `bone` whose scale changes or is uneven; `None` where there is none."""
+    above = armature.pose.bones[bone].parent_recursive
+    return next((each.name for each in above if _is_scaled(armature, each)), None)
+
+
+def _is_scaled(armature: Object, bone: PoseBone) -> bool:
+    curves = moving_curves(armature, f"{bone.path_from_id()}.scale")
+    # Importers key scales that never change.
+    if any(not curve.keyframe_points or _spread([key.co.y for key in curve.keyframe_points]) > EVEN for curve in curves):
+        return True
+    return _spread(bone.scale[:]) > EVEN
+
+
+def _spread(values: Sequence[float]) -> float:
+    """How much sizes differ, as a part of the largest."""
+    sizes = np.abs(values)
+    return float(np.ptp(sizes) / max(sizes.max(), np.finfo(float).tiny))
