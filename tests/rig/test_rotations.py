@@ -1,5 +1,7 @@
 """Quaternions, matrices, axis-angles and Euler angles say the same rotation."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -64,6 +66,24 @@ def test_gimbal_lock_is_finite_and_right(order, quarter):
     values["XYZ".index(order[1])] = quarter
     matrix = from_eulers(values, order)
     assert np.abs(from_eulers(to_eulers(matrix, order), order) - matrix).max() <= GIMBAL
+
+
+QUARTER_TURNS = [
+    turn
+    for axes in itertools.permutations(np.eye(3))
+    for signs in itertools.product((1.0, -1.0), repeat=3)
+    if np.linalg.det(turn := np.array(axes) * signs) > 0.0
+]
+"""The 24 rotations that bring axes to axes: in a third of them an order's outer angles turn about one line, exactly."""
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_exactly_at_gimbal_lock_the_last_angle_is_none_and_the_first_one_makes_up_for_it(order):
+    back = to_eulers(np.stack(QUARTER_TURNS), order)
+    assert from_eulers(back, order) == pytest.approx(np.stack(QUARTER_TURNS))
+    locked = np.isclose(np.abs(back[:, "XYZ".index(order[1])]), np.pi / 2)
+    assert np.count_nonzero(locked) == 8
+    assert np.all(back[locked, "XYZ".index(order[2])] == 0.0)
 
 
 @pytest.mark.parametrize("order", ORDERS)
