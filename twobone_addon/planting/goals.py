@@ -41,11 +41,14 @@ class PutDown:
     """Distance by which a foot that stands still may be off it and still be left as it is."""
 
 
-def foot_goals(foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, down: PutDown | None = None) -> FootGoals:
+def foot_goals(
+    foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, down: PutDown | None = None, carried: Mask | None = None
+) -> FootGoals:
     """Where a foot, known at samples `(S,)`, is to be while its heel and ball stand at frames `(F,)`.
 
     settled : distance, in the units of the ankles, by which a stance may be off its pins and still be left as it is
     down : `None` leaves feet as high as they are on average
+    carried : (F,) where the root moves, and would take along a stance that is left as it is
 
     Between two frames a point stands if it does at both.
     """
@@ -55,6 +58,9 @@ def foot_goals(foot: Foot, on_heel: Mask, on_ball: Mask, *, settled: float, down
     moving = _unsettled(at_frames, find_pins(at_frames, *on), on_heel | on_ball, settled)
     if down is not None:
         moving |= _unsettled(at_frames, find_pins(at_frames, *on, heights), on_heel | on_ball, max(settled, down.near))
+    if carried is not None:
+        for first, last in runs(on_heel | on_ball):
+            moving[first : last + 1] |= carried[first : last + 1].any()
     pins = find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
     turns, turned = _turns(foot, pins)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)

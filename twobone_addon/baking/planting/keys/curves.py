@@ -174,7 +174,8 @@ def _channels(
     for channel, made in keys.items():
         now = present[channel]
         ends = [_ends(now, piece) for piece, _ in solved]
-        outside = None if _is_whole(plan) else held_beside(now.keyed, made, ends)
+        within = float(plan.frames[0]), float(plan.frames[-1])
+        outside = None if _is_whole(plan) else held_beside(now.keyed, made, ends, within)
         found.append(ChannelPieces(strip, made, outside))
     return found
 

@@ -122,18 +122,21 @@ def fitted_samples(values: Array) -> Array:
     return found
 
 
-def held_beside(keyed: Keyed, pieces: Sequence[ChannelKeys], ends: Sequence[tuple[float, float]]) -> KeyTable | None:
+def held_beside(
+    keyed: Keyed, pieces: Sequence[ChannelKeys], ends: Sequence[tuple[float, float]], within: tuple[float, float]
+) -> KeyTable | None:
     """What a channel is to have beside the pieces that are keyed anew: what it has, held by a key beside each piece.
 
     ends : what the channel holds in the frames before and after each piece
+    within : first and last frame of the range
 
-    Beyond its first and its last key there is nothing to hold. `None` where all stays as it is.
+    Outside the range there is nothing to hold beyond its first and its last key. `None` where all stays as it is.
     """
     table = blank_keys(0) if keyed.table is None else keyed.table
     if keyed.table is None:
         first, last = -np.inf, np.inf
     else:
-        first, last = float(table["co"][0, 0]), float(table["co"][-1, 0])
+        first, last = min(float(table["co"][0, 0]), within[0]), max(float(table["co"][-1, 0]), within[1])
     held = table
     for piece, (before, after) in zip(pieces, ends, strict=True):
         start, end = float(piece.frames[0]) - 1.0, float(piece.frames[-1]) + 1.0

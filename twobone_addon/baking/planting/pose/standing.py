@@ -101,14 +101,13 @@ class Footing:
         foot, heights = (self.foot(leg), None) if lying is None else (lying.foot, lying.height)
         return find_pins(at_frames(foot), on_heel(states), on_ball(states), heights).pins
 
-    def goals(self, leg: LegMotion, states: Codes, lying: LaidFoot | None) -> FootGoals:
-        """What a foot is to do in the space of the ground."""
-        afar = float(np.abs(leg.joints).max())
-        settled = SETTLED * (leg.length + 0.1 * afar)
-        on = on_heel(states), on_ball(states)
+    def goals(self, leg: LegMotion, states: Codes, lying: LaidFoot | None, carried: Mask | None) -> FootGoals:
+        """What a foot is to do in the space of the ground; see `foot_goals`."""
+        settled, on = _settled(leg), (on_heel(states), on_ball(states))
         if lying is None:
-            return foot_goals(self.foot(leg), *on, settled=settled)
-        goals = foot_goals(lying.foot, *on, settled=settled, down=PutDown(lying.height, NEAR_GROUND * leg.length))
+            return foot_goals(self.foot(leg), *on, settled=settled, carried=carried)
+        down = PutDown(lying.height, NEAR_GROUND * leg.length)
+        goals = foot_goals(lying.foot, *on, settled=settled, down=down, carried=carried)
         return replace(goals, turned=goals.turned | lying.tilted)
 
     def rise(self, lying: Sequence[LaidFoot | None], states: Sequence[Codes]) -> Array:
@@ -131,9 +130,39 @@ class Footing:
 
 def stand_still(footing: Footing, states: Sequence[Codes], calming: Array | None = None, *, rounds: int = ROUNDS) -> Planted:
     """Legs and root for these states; `calming` `(S,)` is added to what the root moves down; see `ROUNDS`."""
+    planted = _stood(footing, states, calming, rounds=rounds)
+    carried = magnitude(planted.moves[::SAMPLES_PER_FRAME]) > min(_settled(leg) for leg in footing.legs)
+    if not any(_takes_along(leg, carried) for leg in planted.legs):
+        return planted
+    held = _stood(footing, states, calming, rounds=rounds, carried=carried)
+    legs = [_held_where_carried(leg, before, held.moves) for leg, before in zip(held.legs, planted.legs, strict=True)]
+    return replace(held, legs=legs)
+
+
+def _settled(leg: LegMotion) -> float:
+    """Distance, world units, by which a foot may be off its pins and still count as standing."""
+    return SETTLED * (leg.length + 0.1 * float(np.abs(leg.joints).max()))
+
+
+def _takes_along(leg: PlantedLeg, carried: Mask) -> bool:
+    """Whether the root would take along a foot that stands, and was left as it is for that."""
+    left = (on_heel(leg.states) | on_ball(leg.states)) & ~leg.goals.pinned[::SAMPLES_PER_FRAME]
+    return bool(np.any(left & carried))
+
+
+def _held_where_carried(held: PlantedLeg, before: PlantedLeg, moves: Array) -> PlantedLeg:
+    """A leg of which a stance that needed nothing changes only while the root moves, `(S, 3)`."""
+    as_it_was = held.goals.pinned & ~before.goals.pinned & (magnitude(moves) <= _settled(held.before))
+    return replace(held, changed=held.changed & ~as_it_was)
+
+
+def _stood(
+    footing: Footing, states: Sequence[Codes], calming: Array | None, *, rounds: int, carried: Mask | None = None
+) -> Planted:
+    """The same, but that stances which need nothing are only held where the root is `carried` `(F,)`."""
     plan, legs = footing.plan, footing.legs
     lying = [footing.laid(leg, each) for leg, each in zip(legs, states, strict=True)]
-    goals = [footing.goals(leg, each, foot) for leg, each, foot in zip(legs, states, lying, strict=True)]
+    goals = [footing.goals(leg, each, foot, carried) for leg, each, foot in zip(legs, states, lying, strict=True)]
     calming = np.zeros(len(plan.samples)) if calming is None else calming
     rise = footing.rise(lying, states)[:, None] * -DOWN if plan.root is not None else np.zeros((len(plan.samples), 3))
     moves = calming[:, None] * DOWN + rise
