@@ -42,3 +42,10 @@ def test_where_the_hips_are_at_rest_again_no_keys_are_made(held):
     plant()
     ends = [curve.keyframe_points[-1].co.x for curve in curve_bag(armature).fcurves if f'"thigh.{lifted}"' in curve.data_path]
     assert TAKE < max(ends) < 2 * TAKE
+
+
+def test_the_hips_last_keys_take_no_foot_along_between_frames(empty_file):
+    armature, states = build_walker(Walk(frames=40, slide=0.02, raised=-0.01))
+    key_contacts(armature, states)
+    plant()
+    assert worst_slide(Seen(armature, quarters()), states) < SLIDE_BETWEEN

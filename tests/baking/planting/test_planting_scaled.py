@@ -1,4 +1,4 @@
-"""Feet whose shape a scale above them changes while they stand: the cause is told, and its remedy works."""
+"""Feet that a scale above them, or a constraint, keeps from standing: the cause is told, and its remedy works."""
 
 import pytest
 
@@ -64,3 +64,17 @@ def test_a_character_whose_own_scale_is_keyed_is_told_so(walker):
     key_channel(armature, "scale", {1: (1, 1, 1), 30: (0.95, 0.95, 0.95)})
     notes = [note for chain in plant()["chains"] for note in chain["notes"]]
     assert any(note.startswith('The scale above bone "foot.') and "evenly, and without keys" in note for note in notes)
+
+
+def test_a_constraint_that_turns_the_foot_is_named(walker):
+    armature, states = walker
+    limit = armature.pose.bones["foot.L"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.min_x, limit.max_x, limit.owner_space = True, -0.1, 0.1, "LOCAL"
+    report = plant()
+    assert worst_slide(Seen(armature, whole_frames()), states) > 1e-3
+    (note,) = report["chains"][0]["notes"]
+    assert note.startswith('Constraints of bone "foot.L" act on top of the keys, so the foot still slides.')
+    assert report["chains"][1]["notes"] == []
+    limit.mute = True
+    plant()
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE

@@ -30,6 +30,12 @@ def is_constrained(bone: PoseBone) -> bool:
     return any(not constraint.mute for constraint in (*bone.constraints, *turning))
 
 
+def acts_on(bone: PoseBone) -> bool:
+    """Whether constraints of its own, or IK from further down, pose a bone now."""
+    turning = inverse_kinematics(bone.id_data).get(bone.name, [])
+    return any(is_acting(constraint) for constraint in (*bone.constraints, *turning))
+
+
 def turned_bones(constraint: Constraint, carrier: PoseBone) -> list[PoseBone]:
     """The bones that an IK constraint on `carrier` turns, last one first."""
     above = [carrier, *carrier.parent_recursive]

@@ -127,13 +127,20 @@ def root_keys(
 
 
 def root_drift(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False) -> Array:
-    """How far `(S, 3)`, world space, the keys of the root lead past where it is to be between the frames."""
+    """How far `(S, 3)`, world space, the keys of the root lead past where it is to be between the frames.
+
+    From the last key of a piece they lead straight to the next frame, see `write_pieces`.
+    """
     away = np.zeros((len(plan.samples), 3))
     curves = _root_curves(plan, root, samples, moves)
     for piece in changed_pieces(np.any(moves != 0.0, axis=-1), whole_range=whole_range or _is_whole(plan)):
         rows = piece_samples(piece)
+        beside = slice(rows.stop - 1, rows.stop + SAMPLES_PER_FRAME)
         for axis, curve in enumerate(curves):
             away[rows, axis] = fitted_samples(curve.values[rows]) - curve.values[rows]
+            if beside.stop <= len(away):
+                way = curve.values[beside]
+                away[beside, axis] += np.linspace(way[0], way[-1], len(way)) - way
     axes = _root_space(plan, root, samples.on(plan.samples))[:, :3, :3]
     return (axes @ away[..., None])[..., 0]
 

@@ -20,9 +20,9 @@ from ..keys.curves import ChannelPieces
 from ..plan.contacts import ground_after
 from ..plan.planning import LegPlan, PlantingPlan
 from ..pose.standing import Footing, Planted, PlantedLeg
+from .causes import sliding_causes
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
 from .records import ContactReport, LegReport, Lengths, PlantReport, RootReport
-from .shapes import changing_shape
 
 REACHED = 2e-6
 """Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
@@ -58,7 +58,7 @@ def plant_report(
         still = _track(plan, footing.ground, own, before.on(plan.samples))
         tracks = still, None if after is None else _track(plan, later, own, after)
         found = _leg_report(footing, planted, leg, tracks, written)
-        causes = changing_shape(leg.before, found.contacts, after)
+        causes = sliding_causes(leg.before, found.contacts, after)
         chains.append(replace(found, visible=visible, notes=[*found.notes, *causes]))
     root, notes = None, list(plan.notes)
     if plan.root is not None:

@@ -1,4 +1,4 @@
-"""Feet that cannot stand still because their shape changes while they stand: what scales them, and what to do."""
+"""Why feet that stand still slide: constraints that act on top of the keys, or a scale that changes their shape."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from ....array_types import Array
 from ....arrays import magnitude
 from ....scene.lookup import object_named
+from ....scene.rig.constraints import acts_on
 from ....scene.rig.foot_reading import scaled_bone_above
 from ....scene.walk.evaluate import Samples
 from ..plan.feet import LegMotion
@@ -33,24 +34,32 @@ ABOVE = (
 )
 
 
-def changing_shape(leg: LegMotion, contacts: Sequence[ContactReport], after: Samples | None) -> list[str]:
-    """Why a foot still slides, if that is because a scale above it changes its shape while it stands."""
-    if after is None or not any(_is_moved_by_shape(leg, contact, after) for contact in contacts):
+CONSTRAINED = 'Constraints of bone "{}" act on top of the keys, so the foot still slides. Mute them first.'
+
+
+def sliding_causes(leg: LegMotion, contacts: Sequence[ContactReport], after: Samples | None) -> list[str]:
+    """Why a foot still slides as Blender evaluates it, if it visibly does and there is a cause that can be named."""
+    sliding = [contact for contact in contacts if (contact.slide_after or 0.0) > SEEN * leg.length]
+    if after is None or not sliding:
         return []
     plan = leg.leg.plan
+    armature = object_named(plan.names.armature)
     foot = foot_pose(leg.leg).bone
-    bone = scaled_bone_above(object_named(plan.names.armature), foot)
+    turned = [*(plan.rest.bones[index].name for index in plan.rest.turning), foot]
+    constrained = next((name for name in turned if acts_on(armature.pose.bones[name])), None)
+    if constrained is not None:
+        return [CONSTRAINED.format(constrained)]
+    if not any(_is_moved_by_shape(leg, contact, after) for contact in sliding):
+        return []
+    bone = scaled_bone_above(armature, foot)
     if bone is None:
         return [ABOVE.format(foot)]
     return [OF_BONE.format(bone, foot, foot)]
 
 
 def _is_moved_by_shape(leg: LegMotion, contact: ContactReport, after: Samples) -> bool:
-    slide = contact.slide_after
-    if slide is None or slide <= SEEN * leg.length:
-        return False
     rows = (after.frames >= contact.first) & (after.frames <= contact.last)
-    return _change(leg, after, rows) >= ENOUGH * slide
+    return _change(leg, after, rows) >= ENOUGH * (contact.slide_after or 0.0)
 
 
 def _change(leg: LegMotion, after: Samples, rows: Array) -> float:
