@@ -191,19 +191,6 @@ def test_a_second_run_changes_nothing(walker):
     assert slid == now, "what was measured before is not what is measured now"
 
 
-def test_clearing_puts_back_what_was_there(walker):
-    armature, _ = walker
-    before = key_values(armature)
-    plant()
-    for chain in armature.twobone.chains:
-        armature.twobone.active_index = armature.twobone.chains.find(chain.name)
-        assert bpy.ops.twobone.clear_baked(armature=armature.name, upper=chain.upper, lower=chain.lower) == {"FINISHED"}
-    after = key_values(armature)
-    assert before.keys() == after.keys()
-    for path, values in before.items():
-        assert np.array_equal(values, after[path]), path
-
-
 def test_it_is_one_step_back(walker):
     armature, _ = walker
     name = armature.name

@@ -27,10 +27,18 @@ class Cleared:
     """Actions in which they could not be removed."""
     actions: int = 1
     """How many were gone through."""
+    undone: tuple[str, ...] = ()
+    """Chains and roots that were planted together, and have their own keys back."""
 
     def notes(self) -> list[str]:
         """What could not be done, in sentences."""
         return in_words(self.refused, self.actions)
+
+    def said_undone(self) -> list[str]:
+        """What else came back, in a sentence; nothing where no planting was undone."""
+        if not self.undone:
+            return []
+        return [f"Planting is undone as a whole: {', '.join(self.undone)} have the keys back that were there before."]
 
 
 def clear_actions(
@@ -41,8 +49,8 @@ def clear_actions(
     An action that cannot be edited stays as it is. Raises a `TwoBoneError` where that is all of them.
     """
     if actions == ACTIVE:
-        removed = clear_baked(scene, wanted, active, all_frames=all_frames)
-        return Cleared(removed, count_baked(scene, wanted, active), [])
+        removed, undone = clear_baked(scene, wanted, active, all_frames=all_frames)
+        return Cleared(removed, count_baked(scene, wanted, active), [], undone=tuple(undone))
     by_armature: dict[Object, list[BakeSettings]] = {}
     for settings in wanted:
         refuse_strips(actions, settings.destination)
@@ -50,6 +58,7 @@ def clear_actions(
     chosen = chosen_of_all(list(by_armature), actions)
     removed = left = 0
     refused, errors = [], []
+    undone_in_all: dict[str, None] = {}
     for armature, settings in by_armature.items():
         own_actions = [own for owner, own in chosen if owner == armature]
         with staged(scene, armature, own_actions) as stage:
@@ -58,11 +67,13 @@ def clear_actions(
                 try:
                     span = own_span(own)
                     ranged = [with_range(each, span) for each in settings]
-                    removed += clear_baked(scene, ranged, active, all_frames=all_frames)
+                    gone, together = clear_baked(scene, ranged, active, all_frames=all_frames)
+                    removed += gone
+                    undone_in_all.update(dict.fromkeys(together))
                     left += count_baked(scene, ranged, active)
                 except TwoBoneError as error:
                     errors.append(error)
                     refused.append(Refused(armature.name, own.name, str(error)))
     if len(errors) == len(chosen):
         raise errors[0]
-    return Cleared(removed, left, refused, len(chosen))
+    return Cleared(removed, left, refused, len(chosen), tuple(undone_in_all))

@@ -24,12 +24,15 @@ def clear_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         goal = asked_goal(arguments)
         cleared = clear_actions(bpy.context.scene, settings, active_object(bpy.context), asked_actions(arguments, shot.job))
         voice.say(f"{cleared.removed} baked keys removed from {len(settings)} chain{'s' if len(settings) > 1 else ''}")
+        for sentence in cleared.said_undone():
+            voice.say(sentence)
         for note in cleared.notes():
             voice.warn(note)
         saved = save(goal, voice)
     document = {
         "chains": len(settings),
         "keys_removed": cleared.removed,
+        "planting_undone": list(cleared.undone),
         "refused": [asdict(each) for each in cleared.refused],
     }
     return Outcome(ExitCode.DONE, document, settings, shot.source, saved)

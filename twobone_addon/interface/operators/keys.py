@@ -39,7 +39,8 @@ class TWOBONE_OT_clear_baked(MayRefuse, NeedsMode, bpy.types.Operator):
         removed, left = cleared.removed, cleared.left
         if removed and not left:
             forget_results(wanted)
-        self.report({"WARNING" if left or cleared.refused else "INFO"}, " ".join([*_said(removed, left), *cleared.notes()]))
+        said = [*_said(removed, left), *map(in_language, cleared.said_undone()), *cleared.notes()]
+        self.report({"WARNING" if left or cleared.refused else "INFO"}, " ".join(said))
         return {"FINISHED"} if removed or left else {"CANCELLED"}
 
     def draw(self, _context: bpy.types.Context) -> None:

@@ -1,0 +1,57 @@
+"""Planted feet taken back: what was there before is there again, of all that was planted together."""
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.baking.checks.seen_walk import key_values, plant
+from tests.baking.checks.targets import curves_of
+from tests.baking.rigs.walker import Walk, build_walker, key_contacts
+
+LEFT = {"armature": "Walker", "upper": "thigh.L", "lower": "shin.L"}
+RIGHT = {"armature": "Walker", "upper": "thigh.R", "lower": "shin.R"}
+SAID = "Planting is undone as a whole: leg.L, leg.R, hips have the keys back that were there before."
+
+
+def walker(**faults):
+    armature, states = build_walker(Walk(slide=0.02, **faults))
+    key_contacts(armature, states)
+    return armature
+
+
+def differing(armature, before):
+    after = key_values(armature)
+    assert before.keys() == after.keys()
+    return {path.split('"')[1] for path, index in before if not np.array_equal(before[path, index], after[path, index])}
+
+
+@pytest.mark.parametrize("leg", [LEFT, RIGHT, {**LEFT, "all_frames": True}], ids=["left", "right", "all frames"])
+def test_one_leg_takes_back_the_hips_and_the_leg_that_stands_on_them(empty_file, leg, capfd):
+    armature = walker(raised=0.03)
+    before = key_values(armature)
+    plant()
+    assert {"hips", "shin.L", "shin.R", "foot.L", "foot.R"} <= differing(armature, before)
+    capfd.readouterr()
+    assert bpy.ops.twobone.clear_baked(**leg) == {"FINISHED"}
+    assert differing(armature, before) == set()
+    assert not [key for curve in curves_of(armature) for key in curve.keyframe_points if key.type == "GENERATED"]
+    assert SAID in capfd.readouterr().out
+    assert bpy.ops.twobone.clear_baked(**RIGHT) == {"CANCELLED"}
+
+
+def test_a_leg_alone_comes_back_where_the_hips_have_stayed(empty_file, capfd):
+    armature = walker()
+    before = key_values(armature)
+    plant(use_root=False)
+    capfd.readouterr()
+    assert bpy.ops.twobone.clear_baked(**LEFT) == {"FINISHED"}
+    assert "undone" not in capfd.readouterr().out
+    assert differing(armature, before) == {"thigh.R", "shin.R", "foot.R"}
+
+
+def test_a_limb_that_was_not_planted_leaves_the_feet_where_they_are(empty_file):
+    armature = walker(raised=0.03)
+    plant()
+    planted = key_values(armature)
+    assert bpy.ops.twobone.clear_baked(armature="Walker", upper="hips", lower="chest") == {"CANCELLED"}
+    assert differing(armature, planted) == set()
