@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.rig.matrices import affine, rotations
 from twobone_addon.rig.bones import RestBone, RestChain
 from twobone_addon.rig.planes.limb_normals import limb_normals
-from twobone_addon.rig.planes.limb_planes import carried_normal, plane_through_pole, plane_with_normal
+from twobone_addon.rig.planes.limb_planes import carried_normal, plane_through_pole, plane_with_normal, rest_normal
 from twobone_addon.rig.rotations import about_axis, least_turn, twists_about
 
 EXACT = 1e-12
@@ -73,10 +73,8 @@ def test_the_least_turn_of_opposite_vectors_is_a_half_turn():
 
 @given(vectors, st.floats(-3.1, 3.1), vectors, st.floats(0, 3.0))
 def test_a_twist_is_what_is_left_beside_the_swing(axis, twist, direction, swing):
-    across = unit(np.cross(axis, direction + 0.5 * axis[[1, 2, 0]])) if np.linalg.norm(np.cross(axis, direction)) > 1e-3 else None
-    if across is None:
-        return
-    across = unit(across - axis * (across @ axis))
+    assume(np.linalg.norm(np.cross(axis, direction)) > 1e-3)
+    across = unit(np.cross(axis, direction))
     turn = about_axis(across, np.array(swing)) @ about_axis(axis, np.array(twist))
     assert twists_about(axis, turn) == pytest.approx(abs(twist), abs=1e-6)
 
@@ -130,3 +128,78 @@ def test_a_limb_that_nothing_bends_has_the_hinge_of_its_rest_pose(rng):
     assert not told
     hinges = np.sum(normals * thighs[:, :, 0], axis=-1)
     assert np.abs(hinges - np.sign(hinges[0])).max() < 1e-9, "it goes along with the thigh"
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("angle", [0.0, 0.8, -2.5])
+def test_a_pole_is_on_the_side_to_which_a_limb_bends_wherever_it_stands(rng, size, angle):
+    """The line is u, and a positive bend puts the middle joint at negative v; the angle turns all of it about the line."""
+    lines, poles = rng.normal(size=(2, 40, 3))
+    found = plane_through_pole(lines, size * poles, angle, rng.normal(size=(40, 3)))
+    assert not found.held.any()
+    for frame, line, pole in zip(found.frames, unit(lines), poles, strict=True):
+        towards = about_axis(line, np.array(angle)) @ unit(pole - line * (pole @ line))
+        assert frame == pytest.approx(np.stack([line, -towards, np.cross(line, -towards)], axis=-1))
+
+
+def test_the_normal_of_a_plane_through_a_line_is_as_near_as_can_be_to_the_one_asked_for(rng):
+    lines, normals = rng.normal(size=(2, 40, 3))
+    normals = unit(normals)
+    found = plane_with_normal(normals, lines)
+    assert not found.held.any()
+    assert found.frames[..., 0] == pytest.approx(unit(lines))
+    assert found.frames[..., 1] == pytest.approx(np.cross(found.frames[..., 2], found.frames[..., 0]))
+    around = np.linspace(0.0, 2.0 * np.pi, 721)
+    for frame, normal in zip(found.frames, normals, strict=True):
+        others = np.outer(np.cos(around), frame[:, 1]) + np.outer(np.sin(around), frame[:, 2])
+        assert frame[:, 2] @ normal >= (others @ normal).max() - EXACT
+
+
+@pytest.mark.parametrize("through_pole", [True, False])
+def test_frames_that_do_not_decide_keep_the_side_of_the_last_one_that_did(through_pole):
+    """The line runs at the pole, or along the normal, in frames 0, 2 and 3; then it is gone altogether in frame 4."""
+    x, y, z = np.eye(3)
+    lines = np.stack([z, x, z, unit(z - 1e-10 * x), 0.0 * z])
+    asked = np.tile(z, (5, 1))
+    otherwise = np.tile(unit(y + z), (5, 1))
+    found = plane_through_pole(lines, 3.0 * asked, 0.0, otherwise) if through_pole else plane_with_normal(asked, lines)
+    assert found.held.tolist() == [True, False, True, True, True]
+    assert found.frames[:, :, 0] == pytest.approx(np.stack([z, x, z, z, z]), abs=1e-9)
+    normals = found.frames[:, :, 2]
+    if through_pole:
+        assert normals == pytest.approx(np.stack([normals[1]] * 5), abs=1e-9)
+        assert np.abs(normals[1]) == pytest.approx(y)
+    else:
+        assert normals[1] == pytest.approx(z)
+    assert np.swapaxes(found.frames, -1, -2) @ found.frames == pytest.approx(np.stack([np.eye(3)] * 5))
+    assert np.linalg.det(found.frames) == pytest.approx(np.ones(5))
+
+
+def test_where_no_frame_decides_the_other_normals_do_square_to_the_line(rng):
+    lines, otherwise = np.tile([0.0, 0.0, 2.0], (6, 1)), rng.normal(size=(6, 3))
+    otherwise[-1] = [0.0, 0.0, 1.0]
+    found = plane_through_pole(lines, 5.0 * lines, 0.0, otherwise)
+    assert found.held.all()
+    assert found.frames[:-1, :, 2] == pytest.approx(unit(otherwise[:-1] * [1.0, 1.0, 0.0]))
+    assert found.frames[-1].T @ found.frames[-1] == pytest.approx(np.eye(3))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_straight_chain_is_hinged_about_its_upper_bones_x_or_where_that_runs_along_it_z(rng, turned):
+    """A bone's own X may lean a little, and be the axis along which a chain of unaligned bones runs."""
+    own = rotations(rng)
+    along = own @ ([1.0, 0.0, 0.0] if turned else [0.1, 0.9, 0.2])
+    upper, lower = np.eye(4), np.eye(4)
+    upper[:3, :3] = lower[:3, :3] = own
+    lower[:3, 3] = along
+    bones = (RestBone("upper", upper, None, 1.0, "XYZ"), RestBone("lower", lower, upper, 1.0, "XYZ"))
+    found = rest_normal(RestChain(bones, (0, 1), own.T @ along))
+    hinge = own[:, 2] if turned else own[:, 0]
+    assert found == pytest.approx(unit(hinge - unit(along) * (hinge @ unit(along))))
+
+
+@pytest.mark.parametrize("bend", [0.3, -0.3, 1e-3])
+def test_a_bent_chain_is_hinged_so_that_its_bend_is_counter_clockwise(bend):
+    chain = leg(bend)
+    first, second = np.diff(chain.rest_joints(), axis=0)
+    assert rest_normal(chain) == pytest.approx(unit(np.cross(first, second)))
