@@ -59,6 +59,7 @@ def scenario(user):
     yield from user.wait(60)
     assert (data.shown.picture_version, data.shown.path_version) == versions, "the overlay makes itself anew without a reason"
     yield from changes(user, data)
+    yield from unkeyed_stays(user, data)
 
     user.area().spaces.active.show_region_ui = False
     path = data.shown.path
@@ -85,6 +86,25 @@ def changes(user, data):
     target.keyframe_insert("location", frame=30)
     yield from user.wait(60)
     assert data.shown.path is not path, "a new key does not change the paths"
+
+
+def unkeyed_stays(user, data):
+    """What the user has changed and not keyed yet is still there once the paths of a chain with keyed settings are made."""
+    rig = bpy.data.objects["Rig"]
+    chain, lower = rig.twobone.chains[0], rig.pose.bones["lower"]
+    path, posed = data.shown.path, lower.location.copy()
+    chain.keyframe_insert("bend", frame=1)
+    lower.keyframe_insert("location", frame=1)
+    yield from user.wait(60)
+    assert data.shown.path is not path, "keys of a setting do not change the paths"
+    chain.bend, lower.location = "NEGATIVE", (0, 0.1, 0)
+    yield from user.wait(60)
+    assert chain.bend == "NEGATIVE", "the overlay takes back a bend that is not keyed yet"
+    assert lower.location.y > 0.05, "the overlay takes back a pose that is not keyed yet"
+    chain.keyframe_delete("bend", frame=1)
+    lower.keyframe_delete("location", frame=1)
+    chain.bend, lower.location = "POSITIVE", posed
+    yield from user.wait(60)
 
 
 def seen(user, data, view):

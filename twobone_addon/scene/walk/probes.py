@@ -11,6 +11,7 @@ row of an array.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, Self
 
 import bpy
@@ -21,6 +22,7 @@ from ..blender_types import Object, Scene
 from ..lookup import rotation_values
 from ..moves.animation_reading import may_be_animated
 from .quantities import Quantity
+from .stage import unkeyed_kept
 
 PROBE_NAME = ".twobone_probe"
 
@@ -70,8 +72,9 @@ class Probes:
         for name, reader in self._poses.items():
             if name not in bare:
                 self._probe(name, outermost(bpy.data.objects[name], reader.names))
-        for quantity in self._numbers:
-            self._others[quantity] = ValueReader(self._probe("", []), quantity, self._count)
+        with unkeyed_kept() if self._numbers else nullcontext():
+            for quantity in self._numbers:
+                self._others[quantity] = ValueReader(self._probe("", []), quantity, self._count)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import bpy
 from bpy.app import handlers
 
-from ..blender_types import Scene
+from ..blender_types import Context, Scene
 
 STAGE_NAME = ".twobone_stage"
 
@@ -38,3 +38,15 @@ def unheard(names: Sequence[str]) -> Iterator[None]:
     finally:
         for functions, before in zip(listening, kept, strict=True):
             functions.extend(before)
+
+
+@contextmanager
+def unkeyed_kept() -> Iterator[None]:
+    """Make drivers in the block without the user losing what they have not keyed yet.
+
+    After a change to a driver, a window evaluates all animation anew if it shows the scene that was the context's: later,
+    when nothing can be put back any more. So the context's scene is one that no window shows.
+    """
+    context: Context = bpy.context
+    with empty_stage() as aside, context.temp_override(scene=aside):
+        yield
