@@ -1,11 +1,18 @@
 """A limb that is seen on its rig's IK: targets go where the foot is seen, and the panel's switch to FK keeps what is wanted."""
 
 import bpy
+import numpy as np
+import pytest
 
+from tests.baking.rigs.control_rig import LENGTH, control_rig, limb_over_time
 from tests.baking.rigs.switched_leg import switched_leg
-from tests.baking.scenes import key_places, set_range
+from tests.baking.scenes import add_empty, key_places, set_range
 from tests.interface.acting import select_bones
-from tests.interface.recording import drawn
+from tests.interface.recording import Acting, Layout, drawn
+from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
+from twobone_addon.interface.operators.contacts import TWOBONE_OT_find_contacts
+from twobone_addon.interface.operators.fk_switch import TWOBONE_OT_switch
+from twobone_addon.interface.sidebar.menus import TWOBONE_MT_pose
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 
 
@@ -48,3 +55,65 @@ def test_after_a_bake_the_button_leaves_the_baked_keys(empty_file):
     assert bpy.ops.twobone.switch(**button) == {"FINISHED"}
     bpy.context.view_layer.update()
     assert (seen_foot(rig) - target.matrix_world.translation).length < 1e-4
+
+
+def test_a_limb_on_fk_is_offered_the_way_back_to_the_ik_of_its_rig(empty_file):
+    """What the sidebar and the Pose menu offer is clicked as it is, and the limb is seen to stay where it was."""
+    rig = control_rig()
+    rig.pose.bones["lower"].bone.use_deform = True
+    select_bones(rig, "lower")
+    bpy.ops.twobone.chain_add()
+    button = drawn(TWOBONE_PT_chains).values("twobone.switch")
+    assert button["to"] == "IK"
+    before = limb_over_time(rig)[0]
+    assert bpy.ops.twobone.switch(**button) == {"FINISHED"}
+    assert np.linalg.norm(limb_over_time(rig)[0] - before, axis=-1).max() < 1e-4 * LENGTH
+    assert drawn(TWOBONE_PT_chains).values("twobone.switch")["to"] == "FK", "it is on IK now"
+
+
+def test_a_limb_without_ik_is_not_offered_any(empty_file):
+    rig = switched_leg(on_ik=0.0)
+    select_bones(rig, "shin_fk")
+    bpy.ops.twobone.chain_add()
+    assert "twobone.switch" not in drawn(TWOBONE_PT_chains).buttons(), "its IK follows an object, not a control"
+
+
+def test_the_menu_has_both_ways_and_the_redo_panel_shows_which_it_was(empty_file):
+    menu = drawn(TWOBONE_MT_pose)
+    entries = [named.get("text") for name, given, named in menu.calls if name == "operator" and given == ("twobone.switch",)]
+    assert entries == ["Switch to FK", "Switch to IK"]
+    for to, shown in (("FK", ["to", "motion", "frame_range"]), ("IK", ["to", "frame_range"])):
+        layout, known = Layout(), bpy.ops.twobone.switch.get_rna_type()
+        chosen = {"to": to, "motion": "AUTO", "armature": "", "frame_range": "SCENE"}
+        redo = Acting(TWOBONE_OT_switch, layout=layout, bl_rna=known, **chosen)
+        TWOBONE_OT_switch.draw(redo, bpy.context)
+        assert layout.properties() == shown
+
+
+@pytest.mark.parametrize(
+    "cls, method", [(TWOBONE_OT_switch, "act"), (TWOBONE_OT_bake, "begin"), (TWOBONE_OT_find_contacts, "begin")]
+)
+def test_a_custom_range_in_the_redo_panel_starts_as_the_scene_and_stays_as_it_is_set(empty_file, monkeypatch, cls, method):
+    """Blender shows 1 to 250 for what nobody has set, whatever the shot is."""
+    rig = control_rig()
+    select_bones(rig, "lower")
+    bpy.ops.twobone.chain_add()
+    chain = rig.twobone.chains[0]
+    chain.target = add_empty()
+    chain.limb = "LEG"
+    set_range(12, 40)
+    left, work = [], getattr(cls, method)
+
+    def noted(operator, context):
+        done = work(operator, context)
+        left.append((operator.frame_range, operator.frame_start, operator.frame_end))
+        return done
+
+    monkeypatch.setattr(cls, method, noted)
+    run = getattr(bpy.ops.twobone, cls.bl_idname.partition(".")[2])
+    run()
+    run(frame_range="CUSTOM", frame_start=14.0, frame_end=20.0)
+    run(frame_start=14.0)
+    assert left[0][1:] == (12.0, 40.0)
+    assert left[0][0] != "CUSTOM"
+    assert left[1:] == [("CUSTOM", 14.0, 20.0), ("CUSTOM", 14.0, 40.0)]

@@ -14,7 +14,7 @@ from ...scene.lookup import find_armature
 from ...settings import BakeSettings
 from ..refusing import MayRefuse
 from ..rows import draw_options
-from ..stored.option_properties import operator_properties, with_properties
+from ..stored.option_properties import offer_range, operator_properties, with_properties
 from ..stored.where import NeedsMode, active_armature
 
 RANGE = {"frame_range", "frame_start", "frame_end"}
@@ -35,7 +35,7 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
     """Switch the limb to FK or IK over the range, with its motion. Outside the range nothing changes"""
 
     bl_idname = "twobone.switch"
-    bl_label = "Switch to FK"
+    bl_label = "Switch FK/IK"
     bl_options = {"REGISTER", "UNDO"}
 
     chain: bpy.props.StringProperty(
@@ -50,6 +50,7 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
         """Switch, and say what was switched."""
         armature = active_armature(context)
         settings = self._settings(context)
+        self._show(context.scene, settings)
         report = switch_limb(
             context.scene, settings, armature, to=self.to, motion=self.motion, just_baked=_was_just_baked(context, settings)
         )
@@ -77,10 +78,19 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
             raise ChainError(f'Armature "{armature.name}" has no stored chain "{self.chain}". Choose one of its list.')
         return stored_settings(armature, stored, given)
 
+    def _show(self, scene: bpy.types.Scene, settings: BakeSettings) -> None:
+        """Leave in the redo panel which range is meant."""
+        self.frame_range, self.frame_start, self.frame_end = settings.frame_range, settings.frame_start, settings.frame_end
+        offer_range(self, scene)
+
     def draw(self, _context: bpy.types.Context) -> None:
-        """The redo panel: the range."""
+        """The redo panel: what the limb follows, what happens to its motion, and the range."""
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
+        column = self.layout.column()
+        column.prop(self, "to")
+        if self.to == "FK":
+            column.prop(self, "motion")
         draw_options(self.layout.column(), self, Group.KEYS, only=RANGE)
 
 

@@ -8,6 +8,7 @@ import bpy
 from ...baking.plan.frame_choice import with_custom_range
 from ...options import Option
 from ..rows import draw_own_options
+from ..stored.option_properties import offer_range
 
 GROUND_VELOCITY = {
     "ground_velocity": bpy.props.FloatVectorProperty(
@@ -21,12 +22,19 @@ GROUND_VELOCITY = {
 
 
 def given_options(operator: bpy.types.Operator, context: bpy.types.Context, options: Sequence[Option]) -> dict[str, Any]:
-    """The settings that somebody has given an operator, by name; a start or an end alone means a custom range."""
+    """The settings that somebody has given an operator, by name; a start or an end alone means a custom range.
+
+    The redo panel shows that range.
+    """
     is_given = operator.properties.is_property_set
     given = {option.name: getattr(operator, option.name) for option in options if is_given(option.name)}
     if hasattr(operator, "ground_velocity") and is_given("ground_velocity"):
         given["ground_velocity"] = tuple(operator.ground_velocity)
-    return dict(with_custom_range(context.scene, given))
+    settings = dict(with_custom_range(context.scene, given))
+    for name in ("frame_range", "frame_start", "frame_end"):
+        setattr(operator, name, settings.get(name, getattr(operator, name)))
+    offer_range(operator, context.scene)
+    return settings
 
 
 def draw_with_ground(operator: bpy.types.Operator, options: Sequence[Option]) -> None:

@@ -13,7 +13,7 @@ from ...options import Group
 from ...scene.lookup import find_armature
 from ...settings import BakeSettings
 from ..rows import draw_options
-from ..stored.option_properties import given_settings, show_settings
+from ..stored.option_properties import given_settings, offer_range, show_settings
 from ..stored.properties import TwoBoneLimit
 from ..stored.selecting import meant_settings
 from ..stored.storing import keyed_settings, set_limits, set_values
@@ -64,6 +64,7 @@ class RepeatsChain:
             return
         (settings,) = wanted
         show_settings(self, settings)
+        offer_range(self, bpy.context.scene)
         # A chain whose bend or influence was changed here stays the one that keeps the report.
         self.stored = self.stored or settings.stored
         set_limits(self.limits, settings.limits)

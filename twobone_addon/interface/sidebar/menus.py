@@ -66,7 +66,11 @@ class TWOBONE_MT_pose(bpy.types.Menu):
         for group in self.GROUPS:
             layout.separator()
             for operator in group:
-                layout.operator(operator.bl_idname)
+                if operator is TWOBONE_OT_switch:
+                    layout.operator(operator.bl_idname, text="Switch to FK").to = "FK"
+                    layout.operator(operator.bl_idname, text="Switch to IK").to = "IK"
+                else:
+                    layout.operator(operator.bl_idname)
         layout.separator()
         layout.operator("wm.url_open", text="Documentation", icon="HELP").url = DOCUMENTATION
 

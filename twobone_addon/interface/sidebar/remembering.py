@@ -16,6 +16,7 @@ from ...errors import TwoBoneError
 from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import chain_from_names
 from ...scene.sight.links import Shown
+from ...scene.sight.rig_ik import RigReader
 from ...scene.sight.showing import shown_bone
 from ...scene.sight.skin import Skins
 from ...settings import BakeSettings
@@ -81,6 +82,8 @@ class Visible:
     """`None` where nothing deforms there, or there is no such limb."""
     hidden: tuple[tuple[str, str], ...] = ()
     """Armature modifiers that are hidden in the viewport, each with its mesh."""
+    has_ik: bool = False
+    """Whether the limb, which follows the chain now, may follow the IK of its rig instead."""
 
 
 visible: Memory[Visible] = Memory()
@@ -103,10 +106,12 @@ def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str)
     try:
         thing = find_armature(armature, None)
         skins = Skins()
-        shown = shown_bone(thing, chain_from_names(thing, upper, lower, tip, tip_end), skins)
+        names = chain_from_names(thing, upper, lower, tip, tip_end)
+        shown = shown_bone(thing, names, skins)
     except TwoBoneError:
         return Visible()  # There is no such limb, which is said elsewhere.
-    return Visible(shown, tuple(skins.hidden(thing)))
+    has_ik = shown is not None and shown.follows and RigReader(thing, names).may_follow_ik()
+    return Visible(shown, tuple(skins.hidden(thing)), has_ik)
 
 
 def timers_run() -> bool:

@@ -79,6 +79,13 @@ def show_settings(operator: bpy.types.Operator, settings: BakeSettings) -> None:
         setattr(operator, option.name, getattr(settings, option.name))
 
 
+def offer_range(operator: bpy.types.Operator, scene: bpy.types.Scene) -> None:
+    """Let a custom range that somebody chooses in the redo panel start as that of the scene."""
+    if operator.frame_range != "CUSTOM":
+        operator.frame_range = operator.frame_range  # said from now on: a start without a range would mean a custom one
+        operator.frame_start, operator.frame_end = float(scene.frame_start), float(scene.frame_end)
+
+
 def choice_items(option: Option) -> list[tuple[str, str, str, int]]:
     """The choices of a setting as Blender wants them."""
     numbers = NUMBERS.get(option.name) or {choice.value: number for number, choice in enumerate(option.choices)}

@@ -114,6 +114,16 @@ class RigReader:
         )
         return nearest.name if nearest else ""
 
+    def may_follow_ik(self) -> bool:
+        """Whether a limb that follows its chain now has IK with a control to follow instead."""
+        ik = self.steered_by(None)
+        if ik is None or not self.main_control(ik):
+            return False
+        constraint = self._armature.pose.bones[ik.bone].constraints[ik.constraint]
+        if ik.lower.name == self._names.lower:
+            return not is_acting(constraint)
+        return self.shown(self._names.lower, ik.target) != ""
+
     def _other_targets(self, ik: RigIk) -> Iterator[Node]:
         """What IK of other limbs follows."""
         for carrier in self._armature.pose.bones:
