@@ -246,3 +246,14 @@ def test_a_parent_that_is_scaled_to_nothing_is_refused_before_anything_is_change
     key_channel(group, "scale", {7: (1, 1, 1), 8: (1, 1e-3, 1)})
     operator("bake_target", plane="POLE")
     np.testing.assert_allclose(places("Target"), joints(leg)[:, 2], atol=1e-4)
+
+
+def test_a_constraint_without_influence_is_not_in_the_way_and_an_animated_one_is(leg):
+    target = bpy.data.objects["Target"]
+    follow = target.constraints.new("COPY_LOCATION")
+    follow.target, follow.influence = bpy.data.objects["Pole"], 0.0
+    operator("bake_target")
+    np.testing.assert_allclose(places("Target"), joints(leg)[:, 2], atol=1e-6)
+    key_channel(follow, "influence", {1: 0.0, LAST: 1.0})
+    bpy.context.scene.frame_set(1)
+    assert 'has constraint "Copy Location", so keys would not place it' in refusal()

@@ -104,7 +104,8 @@ class _Verdict:
         return [
             ("NOWHERE", ~np.isfinite(measured.distances)),
             ("INFLUENCE", influence < 1.0),
-            ("OUT_OF_REACH", (self.reach == Reach.TOO_FAR) | (self.reach == Reach.TOO_NEAR)),
+            # A link that is scaled to nothing leaves a circle to reach: what is off it is as far out of reach.
+            ("OUT_OF_REACH", self.reach != Reach.REACHED),
             (beside, (measured.beside > 0.5 * allowed) & (in_plane <= measured.beside + allowed)),
             ("HELD_BACK", measured.aside > 0.5 * allowed),
             ("OVERRIDDEN" if overridden else "OTHERWISE", np.ones(self.reach.shape, dtype=bool)),

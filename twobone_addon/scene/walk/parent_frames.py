@@ -8,18 +8,24 @@ from contextlib import contextmanager
 import bpy
 
 from ...errors import WriteError
-from ..blender_types import Object
+from ..blender_types import Constraint, Object
+from ..keys.reading import is_animated
 
 STAND_IN = ".twobone_stand_in"
 
 
 def refuse_constrained(thing: Object) -> None:
     """Raise `WriteError` where keys on an object's location would not be what is seen."""
-    acting = next((constraint for constraint in thing.constraints if not constraint.mute), None)
+    acting = next((constraint for constraint in thing.constraints if _may_act(thing, constraint)), None)
     if acting is not None:
         raise WriteError(
             f'Object "{thing.name}" has constraint "{acting.name}", so keys would not place it. Mute the constraint first.'
         )
+
+
+def _may_act(thing: Object, constraint: Constraint) -> bool:
+    animated = is_animated(thing, f"{constraint.path_from_id()}.influence")
+    return not constraint.mute and (constraint.influence > 0.0 or animated)
 
 
 @contextmanager
