@@ -3,6 +3,7 @@
 import bpy
 
 from ..errors import TwoBoneError
+from ..scene.evaluated import write_animated_values
 from .sentences import in_language
 from .stored.selecting import follow_selection
 
@@ -14,9 +15,11 @@ class MayRefuse:
         """Do it for what is selected, or say why not."""
         follow_selection(context.view_layer)
         try:
-            return self.act(context)
+            result = self.act(context)
         except TwoBoneError as error:
             return refuse(self, str(error))
+        write_animated_values()
+        return result
 
 
 def refuse(operator: bpy.types.Operator, sentence: str) -> set[str]:

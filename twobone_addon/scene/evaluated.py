@@ -11,3 +11,12 @@ def as_evaluated(thing: Object) -> Object:
     """The object with its constraints, drivers and parents evaluated, at the present frame."""
     bpy.context.view_layer.update()
     return thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
+
+
+def write_animated_values() -> None:
+    """Let new keys write their present values into what they animate, as the next redraw would.
+
+    The undo step that Blender stores at the end of an operator then has them. Without them an object may be the same in the
+    steps before and after; going back, Blender rereads only what differs, and would leave it at values that nothing animates.
+    """
+    bpy.context.view_layer.update()

@@ -12,6 +12,7 @@ from ...baking.plan.completing import StoredChain
 from ...baking.report.records import BakeReport
 from ...baking.stages import SkipCheckError
 from ...errors import TwoBoneError
+from ...scene.evaluated import write_animated_values
 from ...scene.walk.stepping import Steps, at_once
 from ..refusing import refuse
 from ..stored.selecting import follow_selection
@@ -132,6 +133,7 @@ class ShowsProgress(CanBeCorrected):
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport) -> set[str]:
         self.settle(report)
         keep_report(context, report, begun.keepers)
+        write_animated_values()
         missed = not all(chain.is_on_target for chain in report.chains)
         self.report({"WARNING" if missed else "INFO"}, report.sentence(pgettext_rpt))
         return {"FINISHED"}

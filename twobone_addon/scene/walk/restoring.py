@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..blender_types import CurveBag, Object, Scene
+from ..evaluated import write_animated_values
 from ..lookup import animated_datablocks
 from ..versions import curve_bag, strip_bag
 
@@ -45,6 +46,8 @@ def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[O
     try:
         yield
     finally:
+        # Or the values from before would count as edits to whoever looks next.
+        write_animated_values()
         if edits:
             for layer in scene.view_layers:
                 layer.update()
