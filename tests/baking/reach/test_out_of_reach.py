@@ -157,6 +157,6 @@ def test_a_leg_that_its_parent_carries_far_away_reaches_just_as_far(empty_file):
 def test_what_a_limb_without_length_cannot_reach_is_called_out_of_reach(rig, bone):
     rig.pose.bones[bone].scale = (0, 0, 0)
     target_at(ring([0.6] * 8))
-    sentence = bake()["sentence"]
+    sentence = bake(Limb("Rig"), target="Target", plane="YZ")["sentence"]
     assert "on target in none of 8 frames; 8 out of reach, up to" in sentence
     assert "reach settings" not in sentence
