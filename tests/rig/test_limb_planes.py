@@ -176,11 +176,12 @@ def test_frames_that_do_not_decide_keep_the_side_of_the_last_one_that_did(throug
 
 
 def test_where_no_frame_decides_the_other_normals_do_square_to_the_line(rng):
-    lines, otherwise = np.tile([0.0, 0.0, 2.0], (6, 1)), rng.normal(size=(6, 3))
-    otherwise[-1] = [0.0, 0.0, 1.0]
+    line = unit(np.array([1.0, 2.0, -2.0]))
+    lines, otherwise = np.tile(2.0 * line, (6, 1)), rng.normal(size=(6, 3))
+    otherwise[-1] = line
     found = plane_through_pole(lines, 5.0 * lines, 0.0, otherwise)
     assert found.held.all()
-    assert found.frames[:-1, :, 2] == pytest.approx(unit(otherwise[:-1] * [1.0, 1.0, 0.0]))
+    assert found.frames[:-1, :, 2] == pytest.approx(unit(otherwise[:-1] - np.outer(otherwise[:-1] @ line, line)))
     assert found.frames[-1].T @ found.frames[-1] == pytest.approx(np.eye(3))
 
 

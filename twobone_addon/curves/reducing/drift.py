@@ -103,7 +103,7 @@ def halfway(samples: Array) -> Array:
     difference is taken, per channel (the choice of ENO schemes, Harten et al. 1987). With fewer than four samples,
     the mean of the two.
     """
-    if len(samples) <= len(CENTRAL):
+    if len(samples) < len(CENTRAL):
         return 0.5 * (samples[:-1] + samples[1:])
     halves = np.empty((len(samples) - 1, samples.shape[1]))
     beyond = len(CENTRAL)
@@ -114,8 +114,7 @@ def halfway(samples: Array) -> Array:
 
 
 def _halfway(samples: Array) -> Array:
-    if len(samples) < len(CENTRAL):
-        return 0.5 * (samples[:-1] + samples[1:])
+    """As `halfway`, of four samples or more."""
     windows = np.lib.stride_tricks.sliding_window_view(samples, len(CENTRAL), axis=0)
     roughness = np.abs(windows @ THIRD_DIFFERENCE)
     far = np.full((1, samples.shape[1]), np.inf)
