@@ -116,6 +116,25 @@ def test_two_characters_in_one_armature():
     assert found(builder.skeleton()) == expected
 
 
+@pytest.mark.parametrize("make, limbs", [(person, PERSON), (four_legged, FOUR_LEGGED)])
+@pytest.mark.parametrize("size", [0.1, 0.3, 5.0])
+def test_each_of_two_characters_is_judged_by_its_own_size(make, limbs, size):
+    """A person and a much smaller or larger person or animal at its side."""
+    builder = Builder()
+    builder.bone("root", "", (0, 0, 0))
+    for who, own, x, scale in (("a", person(), 0.0, 1.0), ("b", make(), 3.0, size)):
+        for number, name in enumerate(own.names):
+            above = f"{who}_{own.names[own.parents[number]]}" if own.parents[number] >= 0 else "root"
+            across, *place = own.heads[number]
+            builder.bone(f"{who}_{name}", above, (x + scale * across, *(scale * each for each in place)))
+    expected = {
+        (kind, side, *(f"{who}_{name}" for name in names))
+        for who, own in (("a", PERSON), ("b", limbs))
+        for kind, side, *names in own
+    }
+    assert found(builder.skeleton()) == expected
+
+
 def test_a_thigh_that_begins_where_the_hips_do():
     builder = Builder()
     spine(builder)
