@@ -53,7 +53,8 @@ def clear_baked(
     if all_frames:
         planned = [replace(clearing, start=-math.inf, end=math.inf) for clearing in planned]
     undone = dict.fromkeys(name for clearing in planned for name in _planted_together(clearing))
-    return sum(_clear(scene, clearing) for clearing in planned), list(undone)
+    removed = sum(_clear(scene, clearing) for clearing in planned)
+    return removed, list(undone) if removed else []
 
 
 def count_baked(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> int:

@@ -23,6 +23,8 @@ class GroundSurface:
 
     def __init__(self, scene: Scene, name: str) -> None:
         """Read the mesh; raises `ObjectError` where it is none, or has no faces."""
+        if not name:
+            raise ObjectError("No ground object is chosen. Choose the mesh that the feet stand on.")
         thing = find_object("Ground object", name)
         mesh = _evaluated_mesh(scene, thing)
         self.name = thing.name

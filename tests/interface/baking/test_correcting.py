@@ -8,7 +8,9 @@ import pytest
 from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.recording import Acting, Layout, Windows, sidebar
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
+from twobone_addon.interface.operators.contacts import TWOBONE_OT_find_contacts
 from twobone_addon.interface.operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
+from twobone_addon.interface.operators.planting import TWOBONE_OT_fit_root, TWOBONE_OT_plant
 from twobone_addon.interface.running import correcting
 from twobone_addon.interface.running.progress import ShowsProgress
 
@@ -17,6 +19,9 @@ ABOUT = {
     TWOBONE_OT_bake_all: {"scope", "last_wins"},
     TWOBONE_OT_convert_ik: {"armature", "bone", "rigify", "switch_off", "keys"},
     TWOBONE_OT_bake_target: {"armature", "upper", "lower", "target", "plane", "keys"},
+    TWOBONE_OT_find_contacts: {"frame_range", "ground", "keep"},
+    TWOBONE_OT_plant: {"frame_range", "ground", "use_root"},
+    TWOBONE_OT_fit_root: {"frame_range", "max_lower", "axis"},
 }
 """Settings that each dialog has to have, among others."""
 
@@ -97,3 +102,19 @@ def test_what_is_refused_from_the_dialog_is_tried_anew_with_all_that_was_given(l
     assert ShowsProgress.execute(acting, sidebar()) == {"CANCELLED"}
     assert calls == [("INVOKE_DEFAULT", {"bone": "hand", "keys": "REDUCE"})]
     assert acting.said == []
+
+
+@pytest.mark.parametrize("operator", [TWOBONE_OT_find_contacts, TWOBONE_OT_plant], ids=lambda operator: operator.__name__)
+def test_no_error_hides_the_field_of_the_ground_while_it_is_chosen_in_the_redo_panel(operator, leg):
+    """Blender puts errors in a box of their own over the redo panel, and there takes back what ends as cancelled."""
+    missing = "No ground object is chosen. Choose the mesh that the feet stand on."
+    for is_repeat, chosen, kind in ((True, "", "INFO"), (False, "", "ERROR"), (True, "Nowhere", "ERROR")):
+        acting = playing(operator, ground="OBJECT", ground_object=chosen)
+        acting.options = SimpleNamespace(is_repeat=is_repeat)
+        assert ShowsProgress.execute(acting, sidebar(scene=bpy.context.scene)) == {"CANCELLED"}
+        ((kinds, said),) = acting.said
+        assert kinds == {kind}
+        assert (said == missing) is (not chosen)
+    acting.layout = Layout()
+    operator.draw(acting, sidebar())
+    assert "ground_object" in acting.layout.properties()

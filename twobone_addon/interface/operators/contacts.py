@@ -6,14 +6,14 @@ from ...baking.contacts.finding import find_contacts_steps
 from ...baking.contacts.stepping import contact_frame
 from ...settings.contacts import CONTACT_OPTIONS, ContactSettings
 from ..refusing import MayRefuse
-from ..running.own_options import GROUND_VELOCITY, draw_with_ground, given_options
-from ..running.progress import Begun, ShowsProgress
+from ..running.own_options import GROUND_VELOCITY, StandsOnGround, draw_with_ground, given_options
+from ..running.progress import Begun
 from ..stored.option_properties import properties_of, with_properties
 from ..stored.where import NeedsArmature, NeedsMode, active_armature
 
 
 @with_properties(properties_of(CONTACT_OPTIONS) | GROUND_VELOCITY)
-class TWOBONE_OT_find_contacts(ShowsProgress, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_find_contacts(StandsOnGround, NeedsMode, bpy.types.Operator):
     """Detect when heel and ball of each foot are on the ground, and key it on the leg chains"""
 
     bl_idname = "twobone.find_contacts"
@@ -25,9 +25,14 @@ class TWOBONE_OT_find_contacts(ShowsProgress, NeedsMode, bpy.types.Operator):
         settings = ContactSettings(**given_options(self, context, CONTACT_OPTIONS))
         return Begun([], find_contacts_steps(context.scene, settings, active_armature(context)))
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        """The redo panel."""
+    def draw_correction(self) -> None:
+        """All settings."""
         draw_with_ground(self, CONTACT_OPTIONS)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The redo panel."""
+        if not self.draws_refusal(context):
+            self.draw_correction()
 
 
 class TWOBONE_OT_contact_jump(MayRefuse, NeedsArmature, bpy.types.Operator):

@@ -6,14 +6,14 @@ from ...baking.planting.fitting import fit_root_steps
 from ...baking.planting.planting import plant_steps
 from ...settings.planting import PLANT_OPTIONS, ROOT_OPTIONS, PlantSettings, RootFitSettings
 from ..rows import draw_own_options
-from ..running.own_options import GROUND_VELOCITY, draw_with_ground, given_options
+from ..running.own_options import GROUND_VELOCITY, StandsOnGround, draw_with_ground, given_options
 from ..running.progress import Begun, ShowsProgress
 from ..stored.option_properties import properties_of, with_properties
 from ..stored.where import NeedsMode, active_armature
 
 
 @with_properties(properties_of(PLANT_OPTIONS) | GROUND_VELOCITY)
-class TWOBONE_OT_plant(ShowsProgress, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_plant(StandsOnGround, NeedsMode, bpy.types.Operator):
     """Keep the character's feet still while they are on the ground, and move the hips only as much as needed"""
 
     bl_idname = "twobone.plant"
@@ -25,9 +25,14 @@ class TWOBONE_OT_plant(ShowsProgress, NeedsMode, bpy.types.Operator):
         settings = PlantSettings(**given_options(self, context, PLANT_OPTIONS))
         return Begun([], plant_steps(context.scene, settings, active_armature(context)))
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        """The redo panel."""
+    def draw_correction(self) -> None:
+        """All settings."""
         draw_with_ground(self, PLANT_OPTIONS)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The redo panel."""
+        if not self.draws_refusal(context):
+            self.draw_correction()
 
 
 @with_properties(properties_of(ROOT_OPTIONS))
@@ -43,9 +48,14 @@ class TWOBONE_OT_fit_root(ShowsProgress, NeedsMode, bpy.types.Operator):
         settings = RootFitSettings(**given_options(self, context, ROOT_OPTIONS))
         return Begun([], fit_root_steps(context.scene, settings, active_armature(context)))
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        """The redo panel."""
+    def draw_correction(self) -> None:
+        """All settings."""
         draw_own_options(self.layout, self, ROOT_OPTIONS)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The redo panel."""
+        if not self.draws_refusal(context):
+            self.draw_correction()
 
 
 CLASSES = (TWOBONE_OT_plant, TWOBONE_OT_fit_root)

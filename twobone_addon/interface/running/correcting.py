@@ -7,6 +7,7 @@ from bpy.app.translations import pgettext_iface
 
 from ..refusing import refuse
 from ..rows import draw_sentence
+from ..sentences import in_language
 
 WIDTH = 400
 """Of the dialog, in pixels at resolution scale 1: most sentences take three lines."""
@@ -35,6 +36,9 @@ class CanBeCorrected:
 
     def ask_again(self, sentence: str) -> set[str]:
         """Refused from the dialog: it closes with this try, and the next try, which fails alike, opens a new one."""
+        if self.is_half_chosen():
+            self.report({"INFO"}, in_language(sentence))
+            return {"CANCELLED"}
         if not self.refusal:
             return refuse(self, sentence)
         self.refusal = ""
@@ -42,6 +46,10 @@ class CanBeCorrected:
         operator = getattr(bpy.ops.twobone, self.bl_idname.rpartition("_OT_")[2].rpartition(".")[2])
         operator("INVOKE_DEFAULT", **self._given())
         return {"CANCELLED"}
+
+    def is_half_chosen(self) -> bool:
+        """Whether a setting in the redo panel waits for another one: an error would hide its field."""
+        return False
 
     def can_be_corrected(self) -> bool:
         """Whether other settings of the operator may help."""

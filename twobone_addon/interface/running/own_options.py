@@ -9,6 +9,7 @@ from ...baking.plan.frame_choice import with_custom_range
 from ...options import Option
 from ..rows import draw_own_options
 from ..stored.option_properties import offer_range
+from .progress import ShowsProgress
 
 GROUND_VELOCITY = {
     "ground_velocity": bpy.props.FloatVectorProperty(
@@ -35,6 +36,14 @@ def given_options(operator: bpy.types.Operator, context: bpy.types.Context, opti
         setattr(operator, name, settings.get(name, getattr(operator, name)))
     offer_range(operator, context.scene)
     return settings
+
+
+class StandsOnGround(ShowsProgress):
+    """Operators that have a ground and the property `GROUND_VELOCITY`: Object is chosen first, and then which one."""
+
+    def is_half_chosen(self) -> bool:
+        """Whether the field of the ground object has just appeared in the redo panel, and is empty."""
+        return self.options.is_repeat and self.ground == "OBJECT" and not self.ground_object
 
 
 def draw_with_ground(operator: bpy.types.Operator, options: Sequence[Option]) -> None:
