@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature, key_places
+from tests.baking.scenes import LEG, add_empty, bent, build_armature, key_places
+from tests.interface.acting import joints_world
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.overlay import drawing as overlay_drawing
 from twobone_addon.interface.overlay import footprints
@@ -44,6 +45,26 @@ def test_the_picture_is_the_chain_on_its_target_and_is_made_once(leg):
     target = np.array(leg.twobone.chains[0].target.matrix_world.translation)
     assert np.allclose(first.joints[-1][1:], target[1:], atol=1e-5)
     assert update(leg).picture is first
+
+
+@pytest.mark.parametrize("roll", [1.57, 3.14])
+def test_live_from_a_straight_leg_on_is_shown_on_the_side_to_which_it_bends(leg, roll):
+    """At first the target is out of reach, so that the pose tells no side when the path is made."""
+    knee = build_armature(bent(bent(LEG, "upper", roll=roll), "lower", roll=roll), "Bent leg")
+    chain = knee.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty("Far, then near")
+    chain.plane, chain.reference = "POSE", "POSE"
+    key_places(chain.target, [*[(0, -0.5, -3)] * 3, *[(0, -0.3, -0.4)] * 3])
+    bpy.context.scene.frame_set(1)
+    bpy.ops.twobone.live(state="ON")
+    try:
+        update(knee)
+        overlay_data.make_path()
+        update(knee)
+        bpy.context.scene.frame_set(5)
+        assert np.allclose(update(knee).picture.joints, joints_world(knee, "upper", "lower"), atol=1e-4)
+    finally:
+        bpy.ops.twobone.live(state="OFF")
 
 
 @pytest.mark.parametrize("change", ["target", "frame", "setting", "rest", "pole"])

@@ -13,6 +13,7 @@ import bpy
 from ...baking.plan.completing import StoredChain, stored_settings
 from ...baking.pose.present import (
     ChannelValue,
+    PresentPlan,
     has_looked,
     is_current,
     keeps_offset,
@@ -48,6 +49,12 @@ def base_of(chain: StoredChain) -> Channels | None:
     """What the pose of a live chain was before it began to follow; `None` for any other chain."""
     follower = following.get(key_of(chain))
     return follower.base if follower is not None else None
+
+
+def present_of(chain: StoredChain) -> PresentPlan | None:
+    """What poses a live chain, with all that Live has found out; `None` for any other chain."""
+    follower = following.get(key_of(chain))
+    return follower.present if follower is not None else None
 
 
 def start(context: bpy.types.Context, chain: StoredChain) -> None:

@@ -16,7 +16,7 @@ from ...baking.pose.present import PresentPlan, is_current, present_plan, with_f
 from ...errors import TwoBoneError
 from ...scene.walk.stage import STAGE_NAME
 from ...settings import LIMB_PLANES, BakeSettings
-from ..live.following import base_of
+from ..live.following import base_of, present_of
 from ..live.posing import Channels
 from ..stored.where import is_busy, redraw_viewports
 
@@ -30,6 +30,8 @@ class Shown:
 
     settings: BakeSettings | None = None
     present: PresentPlan | None = None
+    is_live: bool = False
+    """Whether Live poses the chain: then `present` is Live's."""
     situation: tuple[Any, ...] = ()
     picture: ChainPicture | None = None
     path: PathPicture | None = None
@@ -55,8 +57,12 @@ def update(context: bpy.types.Context, armature: bpy.types.Object) -> Shown:
     if settings is None:
         forget()
         return shown
-    if settings != shown.settings or shown.present is None or not is_current(shown.present, settings):
+    live = present_of(chain)
+    was_live, shown.is_live = shown.is_live, live is not None and live.wanted == settings
+    if settings != shown.settings or shown.present is None or not is_current(shown.present, settings) or was_live > shown.is_live:
         _start(context.scene, settings)
+    if shown.is_live and shown.present is not live:
+        shown.present, shown.situation = live, ()
     if shown.present is not None:
         _update_picture(context, base_of(chain))
     if armature.twobone.show_path and shown.path_is_old:
@@ -94,7 +100,9 @@ def _update_picture(context: bpy.types.Context, base: Channels | None) -> None:
     if situation == shown.situation:
         return
     # Where only time has passed, the walk over time has been here already.
-    walked = shown.path is not None and not shown.path_is_old and situation[:1] != shown.situation[:1]
+    # It met the pose that Live has left, though, and not the one that Live starts from.
+    is_walked = shown.path is not None and not shown.path_is_old and not shown.is_live
+    walked = is_walked and situation[:1] != shown.situation[:1]
     known = shown.path.chain_at(situation[0]) if walked else None
     shown.situation = situation
     shown.picture = known or chain_picture(shown.present, context.scene, depsgraph, base=base)
@@ -135,9 +143,9 @@ def make_path() -> float | None:
     shown.path_is_old = False
     try:
         shown.path = path_picture(bpy.context.scene, shown.settings)
-        if shown.settings.target_offset == "KEEP":
+        if shown.settings.target_offset == "KEEP" and not shown.is_live:
             shown.present = present_plan(bpy.context.scene, shown.settings)
-        if shown.present is not None and shown.settings.plane in LIMB_PLANES:
+        if shown.present is not None and shown.settings.plane in LIMB_PLANES and not shown.is_live:
             shown.present, shown.situation = with_frames_around(bpy.context.scene, shown.present), ()
     except TwoBoneError:
         shown.path = None
