@@ -154,6 +154,8 @@ class BakeReport:
     """How motion was sampled: `PROBES` in a temporary scene, or `SCENE`, the user's own."""
     refused: Sequence[Refused] = ()
     """Of several actions, what could not be done."""
+    skipped: Sequence[str] = ()
+    """Names of stored chains that were meant and have never had a target."""
 
     @property
     def chains(self) -> list[ChainReport]:
@@ -169,7 +171,8 @@ class BakeReport:
         shared = {"seconds": self.seconds, "evaluation": self.evaluation}
         chains = [{**entry.to_dict(), **shared} for entry in self.entries]
         whole = chains[0] if len(chains) == 1 else {**self._totals(), **shared}
-        return json.dumps({**whole, "chains": chains, "refused": [asdict(each) for each in self.refused]})
+        skipped = {"skipped": list(self.skipped), "sentence": self.sentence()} if self.skipped else {}
+        return json.dumps({**whole, "chains": chains, "refused": [asdict(each) for each in self.refused], **skipped})
 
     def _totals(self) -> dict[str, object]:
         counts = ("frames", "keys", "channels", "reached", "too_far", "too_near", "degenerate")
@@ -185,6 +188,9 @@ class BakeReport:
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
+        return "; ".join([self._baked(translate), *self._left_out(translate)])
+
+    def _baked(self, translate: Translate) -> str:
         if len(self.chains) == 1:
             return self.chains[0].sentence(translate)
         keys = sum(chain.keys for chain in self.chains)
@@ -196,3 +202,10 @@ class BakeReport:
         elif any(chain.statements for chain in self.chains):
             parts.append(translate("all on target"))
         return "; ".join(parts)
+
+    def _left_out(self, translate: Translate) -> list[str]:
+        if not self.skipped:
+            return []
+        if len(self.skipped) == 1:
+            return [translate("{chain} has no target and was skipped").format(chain=self.skipped[0])]
+        return [translate("{chains} have no target and were skipped").format(chains=", ".join(self.skipped))]

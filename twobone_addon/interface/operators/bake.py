@@ -1,6 +1,8 @@
 """The bake operators: gather settings, call the use-case, say the result."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
 
 import bpy
 
@@ -8,8 +10,10 @@ from ...baking.actions.choosing import ACTIVE
 from ...baking.bake import bake_steps
 from ...baking.plan.completing import StoredChain, stored_chains, stored_settings
 from ...baking.plan.planning import plan_bake
+from ...baking.report.records import BakeReport
 from ...errors import SelectionError, TwoBoneError
 from ...options import Group
+from ...scene.walk.stepping import Steps
 from ...settings import LIMITS
 from ..rows import draw_options
 from ..running.actions import ACTIONS
@@ -19,6 +23,9 @@ from ..stored.option_properties import operator_properties, with_properties
 from ..stored.selecting import meant_chains, selected_chains
 from ..stored.storing import keep_names_apart
 from ..stored.where import NeedsMode, active_armature
+
+FoundChain: TypeAlias = tuple[bpy.types.Object, StoredChain]
+"""A stored chain, after its armature."""
 
 SCOPES = (
     ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),
@@ -88,10 +95,12 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
         """The bake of all enabled chains."""
         armatures = {armature for armature, _ in stored_chains(context.scene)}
         self.renamed = [renamed for armature in armatures for renamed in keep_names_apart(armature)]
-        settings = [stored_settings(armature, chain, {}) for armature, chain in stored_in_scope(context, self.scope)]
+        found, skipped = with_targets(stored_in_scope(context, self.scope))
+        settings = [stored_settings(armature, chain, {}) for armature, chain in found]
         # Of several actions each gives every chain a report, and a chain keeps one.
         keepers = [wanted.stored for wanted in settings] if self.actions == ACTIVE else []
-        return Begun(keepers, bake_steps(context.scene, settings, last_wins=self.last_wins, actions=self.actions))
+        steps = bake_steps(context.scene, settings, last_wins=self.last_wins, actions=self.actions)
+        return Begun(keepers, _naming(skipped, steps))
 
     def draw_correction(self) -> None:
         """Whose chains, and what happens to those that key the same bones."""
@@ -107,7 +116,8 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> str:
         """Say which of the chains it was."""
-        return explained(context, (chain for _, chain in chains_in_scope(context, self.scope)), error)
+        found, _ = with_targets(list(chains_in_scope(context, self.scope)))
+        return explained(context, (chain for _, chain in found), error)
 
 
 def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: TwoBoneError) -> str:
@@ -120,7 +130,7 @@ def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: 
     return str(error)
 
 
-def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[tuple[bpy.types.Object, StoredChain]]:
+def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[FoundChain]:
     """Every enabled stored chain that `scope` means, with its armature."""
     active = active_armature(context)
     for armature, chain in stored_chains(context.scene):
@@ -129,13 +139,31 @@ def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[tuple[bp
             yield armature, chain
 
 
-def stored_in_scope(context: bpy.types.Context, scope: str) -> list[tuple[bpy.types.Object, StoredChain]]:
+def stored_in_scope(context: bpy.types.Context, scope: str) -> list[FoundChain]:
     """The same; raises `SelectionError` where there is none."""
     found = list(chains_in_scope(context, scope))
     if not found:
         where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[scope]
         raise SelectionError(f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
     return found
+
+
+def with_targets(found: list[FoundChain]) -> tuple[list[FoundChain], list[str]]:
+    """Those of the chains that have had a target, and the names of the others; all where none has.
+
+    Find Limbs lists chains without one, and an animator gives it to those that are to be baked. A chain that was baked, or
+    names a bone of its target, has lost it: that is refused.
+    """
+    never = [chain for _, chain in found if chain.target is None and not (chain.target_bone or chain.report)]
+    if len(never) == len(found):
+        return found, []
+    return [(armature, chain) for armature, chain in found if chain not in never], [chain.name for chain in never]
+
+
+def _naming(skipped: list[str], steps: Steps[BakeReport]) -> Steps[BakeReport]:
+    """A bake whose report names the chains that were left out."""
+    report = yield from steps
+    return replace(report, skipped=skipped)
 
 
 CLASSES = (TWOBONE_OT_bake, TWOBONE_OT_bake_all)

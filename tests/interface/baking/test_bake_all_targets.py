@@ -1,0 +1,59 @@
+"""Bake All where only some of the listed limbs have a target, as after Find Limbs."""
+
+import json
+
+import bpy
+import pytest
+
+from tests.baking.checks.targets import curves_of
+from tests.baking.rigs.walker import SHAPES
+from tests.baking.scenes import add_empty, build_armature
+
+
+@pytest.fixture
+def legs(empty_file):
+    rig = build_armature(SHAPES, "Rig")
+    for side in "LR":
+        chain = rig.twobone.chains.add()
+        chain.name, chain.upper, chain.lower = f"Leg {side}", f"thigh.{side}", f"shin.{side}"
+    bpy.context.view_layer.objects.active = rig
+    bpy.context.scene.frame_end = 3
+    return rig.twobone.chains
+
+
+def report():
+    return json.loads(bpy.context.window_manager.twobone_report)
+
+
+def test_a_limb_that_never_had_a_target_is_skipped_and_named(legs, capfd):
+    legs[0].target = add_empty()
+    assert bpy.ops.twobone.bake_all() == {"FINISHED"}
+    assert {curve.data_path.split('"')[1] for curve in curves_of(legs[0].id_data)} == {"thigh.L", "shin.L"}
+    assert report()["skipped"] == ["Leg R"]
+    assert report()["sentence"].endswith("; Leg R has no target and was skipped")
+    assert "Leg R has no target and was skipped" in capfd.readouterr().out
+
+
+def test_where_all_have_one_nothing_is_said_of_it(legs):
+    legs[0].target, legs[1].target = add_empty(), add_empty()
+    assert bpy.ops.twobone.bake_all() == {"FINISHED"}
+    assert "skipped" not in report()["sentence"]
+
+
+def test_without_any_target_it_is_refused_for_the_first(legs):
+    with pytest.raises(RuntimeError, match='Chain "Leg L" of "Rig": No target is chosen'):
+        bpy.ops.twobone.bake_all()
+
+
+def test_a_target_that_was_lost_after_a_bake_is_refused(legs):
+    legs[0].target, legs[1].target = add_empty(), add_empty()
+    bpy.ops.twobone.bake_all()
+    bpy.data.objects.remove(legs[1].target)
+    with pytest.raises(RuntimeError, match='Chain "Leg R" of "Rig": No target is chosen'):
+        bpy.ops.twobone.bake_all()
+
+
+def test_what_is_wrong_is_said_of_a_chain_that_is_meant(legs):
+    legs[1].target, legs[1].lower = add_empty(), "nowhere"
+    with pytest.raises(RuntimeError, match=r'Chain "Leg R" of "Rig": .*nowhere'):
+        bpy.ops.twobone.bake_all()
