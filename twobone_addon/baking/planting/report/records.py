@@ -23,6 +23,10 @@ class Lengths:
         """A distance in world units as text."""
         return self.units.said(distance, self.leg)
 
+    def is_seen(self, distance: float) -> bool:
+        """Whether the eye makes out a distance in world units."""
+        return distance >= self.units.seen(self.leg)
+
 
 @dataclass(frozen=True, slots=True)
 class ContactReport:
@@ -137,11 +141,7 @@ class PlantReport:
         if not contacts:
             return "; ".join([translate("No foot is on the ground, nothing was changed"), *seen])
         parts = [_planted(contacts, len(self.chains), translate)]
-        now = [chain.slide_now for chain in self.chains if chain.slide_now is not None]
-        if now:
-            before, after = (self.lengths.said(slide) for slide in (max(chain.slide_before for chain in self.chains), max(now)))
-            parts.append(translate("they slid by up to {before}, now {after}").format(before=before, after=after))
-        parts += seen
+        parts += [*self._slid(translate), *seen]
         missed = [chain for chain in self.chains if chain.out_of_reach]
         if missed:
             parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0], translate))
@@ -151,6 +151,19 @@ class PlantReport:
         if self.held_ground:
             parts.append(taken_as_it_is(self.held_ground, translate))
         return "; ".join(parts)
+
+    def _slid(self, translate: Translate) -> list[str]:
+        """How far feet slid and slide now; nothing without verification."""
+        now = max((chain.slide_now for chain in self.chains if chain.slide_now is not None), default=None)
+        if now is None:
+            return []
+        before = self.lengths.said(max(chain.slide_before for chain in self.chains))
+        at_frames = (contact.slide_after or 0.0 for chain in self.chains for contact in chain.contacts)
+        if self.lengths.is_seen(now) and not self.lengths.is_seen(max(at_frames)):
+            said = translate("they slid by up to {before}, now {after} between frames")
+        else:
+            said = translate("they slid by up to {before}, now {after}")
+        return [said.format(before=before, after=self.lengths.said(now))]
 
     def _unseen(self, translate: Translate) -> list[str]:
         """Which leg is not seen to do what its keys say; the first one is enough."""
