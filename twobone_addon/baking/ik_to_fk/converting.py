@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from ...errors import ChainError
+from ...scene.actions.finding import actions_of, key_span
 from ...scene.blender_types import Action, Object, Scene
 from ...scene.lookup import find_armature
 from ...scene.walk.evaluate import Quantity, Samples
@@ -118,6 +119,7 @@ def _convert_present(work: _Work) -> Steps[BakeReport]:
     data = work.armature.animation_data
     action: Action | None = data.action if data is not None else None
     prepared = yield from work.prepare(None)
+    longer = _made_longer(work, prepared)
     endings = Endings(work.armature, [(action, _solutions(prepared))], work.wanted.settings.destination)
     prepared, errors = _with_ends(prepared, endings)
     if errors and (work.wanted.bone or not prepared.limbs):
@@ -130,8 +132,24 @@ def _convert_present(work: _Work) -> Steps[BakeReport]:
     except SkipCheckError:
         entries = work.reports(prepared)
     report = BakeReport(entries, work.watch.seconds, prepared.evaluation)
-    report.chains[0].notes.extend([*prepared.left, *_muted_elsewhere(work.scene, prepared)])
+    report.chains[0].notes.extend([*prepared.left, *_muted_elsewhere(work.scene, prepared), *longer])
     return report
+
+
+def _made_longer(work: _Work, prepared: _Converted) -> list[str]:
+    """What the range of the scene means for an action of a library, which is shorter before it is keyed over that range."""
+    data, frames = work.armature.animation_data, prepared.limbs[0].solved.plan.chain.report_frames
+    action: Action | None = data.action if data is not None else None
+    span = key_span(action) if action is not None else None
+    settings = work.wanted.settings
+    is_asked_for = settings.frame_range == "CUSTOM" or settings.destination != "ACTION"
+    if action is None or span is None or is_asked_for or len(actions_of(work.armature)) == 1:
+        return []
+    first, last = frames[0], frames[-1]
+    if span[0] <= first and last <= span[1]:
+        return []
+    now = f"and has some from {first:g} to {last:g} now. Enter its name as Actions to convert it over its own range."
+    return [f'Action "{action.name}" had keys from {span[0]:g} to {span[1]:g}, {now}']
 
 
 def _muted_elsewhere(scene: Scene, prepared: _Converted) -> list[str]:

@@ -11,7 +11,7 @@ from ...options import Group
 from ...rig.bones import RestBone
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.guarding import refuse_unwritable, unwritable
-from ...scene.keys.reading import is_posed_without_keys
+from ...scene.keys.reading import is_animated, is_posed_without_keys
 from ...scene.lookup import find_armature
 from ...scene.paths import rotation_path
 from ...scene.rest_bones import read_rest_bone
@@ -36,6 +36,14 @@ POSED = (
     'Bone "{}" has a pose without keys, which was converted with it. If it is left over from another action, '
     "undo, clear it and convert again."
 )
+
+
+OFF = 'IK constraint "{}" of bone "{}" is off (influence 0), so the bones were keyed as they are without it.'
+OFF_IN_ACTION = (
+    'IK constraint "{}" of bone "{}" is off (influence 0), and no key of the action turns it on. '
+    "Set its influence to what the actions need, and convert again."
+)
+"""An influence that nothing animates may be left over from another action, and the motion would be read without the IK."""
 
 
 BESIDE = 'IK constraint "{}" of bone "{}" rotates the same bones, and is switched off with the other.'
@@ -127,10 +135,15 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: li
     plan = plan_chain(scene, settings, None)
     refuse_unwritable_chain(scene, plan)
     ends = tuple(_influence_end(armature, each) for each in iks)
+    is_off = not any(end.present or is_animated(armature, end.path) for end in ends)
+    if is_off and wanted.actions != ACTIVE:
+        raise ChainError(OFF_IN_ACTION.format(ik.constraint, ik.bone))
     keyed_off = wanted.switch_off == "INFLUENCE"
     if keyed_off:
         refuse_unwritable(armature, [end.path for end in ends], wanted.settings.destination)
     noted = _noted(plan, armature)
+    if is_off:
+        noted = replace(noted, notes=(*noted.notes, OFF.format(ik.constraint, ik.bone)))
     noted = replace(noted, notes=(*noted.notes, *(BESIDE.format(each.constraint, each.bone) for each in beside)))
     shown = (names.upper, names.lower, names.tip)
     limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off)

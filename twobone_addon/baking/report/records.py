@@ -194,7 +194,11 @@ class BakeReport:
         if len(self.chains) == 1:
             return self.chains[0].sentence(translate)
         keys = sum(chain.keys for chain in self.chains)
+        actions = {(chain.armature, chain.action) for chain in self.chains}
         parts = [translate("{chains} chains baked, {keys} keys").format(chains=len(self.chains), keys=keys)]
+        if len(actions) > len({armature for armature, _ in actions}):
+            said = translate("{chains} chains in {actions} actions baked, {keys} keys")
+            parts = [said.format(chains=len(self.chains), actions=len(actions), keys=keys)]
         missed = [chain for chain in self.chains if not chain.is_on_target]
         if missed:
             parts.append(translate("{chains} not on target in places").format(chains=len(missed)))
