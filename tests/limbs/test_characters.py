@@ -1,10 +1,10 @@
 """Characters as other programs build them: no wrong limb, none missing, also with random names and however they lie."""
 
-import numpy as np
 import pytest
 
-from tests.limbs.builder import found, moved, renamed
+from tests.limbs.builder import found, renamed
 from tests.limbs.characters import ALL
+from tests.limbs.poses import lying_anyhow
 from tests.limbs.things import NONE
 
 EVERY = {**ALL, **{name: (make, set()) for name, make in NONE.items()}}
@@ -28,13 +28,6 @@ def test_random_names_change_nothing(name, seed):
     nameless, before = renamed(skeleton, seed)
     again = {(kind, side, *(before[bone] for bone in bones)) for kind, side, *bones in found(nameless)}
     assert again == limbs
-
-
-def lying_anyhow(skeleton, seed):
-    """Turned at random, and ten times as small or as large."""
-    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
-    turn *= np.sign(np.linalg.det(turn)) * 10.0 ** (seed - 1)
-    return moved(skeleton, turn, offset=(1.0, 2.0, 3.0))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -19,15 +19,9 @@ from tests.limbs.builder import (
     renamed,
     spine,
 )
+from tests.limbs.poses import TURNS, posed
 from twobone_addon.limbs.finding import find_limbs
 from twobone_addon.limbs.skeleton import Skeleton
-
-TURNS = {
-    "y up": [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
-    "x up": [[0, 0, 1], [1, 0, 0], [0, 1, 0]],
-    "upside down": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
-    "askew": np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0],
-}
 
 
 def test_a_persons_four_limbs_with_their_toes():
@@ -73,33 +67,6 @@ def test_a_posed_rest_makes_no_difference(seed):
     """Every joint of a person is turned a little, so that no side mirrors the other any more."""
     skeleton, random = person().skeleton(), np.random.default_rng(seed)
     assert found(posed(skeleton, random, 0.35)) == PERSON
-
-
-def posed(skeleton, random, most):
-    """The bones after a random turn of each about its head."""
-    heads, tails = skeleton.heads.copy(), skeleton.tails.copy()
-    for bone in range(len(skeleton.names)):
-        axis = random.normal(size=3)
-        turn = rotation(axis / np.linalg.norm(axis), random.uniform(-most, most))
-        below = [other for other in range(len(skeleton.names)) if bone in ways_up(skeleton, other)]
-        pivot = heads[bone].copy()
-        for places in (heads, tails):
-            places[below] = (places[below] - pivot) @ turn.T + pivot
-    return dataclasses.replace(skeleton, heads=heads, tails=tails)
-
-
-def rotation(axis, angle):
-    x, y, z = axis
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-
-
-def ways_up(skeleton, bone):
-    way = []
-    while bone >= 0:
-        way.append(bone)
-        bone = skeleton.parents[bone]
-    return way
 
 
 def test_two_characters_in_one_armature():

@@ -7,9 +7,7 @@ import pytest
 
 from tests.limbs.builder import PERSON, Builder, found, legs, person, renamed, spine
 from tests.limbs.characters import ALL
-from tests.limbs.test_characters import lying_anyhow
-from tests.limbs.test_finding import posed, ways_up
-from tests.limbs.test_poses import ARMS, with_arms
+from tests.limbs.poses import ARMS, lying_anyhow, posed, ways_up, with_arms
 from twobone_addon.limbs.finding import find_limbs
 
 LEGS = {limb for limb in PERSON if limb[0] == "LEG"}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.limbs.builder import FOUR_LEGGED, Builder, found, moved, renamed
-from tests.limbs.test_finding import TURNS
+from tests.limbs.poses import TURNS
 from twobone_addon.limbs.finding import find_limbs
 
 

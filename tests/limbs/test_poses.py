@@ -6,19 +6,7 @@ import numpy as np
 import pytest
 
 from tests.limbs.builder import FOUR_LEGGED, PERSON, Builder, both_sides, fingers, found, four_legged, legs, person, spine
-
-ARMS = {
-    "down and out": ((0.03, 0, 1.45), (0.18, 0, 1.45), (0.37, 0.01, 1.25), (0.55, -0.05, 1.06)),
-    "down": ((0.03, 0, 1.45), (0.2, 0, 1.42), (0.22, 0.02, 1.13), (0.22, -0.03, 0.86)),
-    "forwards": ((0.03, 0, 1.45), (0.2, 0, 1.42), (0.2, -0.29, 1.40), (0.2, -0.55, 1.42)),
-    "up": ((0.03, 0, 1.45), (0.2, 0, 1.45), (0.25, 0.02, 1.73), (0.25, 0, 2.0)),
-    "straight out": ((0.03, 0, 1.45), (0.18, 0, 1.45), (0.45, 0, 1.45), (0.7, 0, 1.45)),
-}
-
-
-def with_arms(builder, places):
-    builder.both("chest", *zip(("clavicle.{}", "upper_arm.{}", "forearm.{}", "hand.{}"), places, strict=True))
-    return builder
+from tests.limbs.poses import ARMS, with_arms
 
 
 @pytest.mark.parametrize("pose", ARMS)

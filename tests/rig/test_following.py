@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.rig.following_tasks import FLATTEN, KEEP, task_for
 from tests.rig.matrices import affine, limb, motion_under, plane_frames, resting, single_precision
 from twobone_addon.rig.bones import ChainMotion, RestBone, RestChain
 from twobone_addon.rig.following.inverse import follow_targets
-from twobone_addon.rig.following.posing import Laying, by_angles, link_vectors, rest_reference, towards, turn_bones
-from twobone_addon.rig.following.tasks import Task
+from twobone_addon.rig.following.posing import by_angles, link_vectors, rest_reference, towards, turn_bones
 from twobone_addon.rig.planes.plane_frames import in_plane, out_of_plane
 from twobone_addon.rig.planes.turning import hinge_axis
 from twobone_addon.rig.rotations import about_axis
-from twobone_addon.solver import Reach, ReachOptions
+from twobone_addon.solver import Reach
 
 COUNT = 40
 EXACT = 1e-9
@@ -22,21 +22,9 @@ EXACT = 1e-9
 FOLLOWED = 1e-8
 """Relative to the limb's length: all that a bake promises beyond it is for Blender's single precision."""
 
-KEEP, FLATTEN = Laying(flatten=False), Laying(flatten=True)
 KINDS = ("rotated", "scaled", "uneven", "mirrored", "sheared")
 FLAGS = ({}, {"inherit_scale": "ALIGNED"}, {"inherit_scale": "FIX_SHEAR", "inherit_rotation": False})
 each_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-def task_for(frames, targets, *, bend=1.0, laying=KEEP):
-    return Task(
-        frames=frames,
-        targets=targets,
-        bend=np.full(len(frames), bend),
-        options=ReachOptions(),
-        laying=laying,
-        world_scale=np.ones(len(frames)),
-    )
 
 
 def posed_targets(rng, chain, motion, frames, bend):

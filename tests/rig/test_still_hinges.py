@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.rig.following_tasks import task_for
 from tests.rig.matrices import affine, limb, motion_under, plane_frames, rotations, single_precision
-from tests.rig.test_following import task_for
 from twobone_addon.rig.bones import RestBone
 from twobone_addon.rig.following.inverse import follow_targets
 from twobone_addon.rig.following.posing import (

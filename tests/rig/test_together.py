@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from tests.rig.following_tasks import FLATTEN, KEEP, task_for
 from tests.rig.matrices import affine, limb, motion_under, plane_frames, single_precision
-from tests.rig.test_following import FLATTEN, KEEP, task_for
 from twobone_addon.rig.following.inverse import follow_targets, follow_together
 from twobone_addon.rig.following.posing import rest_reference
 from twobone_addon.rig.following.tasks import Following

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from tests.solver.test_chain_sides import LEG, longest_step, tips_of, walking_leg
+from tests.solver.hind_leg import LEG, longest_step, tips_of, walking_leg
 from twobone_addon.solver import Reach, ReachOptions, forward, solve_chain, solve_planar_chain
 
 EXACT = 1e-9

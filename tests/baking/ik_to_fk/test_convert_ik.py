@@ -7,12 +7,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.rigs.legs_with_ik import LAST, add_ik, poses
+from tests.baking.rigs.legs_with_ik import LAST, LENGTH, RESIDUAL, add_ik, assert_nothing_moved, convert, poses
 from tests.baking.scenes import LEG, BoneShape, add_empty, build_armature, key_channel, key_places, set_range
-
-LENGTH = 1.9
-RESIDUAL = 2e-4 * LENGTH
-"""What Blender's IK leaves, of the chain's length."""
 
 STRETCHED = 5e-4
 """What it leaves while it stretches, where its matrices are not quite square."""
@@ -22,20 +18,10 @@ def with_pole(constraint, angle=-math.pi / 2):
     constraint.pole_target, constraint.pole_angle = bpy.data.objects["Pole"], angle
 
 
-def convert(rig, **settings):
-    assert bpy.ops.twobone.convert_ik(armature=rig.name, **settings) == {"FINISHED"}
-    return json.loads(bpy.context.window_manager.twobone_report)
-
-
 def refusal(rig, **settings):
     with pytest.raises(RuntimeError) as error:
         convert(rig, **settings)
     return str(error.value).removeprefix("Error: ").strip()
-
-
-def assert_nothing_moved(before, after, tolerance=RESIDUAL):
-    """Heads by less than IK's own error, axes by less than that seen from a bone's length away."""
-    assert np.abs(before - after).max() < tolerance
 
 
 @pytest.mark.parametrize("angle", [None, -math.pi / 2, 0.6], ids=["no pole", "pole", "pole angle"])

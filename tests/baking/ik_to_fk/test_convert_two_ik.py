@@ -3,8 +3,7 @@
 import bpy
 import pytest
 
-from tests.baking.ik_to_fk.test_convert_ik import RESIDUAL, assert_nothing_moved, convert
-from tests.baking.rigs.legs_with_ik import add_ik, poses
+from tests.baking.rigs.legs_with_ik import RESIDUAL, add_ik, assert_nothing_moved, convert, poses
 from tests.baking.scenes import add_empty, key_channel
 
 
