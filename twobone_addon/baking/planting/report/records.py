@@ -158,17 +158,25 @@ class PlantReport:
         if now is None:
             return []
         before = self.lengths.said(max(chain.slide_before for chain in self.chains))
-        at_frames = (contact.slide_after or 0.0 for chain in self.chains for contact in chain.contacts)
-        if self.lengths.is_seen(now) and not self.lengths.is_seen(max(at_frames)):
-            said = translate("they slid by up to {before}, now {after} between frames")
-        else:
-            said = translate("they slid by up to {before}, now {after}")
+        at_frames = [contact.slide_after or 0.0 for chain in self.chains for contact in chain.contacts]
+        only_between = self.lengths.is_seen(now) and not self.lengths.is_seen(max(at_frames))
+        said = _slide_text(once=len(at_frames) == 1, only_between=only_between, translate=translate)
         return [said.format(before=before, after=self.lengths.said(now))]
 
     def _unseen(self, translate: Translate) -> list[str]:
         """Which leg is not seen to do what its keys say; the first one is enough."""
         names = [chain.chain for chain in self.chains if not chain.is_seen]
         return [not_seen(name, translate) for name in names[:1]]
+
+
+def _slide_text(*, once: bool, only_between: bool, translate: Translate) -> str:
+    if once and only_between:
+        return translate("it slid by up to {before}, now {after} between frames")
+    if once:
+        return translate("it slid by up to {before}, now {after}")
+    if only_between:
+        return translate("they slid by up to {before}, now {after} between frames")
+    return translate("they slid by up to {before}, now {after}")
 
 
 def _planted(contacts: int, chains: int, translate: Translate) -> str:
