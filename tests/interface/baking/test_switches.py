@@ -4,8 +4,10 @@ import math
 
 import bpy
 import pytest
+from mathutils import Vector
 
-from tests.baking.scenes import LEG, add_empty, bent, build_armature
+from tests.baking.scenes import LEG, BoneShape, add_empty, bent, build_armature
+from tests.examples.recipe_scene import Walk, make_hero
 from tests.interface.acting import joints_world
 from tests.interface.recording import drawn
 from twobone_addon.interface.overlay import data as overlay_data
@@ -60,15 +62,63 @@ def flip_text():
     return next(named["text"] for name, given, named in drawn(TWOBONE_PT_chains).calls if given == ("twobone.flip",))
 
 
-def test_flip_says_where_the_knee_goes_and_goes_there(leg):
-    overlay_data.forget()
-    overlay_data.update(bpy.context, leg)
-    sides = {"Flip: Forward": -1.0, "Flip: Backward": 1.0}
+@pytest.fixture
+def with_foot(empty_file):
+    """Makes a leg whose foot points somewhere, carried by hips."""
+
+    def made(toes):
+        foot = BoneShape("foot", (0.1, 0.3, -0.7), toes, "lower")
+        rig = build_armature((*bent(bent(LEG, "upper", roll=0.0), "lower", roll=0.0), foot))
+        chain = rig.twobone.chains.add()
+        chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
+        chain.target.location = (0.1, 0.4, 0.1)
+        bpy.context.view_layer.update()
+        return rig
+
+    yield made
+    overlay_data.unregister()
+
+
+@pytest.mark.parametrize("ahead", [-1.0, 1.0])
+def test_flip_says_where_the_knee_goes_and_goes_there_whichever_way_the_character_looks(with_foot, ahead):
+    leg = with_foot((0.1, 0.3 + 0.3 * ahead, -0.8))
+    sides = {"Flip: Forward": ahead, "Flip: Backward": -ahead}
     for _ in range(2):
         wanted = sides[flip_text()]
         bpy.ops.twobone.flip()
         root, knee, tip = overlay_data.update(bpy.context, leg).picture.joints
         assert (knee - (root + tip) / 2)[1] * wanted > 0
+
+
+def test_a_character_that_has_turned_on_its_hips_looks_the_other_way(with_foot):
+    leg = with_foot((0.1, 0.0, -0.8))
+    hips = leg.pose.bones["parent"]
+    hips.rotation_mode, hips.rotation_euler = "XYZ", (0.0, math.pi, 0.0)
+    leg.twobone.chains[0].target.location = (-0.1, -0.4, 0.1)
+    bpy.context.view_layer.update()
+    root, knee, tip = overlay_data.update(bpy.context, leg).picture.joints
+    is_forward = (knee - (root + tip) / 2)[1] > 0
+    assert flip_text() == ("Flip: Backward" if is_forward else "Flip: Forward")
+
+
+def test_flip_names_the_sides_of_a_person_that_walks_along_y(empty_file):
+    """Its knees bend the way it walks, which its feet tell."""
+    hero = make_hero("Hero", Walk(frames=3))
+    bpy.context.view_layer.objects.active = hero
+    chain = hero.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "thigh.L", "shin.L", add_empty()
+    chain.plane, chain.target.location = "REST", hero.matrix_world @ hero.pose.bones["foot.L"].head + Vector((0, 0, 0.2))
+    bpy.context.view_layer.update()
+    root, knee, tip = overlay_data.update(bpy.context, hero).picture.joints
+    assert (knee - (root + tip) / 2)[1] > 0
+    assert flip_text() == "Flip: Backward"
+    overlay_data.unregister()
+
+
+def test_without_overlay_or_foot_flip_names_the_sign(leg):
+    overlay_data.forget()
+    overlay_data.update(bpy.context, leg)
+    assert flip_text() == "Flip: Negative", "nothing tells where a leg without a foot looks"
     leg.twobone.show_overlay = False
     assert flip_text() == "Flip: Negative"
     leg.twobone.chains[0].bend = "KEEP"

@@ -4,8 +4,11 @@ import bpy
 import numpy as np
 
 from ...array_types import Array
+from ...baking.limbs.facing import ahead, feet_of, foot_of_chain
 from ...baking.plan.completing import StoredChain
+from ...errors import ChainError
 from ..overlay import data as overlay_data
+from .remembering import Memory
 
 CLEAR = 0.7
 """Cosine of the angle within which a direction has a name: a little less than 45 degrees, so that it has one at most."""
@@ -18,28 +21,43 @@ OPPOSITE = {
 }  # fmt: skip
 
 
+feet: Memory[list[tuple[str, str]]] = Memory()
+"""Of an armature with these bones at rest."""
+
+
 def flipped_side(context: bpy.types.Context, chain: StoredChain) -> str:
     """Where Flip would bend the chain: forward, backward, up or down as the overlay shows it, else the sign."""
     armature, sign = chain.id_data, chain.bend.capitalize()
     if not armature.twobone.show_overlay:
         return OPPOSITE[sign]
     picture = overlay_data.update(context, armature).picture
-    seen = seen_side(picture.joints, np.array(armature.matrix_world)[:3, :3]) if picture is not None else ""
+    seen = seen_side(picture.joints, forward_of(chain)) if picture is not None else ""
     return OPPOSITE[seen or sign]
 
 
-def seen_side(joints: Array, world_from_armature: Array) -> str:
+def forward_of(chain: StoredChain) -> Array:
+    """Where the character of a chain looks now, `(3,)` as `ahead` has it; zeros where nothing tells."""
+    armature = chain.id_data
+    places = np.empty(3 * len(armature.data.bones), dtype=np.float32)
+    armature.data.bones.foreach_get("head_local", places)
+    found = feet.recall((armature.name, places.tobytes()), lambda: feet_of(armature))
+    try:
+        own = found or foot_of_chain(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+        return ahead(armature, own, chain.upper)
+    except (ChainError, KeyError):  # a bone was renamed, which the overlay notices a moment later
+        return np.zeros(3)
+
+
+def seen_side(joints: Array, forward: Array) -> str:
     """The side to which joints `(n + 1, 3)`, world space, bend: `Forward`, `Backward`, `Up`, `Down`, or nothing.
 
-    Characters look along -Y where the armature's Z points up, and along Z where Y does, as in files of other programs.
+    forward : (3,) where the character looks, or zeros
     """
     along, out = joints[-1] - joints[0], joints[1] - joints[0]
     out = out - along * (out @ along / max(along @ along, np.finfo(float).tiny))
     length = np.sqrt(out @ out)
     if length <= STRAIGHT * np.sqrt(along @ along) or length == 0.0:
         return ""
-    axes = world_from_armature / np.maximum(np.linalg.norm(world_from_armature, axis=0), np.finfo(float).tiny)
     up = np.array([0.0, 0.0, 1.0])
-    forward = -axes[:, 1] if axes[:, 2] @ up > CLEAR else axes[:, 2] if axes[:, 1] @ up > CLEAR else np.zeros(3)
     named = {"Forward": forward, "Backward": -forward, "Up": up, "Down": -up}
     return next((name for name, direction in named.items() if out @ direction > CLEAR * length), "")
