@@ -129,6 +129,11 @@ class PlantReport:
     lengths: Lengths
     held_ground: str = ""
     """Name of a ground that changes its shape over time, and was taken as it is at the current frame; empty otherwise."""
+    cycle_gap: float | None = None
+    """How far a joint's last place is from that of the first pose, world units, where both poses were the same before.
+
+    `None` where they were not, and without verification.
+    """
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -148,6 +153,9 @@ class PlantReport:
         if self.root is not None and self.root.max_move:
             moved = translate("{bone} moved by up to {distance}")
             parts.append(moved.format(bone=self.root.bone, distance=self.lengths.said(self.root.max_move)))
+        if self.cycle_gap is not None and self.lengths.is_seen(self.cycle_gap):
+            opened = translate("the cycle does not close any more, first and last pose differ by up to {distance}")
+            parts.append(opened.format(distance=self.lengths.said(self.cycle_gap)))
         if self.held_ground:
             parts.append(taken_as_it_is(self.held_ground, translate))
         return "; ".join(parts)

@@ -21,6 +21,7 @@ from ..plan.contacts import ground_after
 from ..plan.planning import LegPlan, PlantingPlan
 from ..pose.standing import Footing, Planted, PlantedLeg
 from .causes import sliding_causes
+from .cycles import cycle_gap
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
 from .records import ContactReport, LegReport, Lengths, PlantReport, RootReport
 
@@ -66,7 +67,12 @@ def plant_report(
         notes += plan.root.notes if written else ()
         root = RootReport(plan.root.name, float(magnitude(planted.moves).max()), count_keys(written), travel[-1].tolist())
     lengths = Lengths(plan.units, max(leg.before.length for leg in planted.legs))
-    return PlantReport(chains, root, seconds, before.evaluation, notes, lengths)
+    gap = None
+    if after is not None:
+        own = [leg.before.leg for leg in planted.legs]
+        ends = [(track(each, before.on(plan.samples)), track(each, after)) for each in own]
+        gap = cycle_gap(ends, lengths.leg, travel[-1])
+    return PlantReport(chains, root, seconds, before.evaluation, notes, lengths, cycle_gap=gap)
 
 
 def _track(plan: PlantingPlan, ground: Ground, leg: LegPlan, samples: Samples) -> Track:

@@ -1,0 +1,34 @@
+"""Cycles that planting opens: a motion whose last pose was its first one, and is not any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....array_types import Array
+from ....arrays import magnitude
+from .proof import Track
+
+SAME = 1e-3
+"""Part of the leg's length by which poses may differ that are meant to be the same."""
+
+
+def cycle_gap(tracks: Sequence[tuple[Track, Track]], leg_length: float, travel: Array) -> float | None:
+    """How far a joint of the legs is now from where the first pose would have it at the last frame, world units.
+
+    `None` where the motion is no cycle: where joints do not end as they began, but for a way that all of them have gone.
+
+    tracks : of each leg in the world, before and after
+    travel : (3,) how much farther the root goes from the first frame to the last than it did
+    """
+    before, after = (np.concatenate([_gone(each[which]) for each in tracks]) for which in (0, 1))
+    if magnitude(before - before.mean(axis=0)).max() > SAME * leg_length:
+        return None
+    return float(magnitude(after - before - travel).max())
+
+
+def _gone(found: Track) -> Array:
+    """How far each point of a leg is at the last frame from where it is at the first, `(5, 3)`."""
+    ends = [np.vstack([found.joints[row], found.heels[row], found.balls[row]]) for row in (0, -1)]
+    return ends[1] - ends[0]
