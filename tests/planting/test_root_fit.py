@@ -13,6 +13,7 @@ places = arrays.arrays(float, (2, 1, 3), elements=strategies.floats(-1.5, 1.5))
 
 
 @hypothesis.given(places, strategies.sampled_from([[0, 1], [0, 1], [0], [1]]))
+@hypothesis.example(np.array([[[1.0, 0.0, 1.0]], [[0.0, 0.0, 0.0]]]), [0, 1])  # one place only reaches both
 def test_the_smallest_move_with_which_all_limbs_reach(ways, counting):
     wanted = np.isin([[0], [1]], counting)
     needs = needed_moves(ways, np.ones((2, 1)), wanted, DOWN, least=-2.0, most=2.0)

@@ -36,8 +36,8 @@ def needed_moves(ways: Array, reaches: Array, wanted: Mask, direction: Array, *,
     room = reaches**2 - across
     half = np.sqrt(np.maximum(room, 0.0))
     # What is too far away sideways is most nearly reached at its own height; that alone is no reason to go there.
-    low = np.where(wanted & (room > 0.0), along - half, -np.inf).max(axis=0)
-    high = np.where(wanted & (room > 0.0), along + half, np.inf).min(axis=0)
+    low = np.where(wanted & (room >= 0.0), along - half, -np.inf).max(axis=0)
+    high = np.where(wanted & (room >= 0.0), along + half, np.inf).min(axis=0)
     moves = np.clip(np.where(low <= high, np.clip(0.0, low, np.maximum(low, high)), low), least, most)
     left = ways - moves[:, None] * direction
     met = np.all(~wanted | (magnitude(left) <= reaches), axis=0)
