@@ -73,6 +73,8 @@ class Option:
     """`minimum` itself is not allowed."""
     unit: str = "NONE"
     """`LENGTH` (scene units), `ANGLE` (radians), `FRAMES`, `FACTOR` (fraction of a whole) or `NONE`."""
+    object_types: tuple[str, ...] = ()
+    """Blender's types of the objects that are offered, such as `MESH`; empty: objects of every type."""
     needs: Need | None = None
     """Without which the setting changes nothing; `None` where it always makes a difference."""
 

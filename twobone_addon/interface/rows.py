@@ -116,7 +116,7 @@ def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator
         if option.kind in {Kind.CHOICE, Kind.OBJECT}:
             column.label(text=label, text_ctxt=CONTEXT)
             label = ""
-    if option.kind is Kind.OBJECT:
+    if option.kind is Kind.OBJECT and not option.object_types:
         column.prop_search(operator, option.name, bpy.data, "objects", text=label, text_ctxt=CONTEXT)
     else:
         column.prop(operator, option.name, text=label, text_ctxt=CONTEXT)

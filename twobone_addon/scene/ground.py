@@ -10,6 +10,7 @@ from mathutils.bvhtree import BVHTree
 from ..array_types import Array
 from ..arrays import every_row
 from ..errors import ObjectError
+from ..settings.contacts import SURFACES
 from .blender_types import Object, Scene
 from .lookup import find_object
 
@@ -74,7 +75,7 @@ class GroundSurface:
 
 def _evaluated_mesh(scene: Scene, thing: Object) -> tuple[list[Vector], list[tuple[int, ...]]]:
     """Vertices and faces of an object in its own space, with its modifiers, at the present frame."""
-    if thing.type not in {"MESH", "CURVE", "SURFACE", "META", "FONT"}:
+    if thing.type not in SURFACES:
         raise ObjectError(f'Ground object "{thing.name}" has no surface. Choose a mesh.')
     depsgraph = _depsgraph_with(scene, thing)
     evaluated = thing.evaluated_get(depsgraph)

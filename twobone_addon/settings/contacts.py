@@ -21,6 +21,10 @@ from .shared import CUSTOM, check_all, end_option, evaluation_option, range_opti
 AXES = 3
 
 
+SURFACES = ("MESH", "CURVE", "SURFACE", "META", "FONT")
+"""Blender's types of objects that have a surface to stand on."""
+
+
 @dataclass(frozen=True)
 class ContactOptions:
     """Which feet, over which frames, on which ground, and what counts as standing."""
@@ -43,7 +47,9 @@ class ContactOptions:
     ground_height: float = number_option(
         Group.PLANE, 0.0, "Ground Height", "Height of the flat ground", unit="LENGTH", needs=when(ground=["HEIGHT"]),
     )  # fmt: skip
-    ground_object: str = object_option(Group.PLANE, "Ground Object", "Mesh that the feet stand on", needs=when(ground=["OBJECT"]))
+    ground_object: str = object_option(
+        Group.PLANE, "Ground Object", "Mesh that the feet stand on", needs=when(ground=["OBJECT"]), object_types=SURFACES
+    )
     ground_moves: str = choice_option(
         Group.PLANE, "AUTO", "Ground Moves", "Whether the ground moves under the feet, as on a treadmill or in a walk in place",
         ("AUTO", "Automatic", "Detect from the feet whether the ground moves while the character stays in place"),

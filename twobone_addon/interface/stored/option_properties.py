@@ -44,7 +44,8 @@ def operator_properties() -> dict[str, Any]:
 
 def properties_of(options: Sequence[Option]) -> dict[str, Any]:
     """Name to property for an operator with settings of its own, none of which is remembered from call to call."""
-    return {option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}}) for option in options}
+    made = {option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}}) for option in options}
+    return made | {option.name: _object_search(option) for option in options if option.object_types}
 
 
 def stored_properties() -> dict[str, Any]:
@@ -103,6 +104,19 @@ def _property(option: Option, of_object: Callable[..., Any], rest: dict[str, Any
     if option.kind is Kind.CHOICE:
         return bpy.props.EnumProperty(items=choice_items(option), default=option.default, **words)
     return bpy.props.FloatProperty(default=option.default, **words, **_number_style(option))
+
+
+def offered_objects(object_types: Sequence[str], typed: str) -> list[str]:
+    """Names of the objects of these types in which what was typed occurs, in whatever case."""
+    names = (found.name for found in bpy.data.objects if found.type in object_types)
+    return sorted(name for name in names if typed.casefold() in name.casefold())
+
+
+def _object_search(option: Option) -> Any:
+    def offered(_operator: bpy.types.Operator, _context: bpy.types.Context, typed: str) -> list[str]:
+        return offered_objects(option.object_types, typed)
+
+    return _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}, "search": offered})
 
 
 def _number_style(option: Option) -> dict[str, Any]:
