@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import bpy
@@ -14,6 +14,9 @@ from .clearing import has_baked_keys
 
 LONGEST_NAME = 63
 """Bytes of UTF-8 that Blender keeps of a name."""
+
+ROOT = "twobone_root"
+"""Custom property of a strip's action: name of the strip that moves the root on which its leg was planted."""
 
 
 @contextmanager
@@ -40,11 +43,6 @@ def open_destination(armature: Object, destination: str, name: str, start: float
     yield ensure_curve_bag(armature)
 
 
-def _fitting(name: str) -> str:
-    """As much of a name as Blender keeps of a track's and a strip's, so that they are found again by it."""
-    return name.encode()[:LONGEST_NAME].decode(errors="ignore")
-
-
 def _renew_action(armature: Object) -> None:
     """Give the armature a copy of its action, if it has one."""
     data = armature.animation_data or armature.animation_data_create()
@@ -58,6 +56,38 @@ def _renew_action(armature: Object) -> None:
     data.action.use_fake_user = False
     if identifier:
         assign_slot(data, identifier)
+
+
+def _fitting(name: str) -> str:
+    """As much of a name as Blender keeps of a track's and a strip's, so that they are found again by it."""
+    return name.encode()[:LONGEST_NAME].decode(errors="ignore")
+
+
+def note_root(armature: Object, names: Iterable[str], root: str) -> None:
+    """Keep with the strips of planted legs that they stand on what the strip of that root moves, if it has one."""
+    if _baked_strip(armature, _fitting(root)) is None:
+        return
+    for name in names:
+        strip = _baked_strip(armature, _fitting(name))
+        if strip is not None:
+            strip.action[ROOT] = _fitting(root)
+
+
+def strips_of(armature: Object, names: Sequence[str]) -> list[str]:
+    """Names of the strips that a bake made under the first of these names that has one, and of what was planted with it.
+
+    A leg that was planted on a root that moves is nothing without it, and neither are the others that stand on it.
+    """
+    named = {track.name: _baked_strip(armature, track.name) for track in _tracks(armature)}
+    strips = {name: strip for name, strip in named.items() if strip is not None}
+    own = next((name for name in map(_fitting, names) if name in strips), None)
+    if own is None:
+        return []
+    root = strips[own].action.get(ROOT)
+    if root is None:
+        return [own]
+    together = [name for name, strip in strips.items() if strip.action.get(ROOT) == root]
+    return [*together, *([root] if root in strips else [])]
 
 
 def remove_baked_strip(armature: Object, name: str) -> int:
@@ -89,11 +119,16 @@ def _baked_strip(armature: Object, name: str) -> NlaStrip | None:
 
 
 def _track_of(armature: Object, name: str) -> NlaTrack | None:
+    return next((track for track in _tracks(armature)[::-1] if track.name == name), None)
+
+
+def _tracks(armature: Object) -> list[NlaTrack]:
     data = armature.animation_data
-    return next((track for track in list(data.nla_tracks)[::-1] if track.name == name), None) if data else None
+    return list(data.nla_tracks) if data else []
 
 
 def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
+    """A strip of that action on a new track above all others, both of that name; its place is not set yet."""
     data = armature.animation_data or armature.animation_data_create()
     track = data.nla_tracks.new()
     track.name = name

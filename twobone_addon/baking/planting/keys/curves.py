@@ -123,7 +123,7 @@ def root_keys(
         rows = piece_samples(piece)
         parts = [replace(each, values=each.values[rows], present=each.present[rows]) for each in curves]
         solved.append((piece, fitted_keys(parts, plan.frames[piece[0] : piece[1] + 1])))
-    return _channels(plan, plan.legs[0].chain, solved, present)
+    return _channels(plan, root.name, solved, present)
 
 
 def root_drift(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False) -> Array:

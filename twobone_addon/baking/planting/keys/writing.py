@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....scene.blender_types import Object, Scene
-from ....scene.keys.destinations import open_destination
+from ....scene.keys.destinations import note_root, open_destination
 from ....scene.keys.replaced import note_replaced
 from ....scene.keys.writing import write_pieces
 from ....scene.lookup import object_named
@@ -21,6 +21,8 @@ def write(scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelPieces]) -
         if plan.settings.destination == "NLA":
             for strip in dict.fromkeys(channel.strip for channel in channels):
                 _put(armature, plan, strip, [channel for channel in channels if channel.strip == strip])
+            if plan.root is not None:
+                note_root(armature, {channel.strip for channel in channels} - {plan.root.name}, plan.root.name)
         elif channels:
             _put(armature, plan, "", channels)
 
