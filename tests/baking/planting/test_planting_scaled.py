@@ -1,5 +1,7 @@
 """Feet that a scale above them, or a constraint, keeps from standing: the cause is told, and its remedy works."""
 
+import math
+
 import pytest
 
 from tests.baking.checks.seen_walk import SLIDE, Seen, plant, whole_frames, worst_slide
@@ -77,4 +79,16 @@ def test_a_constraint_that_turns_the_foot_is_named(walker):
     assert report["chains"][1]["notes"] == []
     limit.mute = True
     plant()
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
+
+
+@pytest.mark.parametrize(
+    "upside_down", [{"scale": (-1, -1, -1)}, {"rotation_euler": (math.pi, 0, 0)}], ids=["mirrored", "turned"]
+)
+def test_a_character_on_its_head_is_planted_by_its_soles(walker, upside_down):
+    armature, states = walker
+    for name, values in upside_down.items():
+        setattr(armature, name, values)
+    assert worst_slide(Seen(armature, whole_frames()), states) > 0.01
+    plant(ground_moves="NO")
     assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE

@@ -15,6 +15,9 @@ from ..keys.reading import moving_curves
 from .chain_finding import ChainNames
 from .rest_reading import starts_at_tail
 
+ON_ITS_HEAD = 0.5
+"""Part of its length by which a leg at rest goes up, not down, where its armature is turned or mirrored upside down."""
+
 EVEN = 1e-5
 """Part by which the scales of a bone's axes may differ and still be one."""
 
@@ -36,6 +39,7 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
     foot = foot_bone(armature, names)
     if foot is None:
         return FootPoints(rest.tip, rest.tip, 0.0)
+    joints = rest.rest_joints()
     below = {bone.name: bone.bone for bone in foot.children_recursive}
     places = [place for bone in below.values() for place in (bone.head_local, bone.tail_local)]
     return foot_points(
@@ -43,14 +47,20 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
         foot_length=foot.bone.length,
         toe_rest=np.array(below[toe].matrix_local) if toe in below else None,
         joints_below=np.array(places).reshape(-1, 3),
-        up_armature=up_in(armature),
-        leg_length=float(path_length(rest.rest_joints())),
+        up_armature=_up_at_rest(armature, joints),
+        leg_length=float(path_length(joints)),
     )
 
 
-def up_in(armature: Object) -> Array:
-    """The world's up `(3,)` in the armature's space."""
-    return np.linalg.solve(np.array(armature.matrix_world)[:3, :3], np.array([0.0, 0.0, 1.0]))
+def _up_at_rest(armature: Object, joints: Array) -> Array:
+    """The world's up `(3,)` in the armature's space, or its down where that turns the character on its head.
+
+    joints : (n, 3) of a leg at rest, armature space, from the hip on. A negative scale in the world's vertical puts a
+    character on its head as half a turn does; its soles stay where its legs end.
+    """
+    up = np.linalg.solve(np.array(armature.matrix_world)[:3, :3], np.array([0.0, 0.0, 1.0]))
+    rise = (joints[-1] - joints[0]) @ up / np.linalg.norm(up)
+    return -up if rise > ON_ITS_HEAD * float(path_length(joints)) else up
 
 
 def scaled_bone_above(armature: Object, bone: str) -> str | None:
