@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,22 +20,27 @@ from ..scene.moves.stillness import Stillness
 from ..scene.rig.chain_finding import ChainNames
 from ..scene.rig.rigify_reading import rigify_limbs
 from ..scene.sight.rig_ik import RigIk, RigReader
+from ..scene.sight.switches import Setting
 from ..scene.walk.evaluate import Quantity
 from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
-from .controls.baking import bake_plans
+from .actions.passes import Span, with_range
+from .controls.baking import bake_plans, solved_controls, steered_keys
 from .controls.plans import plan_controls
 from .fk_to_target.baking import TargetReport
-from .ik_to_fk.converting import convert
+from .ik_to_fk.converting import convert, refuse_conversion
 from .ik_to_fk.plans import Conversion, limb_plan
-from .ik_to_fk.reports import ConvertedReport
-from .ik_to_fk.solving import solve_limb
+from .ik_to_fk.reports import SEEN_TO_MOVE, ConvertedReport
+from .ik_to_fk.solving import SolvedLimb, solve_limb
 from .keys.writing import write_chains
 from .motion.sampling import sample_steps
 from .plan.finding import chain_names, end_bone_of, find_chain
 from .plan.frame_choice import frame_range
 from .plan.planning import plan_chain, refuse_unwritable_chain
+from .report.statements import Statement
+from .report.units import units_of
 from .stages import evaluation_of
+from .switch_ranges import SwitchRanges, ranges_to_switch
 from .switching import SwitchReport, fk_settings_over, is_still, switch_keys, switch_report, switch_to_fk, write_switch
 from .toes import key_toes, seen_toes
 
@@ -72,23 +78,87 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
     settings = _for_chain(settings, armature, names)
     within = frame_range(scene, settings)
     wanted = fk_settings_over(scene, armature, names, within)
-    if any(names.upper in limb.controls for limb in rigify_limbs(armature)):
-        report = convert(scene, Conversion(settings, bone=names.upper, rigify=True), armature)
-        (chain,), (entry,) = report.chains, report.entries
-        made = switch_report(armature, names, wanted, [], within)
-        moved = entry.max_moved if isinstance(entry, ConvertedReport) else None
-        return replace(made, keys=chain.keys, baked=True, max_moved=moved, notes=chain.notes)
+    is_rigify = any(names.upper in limb.controls for limb in rigify_limbs(armature))
+    apart = is_rigify or _shown(armature, names) != (names.upper, names.lower, names.tip)
+    parts = ranges_to_switch(scene, names, wanted, within, apart=apart) if wanted else SwitchRanges([within], [])
+
+    def prepare(part: Span) -> None:
+        if is_rigify:
+            refuse_conversion(scene, _by_rigify(settings, names, part), armature)
+        else:
+            _solved_fk(scene, with_range(settings, part), armature, names)
+
+    def switch(part: Span) -> SwitchReport:
+        if is_rigify:
+            return _rigify_to_fk(scene, _by_rigify(settings, names, part), armature, names, wanted)
+        return _own_to_fk(scene, with_range(settings, part), armature, names, wanted)
+
+    return _with_moves(scene, armature, _over_parts(parts, prepare, switch))
+
+
+def _over_parts(parts: SwitchRanges, prepare: Callable[[Span], None], switch: Callable[[Span], SwitchReport]) -> SwitchReport:
+    """Switch each part of a range; raises a `TwoBoneError` before anything is changed.
+
+    Each is planned after the one before was written, because that has left keys beside it. So all are tried first.
+    """
+    if len(parts.switched) > 1:
+        for part in parts.switched:
+            prepare(part)
+    reports = [switch(part) for part in parts.switched]
+    moved = [report.max_moved for report in reports if report.max_moved is not None]
+    notes = dict.fromkeys(note for report in reports for note in report.notes)
+    return replace(
+        reports[0],
+        keys=sum(report.keys for report in reports),
+        frame_end=reports[-1].frame_end,
+        ranges=parts.switched,
+        max_moved=max(moved, default=None),
+        notes=[*notes, *parts.notes],
+        remarks=parts.remarks,
+    )
+
+
+def _with_moves(scene: Scene, armature: Object, report: SwitchReport) -> SwitchReport:
+    """The report, with a remark where the limb does not stay where it was to the eye."""
+    bones, moved = armature.data.bones, report.max_moved or 0.0
+    length = (bones[report.upper].length + bones[report.lower].length) * armature.matrix_world.median_scale
+    if moved <= SEEN_TO_MOVE * length:
+        return report
+    return replace(report, remarks=[*report.remarks, Statement("SEEN_TO_MOVE", {"distance": units_of(scene).text(moved)})])
+
+
+def _by_rigify(settings: BakeSettings, names: ChainNames, part: Span) -> Conversion:
+    return Conversion(with_range(settings, part), bone=names.upper, rigify=True)
+
+
+def _rigify_to_fk(
+    scene: Scene, wanted: Conversion, armature: Object, names: ChainNames, switched: Sequence[Setting]
+) -> SwitchReport:
+    report = convert(scene, wanted, armature)
+    (chain,), (entry,) = report.chains, report.entries
+    made = switch_report(armature, names, switched, [], frame_range(scene, wanted.settings))
+    moved = entry.max_moved if isinstance(entry, ConvertedReport) else None
+    return replace(made, keys=chain.keys, baked=True, max_moved=moved, notes=chain.notes)
+
+
+def _solved_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> SolvedLimb:
     plan = plan_chain(scene, settings, armature)
     refuse_unwritable_chain(scene, plan)
+    limb = limb_plan(armature, plan, _shown(armature, names), ik=None, ends=(), keyed_off=False)
+    return solve_limb(limb, at_once(sample_steps(scene, limb.quantities(), plan.frames, evaluation=evaluation_of([plan]))))
+
+
+def _own_to_fk(
+    scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames, wanted: Sequence[Setting]
+) -> SwitchReport:
+    within = frame_range(scene, settings)
     keyed = switch_keys(settings, wanted, within)
-    shown = _shown(armature, names)
-    limb = limb_plan(armature, plan, shown, ik=None, ends=(), keyed_off=False)
-    samples = at_once(sample_steps(scene, limb.quantities(), plan.frames, evaluation=evaluation_of([plan])))
-    solved = solve_limb(limb, samples)
-    before = _joints(scene, armature, shown, plan.report_frames)
+    solved = _solved_fk(scene, settings, armature, names)
+    shown, frames = solved.plan.shown, solved.plan.chain.report_frames
+    before = _joints(scene, armature, shown, frames)
     write_chains(scene, [solved.keyed])
     _write_switch_after(scene, settings, armature, keyed, within)
-    moved = float(magnitude(_joints(scene, armature, shown, plan.report_frames) - before).max())
+    moved = float(magnitude(_joints(scene, armature, shown, frames) - before).max())
     made = switch_report(armature, names, wanted, [*solved.keyed.keys, *_all(keyed)], within)
     return replace(made, baked=True, max_moved=moved)
 
@@ -117,6 +187,24 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> Switc
     within = frame_range(scene, settings)
     if not plan.settings:
         return switch_report(armature, names, [], [], within, to="IK")
+    apart = plan.shown[:2] != (names.upper, names.lower)
+    parts = ranges_to_switch(scene, names, plan.settings, within, apart=apart)
+    if not parts.switched:
+        return switch_report(armature, names, [], [], within, to="IK")
+
+    def prepare(part: Span) -> None:
+        own = plan_controls(scene, with_range(settings, part), armature)
+        at_once(steered_keys(scene, at_once(solved_controls(scene, [own]))[0]))
+
+    def switch(part: Span) -> SwitchReport:
+        return _part_to_ik(scene, with_range(settings, part), armature, names)
+
+    return _with_moves(scene, armature, _over_parts(parts, prepare, switch))
+
+
+def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> SwitchReport:
+    within = frame_range(scene, settings)
+    plan = plan_controls(scene, settings, armature)
     keyed = switch_keys(settings, plan.settings, within)
     toes = seen_toes(scene, armature, plan.plan)
     report = at_once(bake_plans(scene, [plan]))

@@ -16,14 +16,15 @@ from ..scene.keys.reading import read_keyed
 from ..scene.keys.writing import ChannelKeys, write_keys
 from ..scene.lookup import find_armature
 from ..scene.rig.chain_finding import ChainNames
-from ..scene.sight.showing import hindrances, shown_bone
-from ..scene.sight.switches import Setting, fk_settings, set_value
+from ..scene.sight.showing import deciding, hindrances, shown_bone
+from ..scene.sight.switches import Setting, fk_settings, set_value, switch_key_frames
 from ..scene.versions import curve_bag
 from ..scene.walk.restoring import edits_kept, frame_and_edits_kept
 from ..settings import BakeSettings
 from .keys.holding import held_outside
 from .plan.finding import chain_names
 from .plan.frame_choice import frame_range
+from .report.statements import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,15 @@ class SwitchReport:
     """Keys that were written; 0 where there is no animation, so that the properties were set."""
     frame_start: float
     frame_end: float
+    ranges: list[tuple[float, float]]
+    """First and last frame of each part of that which was switched; the limb was on the wanted side already between them."""
     baked: bool = False
     """Whether the motion was baked onto the side that the limb follows now."""
     max_moved: float | None = None
     """Farthest that a joint is seen to have moved by the switch, world units; `None` where no motion was baked."""
     notes: list[str] = field(default_factory=list)
+    remarks: list[Statement] = field(default_factory=list)
+    """What a person would be misled without, for the status bar."""
 
     def to_json(self) -> str:
         """The report as JSON has it, under the names of a bake's."""
@@ -80,10 +85,12 @@ def switch_to_fk(scene: Scene, settings: BakeSettings, active: Object | None = N
 
 
 def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float]) -> list[Setting]:
-    """What puts the limb on FK wherever in the range it is not: looked for at its ends and in its middle."""
+    """What puts the limb on FK wherever in the range it is not: looked for at its ends, in its middle, and at each key of it."""
     found: dict[tuple[str, str], Setting] = {}
+    keyed = switch_key_frames(armature, deciding(armature, names))
+    keyed = keyed[(keyed > within[0]) & (keyed < within[1])]
     with frame_and_edits_kept(scene):
-        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1])):
+        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *keyed.tolist())):
             scene.frame_set(round(frame))
             found |= {(setting.owner.name, setting.path): setting for setting in fk_settings(armature, names)}
     return list(found.values())
@@ -124,6 +131,7 @@ def switch_report(
         keys=sum(len(key.frames) for key in keys),
         frame_start=within[0],
         frame_end=within[1],
+        ranges=[within],
     )
 
 

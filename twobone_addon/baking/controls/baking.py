@@ -29,14 +29,12 @@ from .steering import SteeredLimb
 from .trying import look_at, on_trial, steer_all, steered_limb
 from .writing import SteeredKeys, keys_of, write_controls
 
-ON_GOAL = 1e-4
-"""Part of the limb's length that a control may leave the IK's target off where it has to be; more is something in its way."""
-
 TURNED = math.radians(0.05)
-"""The same for the rotation of the bone at the tip."""
+"""Angle that the bone at the tip may be off; more is something in the control's way."""
 
 SEEN = 1e-3
-"""Part of the limb's length that joints may be off and still be where they were to the eye."""
+"""Part of the limb's length that joints may be off and still be where they were to the eye; the tip more if something is in
+the control's way. Single frames of a stretching IK are off by a fifth of that, wherever its search begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ def _refuse_missed(limb: SteeredLimb) -> None:
     # What is put beyond its goal to make up for what the IK leaves is right where the tip is.
     away = np.minimum(away, tip_errors(goals, seen))
     worst = int(np.argmax(away))
-    if away[worst] > ON_GOAL * goals.length:
+    if away[worst] > SEEN * goals.length:
         raise ObjectError(
             f'Target bone "{name}" cannot reach the tip at frame {plan.frames[worst]:g}: {away[worst]:.3g} is missing. {remedy}'
         )

@@ -95,6 +95,11 @@ def convert(scene: Scene, wanted: Conversion, active: Object | None = None) -> B
     return at_once(convert_steps(scene, wanted, active))
 
 
+def refuse_conversion(scene: Scene, wanted: Conversion, active: Object | None = None) -> None:
+    """Raise the `TwoBoneError` that a conversion of what the armature plays now would raise; nothing is changed."""
+    at_once(_Work(scene, wanted, find_armature(wanted.settings.armature, active), Stopwatch()).prepare(None))
+
+
 def convert_steps(scene: Scene, wanted: Conversion, active: Object | None = None) -> Steps[BakeReport]:
     """Key every limb as its IK poses it, and switch the IK off; raises a `TwoBoneError` before anything is changed."""
     armature = find_armature(wanted.settings.armature, active)

@@ -34,6 +34,8 @@ STATEMENTS = {
     "OFF": "{count} off although in reach, up to {distance} at frame {frame}",
     "OVERRIDDEN": "{count} off although in reach, up to {distance} at frame {frame}: use Switch to FK",
     "BETWEEN": "{distance} off between keys, at frame {frame}",
+    "HALFWAY": "left between FK and IK at frames {frames}",
+    "SEEN_TO_MOVE": "joints are seen to move by up to {distance}",
 }
 """What can be said, by kind."""
 

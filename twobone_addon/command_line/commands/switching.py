@@ -47,6 +47,6 @@ def _line(report: SwitchReport) -> str:
     name = f"{report.armature}: {report.upper} to {report.lower}"
     if not report.properties and not report.baked:
         return f"{name} is on {report.to} already"
-    keyed = f", keyed from {report.frame_start:g} to {report.frame_end:g}" if report.keys else ""
+    keyed = f", keyed from {' and from '.join(f'{first:g} to {last:g}' for first, last in report.ranges)}" if report.keys else ""
     moved = f"; joints are seen to move by at most {report.max_moved:.3g}" if report.max_moved is not None else ""
     return f"{name} switched to {report.to}{keyed}{moved}"

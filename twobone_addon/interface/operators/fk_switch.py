@@ -8,6 +8,8 @@ from bpy.app.translations import pgettext_rpt
 
 from ...baking.limb_switch import switch_limb
 from ...baking.plan.completing import completed, stored_settings
+from ...baking.switch_ranges import in_words
+from ...baking.switching import SwitchReport
 from ...errors import ChainError
 from ...options import Group
 from ...scene.lookup import find_armature
@@ -55,15 +57,13 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
             context.scene, settings, armature, to=self.to, motion=self.motion, just_baked=_was_just_baked(context, settings)
         )
         context.window_manager.twobone_report = report.to_json()
-        to_fk = self.to == "FK"
         if not report.properties and not report.baked:
+            to_fk = self.to == "FK"
             already = pgettext_rpt("The limb is on FK already") if to_fk else pgettext_rpt("The limb is on IK already")
             self.report({"INFO"}, already)
             return {"CANCELLED"}
-        said = pgettext_rpt("Switched to FK, keyed from {first} to {last}") if report.keys else pgettext_rpt("Switched to FK")
-        if not to_fk:
-            said = pgettext_rpt("Switched to IK, keyed from {first} to {last}")
-        self.report({"INFO"}, said.format(first=f"{report.frame_start:g}", last=f"{report.frame_end:g}"))
+        said = "; ".join([_said(report), *(remark.text(pgettext_rpt) for remark in report.remarks)])
+        self.report({"WARNING" if report.remarks else "INFO"}, said)
         return {"FINISHED"}
 
     def _settings(self, context: bpy.types.Context) -> BakeSettings:
@@ -92,6 +92,20 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
         if self.to == "FK":
             column.prop(self, "motion")
         draw_options(self.layout.column(), self, Group.KEYS, only=RANGE)
+
+
+def _said(report: SwitchReport) -> str:
+    """What was switched, and over which frames."""
+    to_fk = report.to == "FK"
+    if not report.keys:
+        return pgettext_rpt("Switched to FK") if to_fk else pgettext_rpt("Switched to IK")
+    if len(report.ranges) > 1:
+        said = pgettext_rpt("Switched to FK at frames {frames}") if to_fk else pgettext_rpt("Switched to IK at frames {frames}")
+        return said.format(frames=in_words(report.ranges))
+    said = pgettext_rpt("Switched to FK, keyed from {first} to {last}")
+    if not to_fk:
+        said = pgettext_rpt("Switched to IK, keyed from {first} to {last}")
+    return said.format(first=f"{report.frame_start:g}", last=f"{report.frame_end:g}")
 
 
 def _was_just_baked(context: bpy.types.Context, settings: BakeSettings) -> bool:

@@ -30,18 +30,27 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
 
 def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
     """What keeps the bones that deform along the whole limb, and the one at its end, from following the chain."""
+    seen = _seen_of_limb(armature, names, view)
+    return list(dict.fromkeys(hindrance for each in seen if not each.follows for hindrance in each.hindrances))
+
+
+def deciding(armature: Object, names: ChainNames) -> list[Hindrance]:
+    """All that has a say in what these bones follow, whether it is in the way now or not."""
+    return list(dict.fromkeys(each for shown in _seen_of_limb(armature, names, as_it_is) for each in shown.deciding))
+
+
+def _seen_of_limb(armature: Object, names: ChainNames, view: View) -> list[Shown]:
     root, mid, tip = _rest_joints(armature, names)
     above = {bone.name for bone in bones_between(armature, names.upper, names.lower)} - {names.lower}
-    found: dict[Hindrance, None] = {}
+    seen: list[Shown] = []
     skins = Skins()
     for chain, start, end in ((above, root, mid), ({names.lower}, mid, tip)):
         linked = Links(armature, chain, skins, view)
-        shown = [linked.shown((armature.name, name)) for name in chain]
+        seen += [linked.shown((armature.name, name)) for name in chain]
         for other in (armature, *skins.followers(armature)):
-            shown += linked.shown_beside(other, start, end)
-            shown += linked.shown_at(other, tip, BESIDE * (tip - mid).length) if end == tip else []
-        found |= {hindrance: None for each in shown if not each.follows for hindrance in each.hindrances}
-    return list(found)
+            seen += linked.shown_beside(other, start, end)
+            seen += linked.shown_at(other, tip, BESIDE * (tip - mid).length) if end == tip else []
+    return seen
 
 
 def _rest_joints(armature: Object, names: ChainNames) -> tuple[Vector, Vector, Vector]:

@@ -9,11 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import bpy
+import numpy as np
 
+from ...array_types import Array
 from ..blender_types import Object
+from ..keys.reading import read_frames
 from ..lookup import bone_owner, object_named, owner_of
 from ..moves.stillness import Stillness
 from ..rig.chain_finding import ChainNames
+from ..versions import curve_bag
 from .links import TURNS, Hindrance
 from .showing import hindrances
 from .trials import Trial, trial
@@ -64,6 +68,17 @@ def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
         return driving_properties(armature, hindrance) or []
     path = _constraint_path(hindrance)
     return [(_armature_of(armature, hindrance), f"{path}.{name}") for name in ("influence", "mute")]
+
+
+def switch_key_frames(armature: Object, deciding: Iterable[Hindrance]) -> Array:
+    """Frames `(K,)` of all keys of what decides what a limb follows: influences, or the properties that drive them."""
+    found: list[Array] = []
+    for each in deciding:
+        for owner, path in driving_properties(armature, each) or _influences(armature, each):
+            bag = curve_bag(owner)
+            fcurve = bag.fcurves.find(path) if bag else None
+            found += [read_frames(fcurve)] if fcurve else []
+    return np.unique(np.concatenate(found)) if found else np.empty(0)
 
 
 def set_value(datablock: Object, path: str, value: float) -> None:
