@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from ..baking.contacts.records import ContactReport
 from ..baking.ik_to_fk.switches import MOTIONS, SIDES, SWITCHES
 from ..baking.limbs.records import LeftOutLimb, LimbReport
-from ..baking.report.records import ChainReport, Refused, Statement
+from ..baking.planting.report.records import LegReport, ReachReport, RootReport
+from ..baking.report.records import ChainReport, Refused
+from ..baking.switching import SwitchReport
 from ..options import Kind, Option
 from ..settings import OPTIONS, BakeSettings
 from .batch.summary import STATES, ShotRecord
@@ -28,6 +30,7 @@ NAMES = ("job", "report", "summary", "contacts")
 
 TEXT: Schema = {"type": "string"}
 SWITCH: Schema = {"type": "boolean"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
 PAIR: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 TRIPLE: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
 FILE: Schema = {
@@ -125,13 +128,16 @@ def _setting(option: Option) -> Schema:
 
 
 def _report() -> Schema:
-    """Of `bake`, `report`, `convert`, `target`, `limbs`; others have the version, the provenance and keys of their own."""
-    chain = _record(ChainReport)
-    chain["properties"]["statements"]["items"] = _record(Statement)
+    """Of all commands but `contacts`: what a chain has tells them apart. `clear` only counts its chains."""
+    chains = [*map(_record, (ChainReport, LegReport, ReachReport, SwitchReport)), _rehearsed(), _stored()]
     settings = {entry.name: {} for entry in fields(BakeSettings) if entry.name != "asked"}
     own = {
         "version": {"const": FORMAT},
-        "chains": {"type": "array", "items": chain},
+        "chains": {"anyOf": [{"type": "array", "items": {"anyOf": chains}}, COUNT]},
+        "root": _type(RootReport | None),
+        "keys_removed": COUNT,
+        "planting_undone": {"type": "array", "items": TEXT},
+        "dry_run": SWITCH,
         "armature": TEXT,
         "limbs": {"type": "array", "items": _record(LimbReport)},
         "left_out": {"type": "array", "items": _record(LeftOutLimb)},
@@ -142,6 +148,28 @@ def _report() -> Schema:
         "provenance": _provenance({"type": "object", "properties": settings, "additionalProperties": False}),
     }
     return {"type": "object", "properties": own, "required": ["version", "provenance"]}
+
+
+def _rehearsed() -> Schema:
+    """A chain of a dry run."""
+    chain = _record(ChainReport)["properties"]
+    same = ("armature", "upper", "lower", "tip", "target", "frames", "frame_start", "frame_end")
+    counts = ("reached", "too_far", "too_near", "degenerate", "out_of_reach")
+    curve = {"data_path": TEXT, "index": COUNT, "keys": COUNT}
+    own = {name: chain[name] for name in (*same, *counts)} | {
+        "name": TEXT,
+        "tip_at": {"enum": ["head", "tail"]},
+        "lengths": {"type": "array", "items": {"type": "number"}},
+        "curves": {"type": "array", "items": {"type": "object", "properties": curve, "required": list(curve)}},
+    }
+    return {"type": "object", "properties": own, "required": list(own)}
+
+
+def _stored() -> Schema:
+    """A chain that `chains` lists."""
+    values = {option.name: _setting(option) for option in OPTIONS}
+    own = {"name": TEXT, "enabled": SWITCH, **values, "limits": {"type": "array", "items": PAIR}}
+    return {"type": "object", "properties": own, "required": list(own)}
 
 
 def _contacts() -> Schema:
@@ -178,7 +206,7 @@ def _provenance(settings: Schema) -> Schema:
 def _summary() -> Schema:
     record = _record(ShotRecord)
     record["properties"]["state"] = {"enum": list(STATES)}
-    counts = {state: {"type": "integer", "minimum": 0} for state in STATES}
+    counts = dict.fromkeys(STATES, COUNT)
     own = {"version": {"const": FORMAT}, "job": TEXT, **counts, "shots": {"type": "array", "items": record}}
     return {"type": "object", "properties": own, "required": list(own)}
 
@@ -192,6 +220,8 @@ def _record(record: type) -> Schema:
 def _type(hint: Any) -> Schema:
     if hint in PLAIN:
         return {"type": PLAIN[hint]}
+    if is_dataclass(hint):
+        return _record(hint)
     if isinstance(hint, UnionType):
         return {"anyOf": [_type(part) for part in get_args(hint)]}
     if get_origin(hint) is list:

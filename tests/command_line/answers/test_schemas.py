@@ -2,10 +2,13 @@
 
 import json
 
+import bpy
 import jsonschema
 import pytest
 
-from tests.command_line.shots import LEG, make_shot
+from tests.baking.rigs.walker import Walk, build_walker
+from tests.baking.scenes import add_empty
+from tests.command_line.shots import LEG, make_shot, save
 from twobone_addon.command_line.schemas import NAMES, schema
 
 
@@ -25,7 +28,9 @@ def test_a_schema_is_a_schema_and_can_be_printed(twobone, name):
     assert json.loads(twobone("schema", name).said) == schema(name)
 
 
-@pytest.mark.parametrize("words", [["bake"], ["bake", "--no-verify"], ["report"], ["target"], ["bake", "--save"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["bake"], ["bake", "--no-verify"], ["report"], ["target"], ["switch"], ["bake", "--save"]], ids=" ".join
+)
 def test_reports_follow_their_schema(twobone, shot, tmp_path, words):
     report = tmp_path / "report.json"
     ended = twobone(words[0], "--file", shot, *LEG, *words[1:], "--report", report)
@@ -36,8 +41,36 @@ def test_reports_follow_their_schema(twobone, shot, tmp_path, words):
 def test_the_report_schema_misses_no_key_of_a_chain(twobone, shot, tmp_path):
     twobone("bake", "--file", shot, *LEG, "--report", tmp_path / "report.json")
     (chain,) = json.loads((tmp_path / "report.json").read_text())["chains"]
-    known = schema("report")["properties"]["chains"]["items"]["properties"].keys()
+    chains, _ = schema("report")["properties"]["chains"]["anyOf"]
+    known = chains["items"]["anyOf"][0]["properties"].keys()
     assert chain.keys() - known <= {"seconds", "evaluation", "sentence"}
+
+
+@pytest.fixture
+def walk(tmp_path, registered_addon):
+    """A shot with a walk, and a target for each of its legs."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    armature, _ = build_walker(Walk(frames=15, raised=0.03))
+    for chain in armature.twobone.chains:
+        chain.target = add_empty(f"Target {chain.name}")
+    save(tmp_path / "walk.blend")
+    return tmp_path / "walk.blend"
+
+
+WALK_COMMANDS = ("limbs", "plant", "fit-root", "bake --stored", "bake --stored --dry-run", "clear --stored", "chains")
+
+
+def test_what_is_about_a_character_follows_the_schema_as_well(twobone, walk, tmp_path):
+    shapes = schema("report")
+    for command in WALK_COMMANDS:
+        name, *words = command.split()
+        ended = twobone(name, "--file", walk, *words, "--report", tmp_path / "report.json")
+        assert ended.code == 0, ended.complained
+        document = json.loads((tmp_path / "report.json").read_text())
+        jsonschema.validate(document, shapes)
+        if isinstance(document.get("chains"), list):
+            document["chains"][0].pop("upper")
+            assert not is_valid(document, "report"), command
 
 
 def test_a_summary_follows_its_schema(twobone, shot, tmp_path):
