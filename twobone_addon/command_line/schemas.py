@@ -220,7 +220,7 @@ def _record(record: type) -> Schema:
 def _type(hint: Any) -> Schema:
     if hint in PLAIN:
         return {"type": PLAIN[hint]}
-    if is_dataclass(hint):
+    if isinstance(hint, type) and is_dataclass(hint):
         return _record(hint)
     if isinstance(hint, UnionType):
         return {"anyOf": [_type(part) for part in get_args(hint)]}

@@ -28,12 +28,11 @@ def test_a_schema_is_a_schema_and_can_be_printed(twobone, name):
     assert json.loads(twobone("schema", name).said) == schema(name)
 
 
-@pytest.mark.parametrize(
-    "words", [["bake"], ["bake", "--no-verify"], ["report"], ["target"], ["switch"], ["bake", "--save"]], ids=" ".join
-)
+@pytest.mark.parametrize("words", ["bake", "bake --no-verify", "report", "target", "switch", "bake --save"])
 def test_reports_follow_their_schema(twobone, shot, tmp_path, words):
     report = tmp_path / "report.json"
-    ended = twobone(words[0], "--file", shot, *LEG, *words[1:], "--report", report)
+    name, *flags = words.split()
+    ended = twobone(name, "--file", shot, *LEG, *flags, "--report", report)
     assert ended.code == 0, ended.complained
     jsonschema.validate(json.loads(report.read_text()), schema("report"))
 
