@@ -26,7 +26,7 @@ from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
 from .actions.passes import Span, with_range
 from .controls.baking import bake_plans, solved_controls, steered_keys
-from .controls.plans import plan_controls
+from .controls.plans import plan_controls, with_end
 from .fk_to_target.baking import TargetReport
 from .ik_to_fk.converting import convert, refuse_conversion
 from .ik_to_fk.plans import Conversion, limb_plan
@@ -173,7 +173,7 @@ def _write_switch_after(
 
 def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> SwitchReport:
     armature = find_armature(settings.armature, active)
-    names = _with_end(armature, chain_names(armature, settings))
+    names = with_end(armature, chain_names(armature, settings))
     reader = RigReader(armature, names)
     ik = reader.steered_by(None)
     control = reader.main_control(ik) if ik else ""
@@ -215,16 +215,6 @@ def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: C
     made = switch_report(armature, names, plan.settings, [*_all(keyed), *toe_keys], within, to="IK")
     kept = [f'Bone "{toe.control.name}" was keyed as well, because it poses the toes on IK.' for toe in toes]
     return replace(made, keys=made.keys + chain.keys, baked=True, max_moved=moved, notes=[*chain.notes, *kept])
-
-
-def _with_end(armature: Object, names: ChainNames) -> ChainNames:
-    """The chain up to the foot or hand that Rigify gives the limb, where none is named.
-
-    What starts at the lower bone's tail there is a bone of the mechanism, which does not turn with the foot's own keys.
-    """
-    limb = (names.upper, names.lower)
-    ends = [end for each in rigify_limbs(armature) if each.controls[:2] == limb for end in each.controls[2:]]
-    return replace(names, tip=ends[0], tip_at_tail=False) if names.tip_at_tail and ends else names
 
 
 def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> BakeSettings:

@@ -16,17 +16,13 @@ from ..scene.keys.writing import ChannelKeys, write_keys
 from ..scene.lookup import object_named, rotation_values
 from ..scene.paths import rotation_path
 from ..scene.rest_bones import read_rest_bone
-from ..scene.rig.rigify_reading import ik_control, rigify_limbs
 from ..scene.walk.evaluate import Quantity
 from ..scene.walk.restoring import edits_kept
 from ..scene.walk.stepping import at_once
-from .controls.controls import can_turn
+from .controls.plans import toe_controls
 from .fk_to_target.keys import chosen_keys, rotation_drift, rotation_samples
 from .motion.sampling import sample_steps
 from .plan.chain_plan import ChainPlan
-
-ENDS = 3
-"""Bones of a limb before its toes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +38,10 @@ class Toe:
 
 def seen_toes(scene: Scene, armature: Object, plan: ChainPlan) -> list[Toe]:
     """The toes of a chain's limb as they are seen now; raises `WriteError` where the control cannot be keyed."""
-    found = []
-    for limb in rigify_limbs(armature):
-        for shown in limb.shown[ENDS:] if plan.names.upper in limb.controls else ():
-            control = ik_control(armature, shown)
-            if control is not None and control.parent is not None and can_turn(armature, control.name):
-                found.append((shown, read_rest_bone(control), Quantity("POSE", armature.name, control.parent.name)))
+    found = [
+        (shown, read_rest_bone(control), Quantity("POSE", armature.name, control.parent.name))
+        for shown, control in toe_controls(armature, plan.names.upper)
+    ]
     if not found:
         return []
     refuse_unwritable(armature, [rotation_path(control) for _, control, _ in found], plan.settings.destination)

@@ -24,7 +24,7 @@ from ..report.reporting import chain_report
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .controls import Control
 from .goals import Goals, Seen, end_errors, joint_errors, look, read_goals, tip_errors
-from .plans import ControlPlan, plan_controls
+from .plans import ControlPlan, moving_toes, plan_controls
 from .steering import SteeredLimb
 from .trying import look_at, on_trial, steer_all, steered_limb
 from .writing import SteeredKeys, keys_of, write_controls
@@ -74,7 +74,7 @@ def planned_controls(scene: Scene, wanted: Sequence[BakeSettings], active: Objec
     """The limbs and their controls; raises a `TwoBoneError` where they cannot be found or must not be keyed."""
     plans = [plan_controls(scene, settings, active) for settings in wanted]
     _refuse_shared(plans)
-    return plans
+    return [replace(plan, toes=moving_toes(plan)) for plan in plans]
 
 
 def bake_plans(scene: Scene, plans: Sequence[ControlPlan], watch: Stopwatch | None = None) -> Steps[BakeReport]:
@@ -212,6 +212,7 @@ def _notes(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> l
         notes.append(
             f'The IK does not point at pole bone "{control.pole.bone.name}" now; it was put into the limb\'s plane anyway.'
         )
+    notes += [f'The toes on IK follow bone "{toe}", which was not keyed. Switch to IK keys it too.' for toe in control.toes]
     if seen is None:
         return notes
     moved = float(joint_errors(solved.goals, seen)[control.plan.report_rows].max())

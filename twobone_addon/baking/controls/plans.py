@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...errors import ObjectError
-from ...scene.blender_types import Object, Scene
+from ...scene.blender_types import Object, PoseBone, Scene
 from ...scene.keys.guarding import refuse_stretched_time, unwritable
-from ...scene.lookup import find_armature
+from ...scene.keys.reading import is_animated
+from ...scene.lookup import find_armature, object_named
 from ...scene.moves.dependencies import Node
+from ...scene.paths import rotation_path
+from ...scene.rig.chain_finding import ChainNames
+from ...scene.rig.rigify_reading import ik_control, rigify_limbs
 from ...scene.sight.ik_settings import ik_settings
 from ...scene.sight.rig_ik import RigIk, RigReader
 from ...scene.sight.switches import Setting
@@ -17,6 +21,9 @@ from ...settings import BakeSettings
 from ..plan.finding import chain_names
 from ..plan.planning import ChainPlan, plan_chain
 from .controls import Control, can_turn, read_control, refuse_unwritable_control
+
+ENDS = 3
+"""Bones of a limb before its toes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,8 @@ class ControlPlan:
     """Bones that are seen where upper and lower bone are, then, if it is there, where the end bone is."""
     settings: tuple[Setting, ...]
     """What lets the limb follow the IK, where it does not."""
+    toes: tuple[str, ...] = ()
+    """What poses toes on IK that move on FK, where it is not keyed."""
 
     @property
     def armature(self) -> str:
@@ -84,7 +93,12 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
     if settings.frame_range == "AUTO":
         settings = replace(settings, frame_range="SCENE")
     armature = find_armature(settings.armature, active)
-    reader = RigReader(armature, chain_names(armature, settings))
+    names = chain_names(armature, settings)
+    if settings.end_rotation == "TARGET" and names.tip_at_tail:
+        names = with_end(armature, names)
+        end = {"tip": names.tip, "tip_end": "TAIL" if names.tip_at_tail else "HEAD"}
+        settings = replace(settings, upper=names.upper, lower=names.lower, **end)
+    reader = RigReader(armature, names)
     target = read_control("Target", settings.target, settings.target_bone)
     ik = reader.steered_by(target.node)
     settings = _with_pole(settings, ik)
@@ -108,6 +122,39 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
         shown=shown,
         settings=steers,
     )
+
+
+def toe_controls(armature: Object, upper: str) -> list[tuple[str, PoseBone]]:
+    """Of a Rigify limb, what shows its toes, and the control that poses them on IK; `upper` is the limb's first FK control."""
+    found = []
+    for limb in rigify_limbs(armature):
+        for shown in limb.shown[ENDS:] if upper in limb.controls else ():
+            control = ik_control(armature, shown)
+            if control is not None and control.parent is not None and can_turn(armature, control.name):
+                found.append((shown, control))
+    return found
+
+
+def moving_toes(plan: ControlPlan) -> tuple[str, ...]:
+    """The controls that pose a limb's toes on IK, where those of its FK are keyed and the foot is to be turned."""
+    armature = object_named(plan.armature)
+    upper = plan.plan.names.upper
+    keyed = any(
+        is_animated(armature, rotation_path(armature.pose.bones[toe]))
+        for limb in rigify_limbs(armature)
+        for toe in (limb.controls[ENDS:] if upper in limb.controls else ())
+    )
+    return tuple(control.name for _, control in toe_controls(armature, upper)) if keyed and plan.turns else ()
+
+
+def with_end(armature: Object, names: ChainNames) -> ChainNames:
+    """The chain up to the foot or hand that Rigify gives the limb, where none is named.
+
+    What starts at the lower bone's tail there is a bone of the mechanism, which does not turn with the foot's own keys.
+    """
+    limb = (names.upper, names.lower)
+    ends = [end for each in rigify_limbs(armature) if each.controls[:2] == limb for end in each.controls[2:]]
+    return replace(names, tip=ends[0], tip_at_tail=False) if names.tip_at_tail and ends else names
 
 
 def _with_pole(settings: BakeSettings, ik: RigIk | None) -> BakeSettings:
