@@ -245,3 +245,14 @@ def test_over_a_part_of_the_range_it_is_said_that_the_rest_has_no_ik_any_more(ik
     part = {"frame_range": "CUSTOM", "frame_start": first, "frame_end": 12 if first > 1 else LAST}
     notes = convert(ik_leg, switch_off=switch_off, **part)["notes"]
     assert any("off before frame 5 and after frame 12" in note for note in notes) == is_said
+
+
+def test_where_an_uneven_scale_above_shears_the_limb_the_remedy_lets_it_convert(ik_leg):
+    key_channel(ik_leg.pose.bones["parent"], "rotation_quaternion", {1: (1, 0, 0, 0), LAST: (0.9, 0.3, 0.2, 0.1)})
+    ik_leg.pose.bones["parent"].scale = (1.3, 0.8, 1.1)
+    assert "Set Inherit Scale of both bones to Aligned first." in refusal(ik_leg, bone="lower")
+    for name in ("upper", "lower"):
+        ik_leg.data.bones[name].inherit_scale = "ALIGNED"
+    before = poses(ik_leg)
+    convert(ik_leg, bone="lower")
+    assert_nothing_moved(before, poses(ik_leg))

@@ -70,6 +70,12 @@ def test_hips_that_leave_the_plane_are_told_how_far_and_which_plane_goes_with_th
     assert align(plane=found[1], plane_space="PARENT", roll=True) == {"FINISHED"}
 
 
+def test_hips_that_turn_round_are_told_in_plain_digits(scene):
+    rig = build_armature(CUT_OUT)
+    turning_hips(rig, {1: ("Z", 0), 10: ("Z", 90), 19: ("Z", 166)})
+    assert "the parent bones rotate 166 degrees out of the plane" in refusal(plane="XZ")
+
+
 def test_hips_that_leave_the_plane_between_keys_are_noticed(scene):
     rig = build_armature(CUT_OUT)
     turning_hips(rig, {1: ("Y", 0), 10: ("Y", 20)})

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 
 from ...contacts.states import Contact
 from ..report.statements import Translate, in_english
+from ..report.units import digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class ContactReport:
         parts += unseen
         speed = sum(part * part for part in self.ground_velocity) ** 0.5
         if speed:
-            parts.append(translate("the ground moves at {speed} per second").format(speed=f"{speed:.3g}"))
+            parts.append(translate("the ground moves at {speed} per second").format(speed=digits(speed)))
         if self.held_ground:
             parts.append(taken_as_it_is(self.held_ground, translate))
         kept = sum(chain.kept for chain in self.chains)

@@ -21,6 +21,7 @@ from ..motion.sampling import sample_steps
 from ..pose.solving import SolvedChain
 from ..report.records import BakeReport, ChainReport, ReportEntry
 from ..report.reporting import chain_report
+from ..report.units import digits
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .controls import Control
 from .goals import Goals, Seen, end_errors, joint_errors, look, read_goals, tip_errors
@@ -152,7 +153,8 @@ def _refuse_missed(limb: SteeredLimb) -> None:
     worst = int(np.argmax(away))
     if away[worst] > SEEN * goals.length:
         raise ObjectError(
-            f'Target bone "{name}" cannot reach the tip at frame {plan.frames[worst]:g}: {away[worst]:.3g} is missing. {remedy}'
+            f'Target bone "{name}" cannot reach the tip at frame {plan.frames[worst]:g}: '
+            f"{digits(away[worst])} is missing. {remedy}"
         )
 
 
@@ -217,5 +219,5 @@ def _notes(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> l
         return notes
     moved = float(joint_errors(solved.goals, seen)[control.plan.report_rows].max())
     if moved > SEEN * solved.goals.length:
-        notes.append(f"The rig's IK cannot do what the chain does: it has joints up to {moved:.3g} away.")
+        notes.append(f"The rig's IK cannot do what the chain does: it has joints up to {digits(moved)} away.")
     return notes

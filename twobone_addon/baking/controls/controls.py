@@ -19,6 +19,7 @@ from ...scene.rest_bones import read_rest_bone
 from ...scene.rig.constraints import is_acting
 from ...scene.versions import is_hidden
 from ...scene.walk.evaluate import Quantity, Samples
+from ..report.units import digits
 
 CARRYING = {"CHILD_OF", "ARMATURE"}
 """Constraints that carry a bone along as a whole, as a parent does."""
@@ -138,7 +139,7 @@ def refuse_locked(control: Control, location: Array, near: float) -> None:
     if stuck:
         raise ObjectError(
             f'{control.role} bone "{control.bone.name}" has its location locked in {", ".join(stuck)}, but would have to move '
-            f"there by up to {away.max():.3g}. Unlock it, or choose another bone."
+            f"there by up to {digits(away.max())}. Unlock it, or choose another bone."
         )
 
 

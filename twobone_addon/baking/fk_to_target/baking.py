@@ -30,6 +30,7 @@ from ..plan.planning import ChainPlan, plan_chain
 from ..pose.solving import SolvedChain
 from ..report.records import BakeReport, FurtherReport
 from ..report.reporting import chain_report
+from ..report.units import digits
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .keys import LOCATION, location_keys, location_space, refuse_flat, rotation_keys, rotation_space
 from .missing_guides import missing_guides
@@ -276,7 +277,7 @@ def _notes(plan: ChainPlan, solved: TargetMotion, proof: _Proof | None) -> list[
         )
     if proof is None or proof.round_trip <= SAME_SHAPE * solved.length:
         return notes
-    links, moved = len(plan.rest.turning), f"a bake with it moves joints by up to {proof.round_trip:.3g}."
+    links, moved = len(plan.rest.turning), f"a bake with it moves joints by up to {digits(proof.round_trip)}."
     if links > TWO:
         keep = "" if plan.settings.reference == "POSE" else " With the reference Current Pose they keep the shape they have."
         return [*notes, f"A target does not determine how {links} links bend: {moved}{keep}"]

@@ -56,7 +56,7 @@ def why_no_hinges(armature: Object, settings: BakeSettings, names: ChainNames, r
             return ""
         worst = int(np.argmax(away))
         why = (
-            f"the parent bones rotate {np.degrees(away[worst]):.2g} degrees out of the plane "
+            f"the parent bones rotate {np.degrees(away[worst]):.3g} degrees out of the plane "
             f"between frames {frames[0]:g} and {frames[worst]:g}"
         )
     going_along = _plane_of_parent(armature, settings, names, rest)

@@ -194,7 +194,7 @@ def _refuse_moved(limb: LimbPlan, off: Array, most: float = KEYS_SHOW) -> None:
         who = f'IK constraint "{limb.ik.constraint}" of bone "{limb.ik.bone}"' if limb.ik else f'Limb "{limb.shown[0]}"'
         raise ChainError(
             f"{who} poses its bones in a way that rotation and scale keys cannot reproduce at frame {limb.chain.frames[worst]:g} "
-            f"(off by {off[worst]:.2g} of its length). Set the bones' Inherit Scale to Full or Aligned first."
+            f"(off by {off[worst]:.2g} of its length). Set Inherit Scale of both bones to Aligned first."
         )
 
 

@@ -35,13 +35,13 @@ class Units:
     def text(self, distance: float) -> str:
         """A distance in scene units as `12 cm`; without a system of units a plain number."""
         if self.system == "NONE":
-            return _digits(distance)
+            return digits(distance)
         table, names = (METRIC, METRES) if self.system == "METRIC" else (IMPERIAL, INCHES)
         value = distance * self._per_unit()
         chosen = [unit for unit in table if unit[0] == names.get(self.length)]
         fitting = chosen or [unit for unit in table if value >= unit[1]] or [table[-1]]
         name, size = fitting[0]
-        return f"{_digits(value / size)} {name}"
+        return f"{digits(value / size)} {name}"
 
     def seen(self, limb_length: float) -> float:
         """The least distance, in scene units, that is worth saying about a limb of this length: a round number."""
@@ -74,5 +74,6 @@ def limb_length(joints_world: Array) -> float:
     return float(known.max()) if known.size else 0.0
 
 
-def _digits(value: float) -> str:
+def digits(value: float) -> str:
+    """A number as people read it: two digits, or all that are whole."""
     return f"{value:.0f}" if value >= LARGE else f"{float(f'{value:.2g}'):g}"
