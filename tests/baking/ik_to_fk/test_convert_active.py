@@ -32,6 +32,28 @@ def test_the_active_action_that_gets_longer_is_named_with_both_ranges(leg):
     assert tuple(bpy.data.actions["Kick"].frame_range) == (1, LONG)
 
 
+def test_what_was_not_asked_for_is_in_the_status_bar(leg, capfd):
+    """A longer action, frames outside the range at which the IK is off as well, an IK that was off."""
+    bpy.context.scene.frame_end = LONG + 10
+    leg.pose.bones["shin"].constraints["IK"].influence = 0.0
+    report = convert()
+    said = f"action Kick has keys from 1 to {LONG + 10} now"
+    assert report["sentence"].endswith(f"curves; the IK of shin was off; {said}")
+    assert report["sentence"] in capfd.readouterr().out
+
+
+def test_frames_outside_a_range_at_which_the_ik_is_off_are_in_the_status_bar(leg):
+    bpy.data.actions.remove(bpy.data.actions["Step"])
+    sentence = convert(frame_range="CUSTOM", frame_start=3, frame_end=6)["sentence"]
+    assert sentence.endswith("; the IK is off before frame 3 and after frame 6 as well")
+    assert not convert_again(leg).endswith("as well")
+
+
+def convert_again(leg):
+    leg.pose.bones["shin"].constraints["IK"].mute = False
+    return convert(frame_range="CUSTOM", frame_start=1, frame_end=LONG)["sentence"]
+
+
 def test_an_action_that_is_named_keeps_its_range(leg):
     assert not lengthened(convert(actions="Kick"))
     assert tuple(bpy.data.actions["Kick"].frame_range) == (1, LAST)
@@ -71,3 +93,4 @@ def test_an_action_that_keys_its_ik_on_is_converted_beside_one_that_does_not(leg
     report = convert(actions="ALL")
     assert {chain["action"] for chain in report["chains"]} == {"Kick"}
     assert {each["action"] for each in report["refused"]} == {"Step"}
+    assert report["sentence"].endswith("; not all done in Step")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ...errors import ChainError
 from ...scene.actions.finding import actions_of, key_span
@@ -16,6 +17,7 @@ from ..actions.passes import Pass, Passes, Ready, Span, with_range
 from ..keys.writing import put_chains, write_chains
 from ..motion.sampling import sample_steps
 from ..report.records import BakeReport, Refused, ReportEntry
+from ..report.statements import Statement
 from ..report.units import units_of
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .ending import EndedLimb, Endings
@@ -23,6 +25,9 @@ from .limb_plan import LimbPlan
 from .plans import Conversion, plan_limbs
 from .reports import converted_report
 from .solving import SolvedLimb, solve_limb
+
+Told: TypeAlias = tuple[Statement, str]
+"""What is said in the status bar, and the note that says it at more length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +141,23 @@ def _convert_present(work: _Work) -> Steps[BakeReport]:
         entries = yield from work.prove(prepared)
     except SkipCheckError:
         entries = work.reports(prepared)
-    report = BakeReport(entries, work.watch.seconds, prepared.evaluation)
-    report.chains[0].notes.extend([*prepared.left, *_muted_elsewhere(work.scene, prepared), *longer])
+    told = [*longer, *_muted_elsewhere(work.scene, prepared)]
+    remarks = [*_left(prepared), *_were_off(prepared), *(remark for remark, _ in told)]
+    report = BakeReport(entries, work.watch.seconds, prepared.evaluation, remarks=remarks)
+    report.chains[0].notes.extend([*prepared.left, *(note for _, note in told)])
     return report
 
 
-def _made_longer(work: _Work, prepared: _Converted) -> list[str]:
+def _left(prepared: _Converted) -> list[Statement]:
+    return [Statement("LIMBS_LEFT", {"count": len(prepared.left)})] if prepared.left else []
+
+
+def _were_off(prepared: _Converted) -> list[Statement]:
+    limbs = [limb.solved.plan for limb in prepared.limbs]
+    return [Statement("IK_WAS_OFF", {"bone": limb.ik.bone}) for limb in limbs if limb.ik and limb.was_off]
+
+
+def _made_longer(work: _Work, prepared: _Converted) -> list[Told]:
     """What the range of the scene means for an action of a library, which is shorter before it is keyed over that range."""
     data, frames = work.armature.animation_data, prepared.limbs[0].solved.plan.chain.report_frames
     action: Action | None = data.action if data is not None else None
@@ -154,10 +170,11 @@ def _made_longer(work: _Work, prepared: _Converted) -> list[str]:
     if span[0] <= first and last <= span[1]:
         return []
     now = f"and has some from {first:g} to {last:g} now. Enter its name as Actions to convert it over its own range."
-    return [f'Action "{action.name}" had keys from {span[0]:g} to {span[1]:g}, {now}']
+    note = f'Action "{action.name}" had keys from {span[0]:g} to {span[1]:g}, {now}'
+    return [(Statement("ACTION_LONGER", {"action": action.name, "first": f"{first:g}", "last": f"{last:g}"}), note)]
 
 
-def _muted_elsewhere(scene: Scene, prepared: _Converted) -> list[str]:
+def _muted_elsewhere(scene: Scene, prepared: _Converted) -> list[Told]:
     """What a muted constraint means for frames of the scene that have no keys instead."""
     # Where other actions need it, notes say so, and it is keyed off instead.
     muted = [limb.solved.plan for limb in prepared.limbs if not limb.notes]
@@ -165,7 +182,8 @@ def _muted_elsewhere(scene: Scene, prepared: _Converted) -> list[str]:
     if not frames or (frames[0][0] <= scene.frame_start and scene.frame_end <= frames[0][-1]):
         return []
     first, last = frames[0][[0, -1]]
-    return [f"The IK is off before frame {first:g} and after frame {last:g} as well. Key its influence instead to keep it there."]
+    note = f"The IK is off before frame {first:g} and after frame {last:g} as well. Key its influence instead to keep it there."
+    return [(Statement("IK_OFF_OUTSIDE", {"first": f"{first:g}", "last": f"{last:g}"}), note)]
 
 
 def _ended(armature: Object, ready: list[Ready[_Converted]], destination: str) -> tuple[list[Ready[_Converted]], Endings]:

@@ -53,6 +53,8 @@ class LimbPlan:
     """Whether there is anything before and after the range that is to stay as it is."""
     influence_refused: TwoBoneError | None
     """Why the influence of the constraints could not be keyed, if it has to be."""
+    was_off: bool = False
+    """Whether the IK has no influence, so that the pose is made without it."""
 
     def scale_paths(self) -> list[str]:
         """Data paths of the scales of the bones that turn."""

@@ -147,7 +147,7 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: li
     noted = replace(noted, notes=(*noted.notes, *(BESIDE.format(each.constraint, each.bone) for each in beside)))
     shown = (names.upper, names.lower, names.tip)
     limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off)
-    return replace(limb, goes_on=wanted.goes_on)
+    return replace(limb, goes_on=wanted.goes_on, was_off=is_off)
 
 
 def _influence_end(armature: Object, ik: IkLimb) -> IkEnd:

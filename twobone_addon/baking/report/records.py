@@ -13,7 +13,7 @@ WORST = ("max_error", "max_off_plane", "max_distance_to_target", "target_off_pla
 """Measures of which the largest one stands for several chains."""
 
 MOST_SAID = 2
-"""Chains of which a line tells more than that they are not on target."""
+"""Chains of which a line tells more than that they are not on target, and actions that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +156,13 @@ class BakeReport:
     """Of several actions, what could not be done."""
     skipped: Sequence[str] = ()
     """Names of stored chains that were meant and have never had a target."""
+    remarks: Sequence[Statement] = ()
+    """What a person would be misled without; notes say it at more length."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return not (self.remarks or self.refused) and all(chain.is_on_target for chain in self.chains)
 
     @property
     def chains(self) -> list[ChainReport]:
@@ -171,8 +178,9 @@ class BakeReport:
         shared = {"seconds": self.seconds, "evaluation": self.evaluation}
         chains = [{**entry.to_dict(), **shared} for entry in self.entries]
         whole = chains[0] if len(chains) == 1 else {**self._totals(), **shared}
-        skipped = {"skipped": list(self.skipped), "sentence": self.sentence()} if self.skipped else {}
-        return json.dumps({**whole, "chains": chains, "refused": [asdict(each) for each in self.refused], **skipped})
+        skipped = {"skipped": list(self.skipped)} if self.skipped else {}
+        refused = [asdict(each) for each in self.refused]
+        return json.dumps({**whole, "chains": chains, "refused": refused, **skipped, "sentence": self.sentence()})
 
     def _totals(self) -> dict[str, object]:
         counts = ("frames", "keys", "channels", "reached", "too_far", "too_near", "degenerate")
@@ -188,7 +196,8 @@ class BakeReport:
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
-        return "; ".join([self._baked(translate), *self._left_out(translate)])
+        remarks = [remark.text(translate) for remark in self.remarks]
+        return "; ".join([self._baked(translate), *remarks, *self._refused(translate), *self._left_out(translate)])
 
     def _baked(self, translate: Translate) -> str:
         if len(self.chains) == 1:
@@ -206,6 +215,13 @@ class BakeReport:
         elif any(chain.statements for chain in self.chains):
             parts.append(translate("all on target"))
         return "; ".join(parts)
+
+    def _refused(self, translate: Translate) -> list[str]:
+        """The actions in which something could not be done."""
+        names = list(dict.fromkeys(each.action for each in self.refused))
+        more = [translate("{count} more").format(count=len(names) - MOST_SAID)] if len(names) > MOST_SAID else []
+        said = ", ".join([*names[:MOST_SAID], *more])
+        return [translate("not all done in {actions}").format(actions=said)] if names else []
 
     def _left_out(self, translate: Translate) -> list[str]:
         if not self.skipped:

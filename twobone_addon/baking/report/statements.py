@@ -35,6 +35,10 @@ STATEMENTS = {
     "OVERRIDDEN": "{count} off although in reach, up to {distance} at frame {frame}: use Switch to FK",
     "BETWEEN": "{distance} off between keys, at frame {frame}",
     "HALFWAY": "left between FK and IK at frames {frames}",
+    "IK_WAS_OFF": "the IK of {bone} was off",
+    "IK_OFF_OUTSIDE": "the IK is off before frame {first} and after frame {last} as well",
+    "ACTION_LONGER": "action {action} has keys from {first} to {last} now",
+    "LIMBS_LEFT": "limbs left as they are: {count}",
     "SEEN_TO_MOVE": "joints are seen to move by up to {distance}",
 }
 """What can be said, by kind."""

@@ -134,8 +134,8 @@ class ShowsProgress(CanBeCorrected):
         self.settle(report)
         keep_report(context, report, begun.keepers)
         write_animated_values()
-        missed = not all(chain.is_on_target for chain in report.chains)
-        self.report({"WARNING" if missed else "INFO"}, report.sentence(pgettext_rpt))
+        as_asked = report.is_as_asked if isinstance(report, BakeReport) else all(chain.is_on_target for chain in report.chains)
+        self.report({"INFO" if as_asked else "WARNING"}, report.sentence(pgettext_rpt))
         return {"FINISHED"}
 
     def _clean_up(self, context: bpy.types.Context) -> None:
