@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 
 from tests.baking.rigs.control_rig import LENGTH, control_rig, limb_over_time
+from tests.baking.rigs.person import person
 from tests.baking.rigs.switched_leg import switched_leg
 from tests.baking.scenes import add_empty, key_places, set_range
 from tests.interface.acting import select_bones
 from tests.interface.recording import Acting, Layout, drawn
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
 from twobone_addon.interface.operators.contacts import TWOBONE_OT_find_contacts
+from twobone_addon.interface.operators.convert import TWOBONE_OT_convert_ik
 from twobone_addon.interface.operators.fk_switch import TWOBONE_OT_switch
 from twobone_addon.interface.sidebar.menus import TWOBONE_MT_pose
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
@@ -91,11 +93,17 @@ def test_the_menu_has_both_ways_and_the_redo_panel_shows_which_it_was(empty_file
 
 
 @pytest.mark.parametrize(
-    "cls, method", [(TWOBONE_OT_switch, "act"), (TWOBONE_OT_bake, "begin"), (TWOBONE_OT_find_contacts, "begin")]
+    "cls, method",
+    [
+        (TWOBONE_OT_switch, "act"),
+        (TWOBONE_OT_bake, "begin"),
+        (TWOBONE_OT_find_contacts, "begin"),
+        (TWOBONE_OT_convert_ik, "begin"),
+    ],
 )
 def test_a_custom_range_in_the_redo_panel_starts_as_the_scene_and_stays_as_it_is_set(empty_file, monkeypatch, cls, method):
     """Blender shows 1 to 250 for what nobody has set, whatever the shot is."""
-    rig = control_rig()
+    rig = control_rig(on_ik=cls is TWOBONE_OT_convert_ik)
     select_bones(rig, "lower")
     bpy.ops.twobone.chain_add()
     chain = rig.twobone.chains[0]
@@ -111,9 +119,23 @@ def test_a_custom_range_in_the_redo_panel_starts_as_the_scene_and_stays_as_it_is
 
     monkeypatch.setattr(cls, method, noted)
     run = getattr(bpy.ops.twobone, cls.bl_idname.partition(".")[2])
-    run()
-    run(frame_range="CUSTOM", frame_start=14.0, frame_end=20.0)
-    run(frame_start=14.0)
+    for given in ({}, {"frame_range": "CUSTOM", "frame_start": 14.0, "frame_end": 20.0}, {"frame_start": 14.0}):
+        rig.pose.bones["lower"].constraints["IK"].mute = cls is not TWOBONE_OT_convert_ik
+        run(**given)
     assert left[0][1:] == (12.0, 40.0)
     assert left[0][0] != "CUSTOM"
     assert left[1:] == [("CUSTOM", 14.0, 20.0), ("CUSTOM", 14.0, 40.0)]
+
+
+@pytest.mark.parametrize("add", [bpy.ops.twobone.chain_add, bpy.ops.twobone.find_limbs], ids=["+", "Find Limbs"])
+def test_a_custom_range_of_a_new_chain_starts_as_the_scene(empty_file, add):
+    is_search = add.idname_py() == "twobone.find_limbs"
+    rig = person() if is_search else control_rig()
+    set_range(12, 40)
+    if not is_search:
+        select_bones(rig, "lower")
+    assert add() == {"FINISHED"}
+    chain = rig.twobone.chains[0]
+    assert chain.frame_range == "AUTO"
+    chain.frame_range = "CUSTOM"
+    assert (chain.frame_start, chain.frame_end) == (12.0, 40.0)

@@ -12,6 +12,7 @@ from ..fk_to_target.guides import TARGET_SHAPE, add_guide, guide_name, seen_targ
 from ..plan.completing import StoredChain
 from ..plan.finding import chain_found
 from ..plan.first_plane import first_plane
+from ..plan.frame_choice import fresh_range
 from .records import LeftOutLimb, LimbReport, LimbsReport
 from .storing import chain_with, new_chain, note_limb
 from .titles import title
@@ -27,7 +28,7 @@ def find_and_store(scene: Scene, name: str, active: Object | None, *, targets: b
     if not armature.is_editable:
         raise ObjectError(f'Armature "{armature.name}" is linked from another file. Make it local or override it first.')
     found = find_limbs(read_skeleton(armature))
-    limbs = [_stored(armature, limb) for limb in found.limbs]
+    limbs = [_stored(scene, armature, limb) for limb in found.limbs]
     if targets:
         for report in limbs:
             _give_target(scene, armature, armature.twobone.chains[report.chain])
@@ -42,7 +43,7 @@ def _active_or_only(scene: Scene, active: Object | None) -> Object | None:
     return armatures[0] if not is_armature and len(armatures) == 1 else active
 
 
-def _stored(armature: Object, limb: FoundLimb) -> LimbReport:
+def _stored(scene: Scene, armature: Object, limb: FoundLimb) -> LimbReport:
     """The chain of a limb: the one that is there, or a new one, which starts in the plane that suits it."""
     chain = chain_with(armature, limb.upper, limb.lower)
     added = chain is None
@@ -50,7 +51,8 @@ def _stored(armature: Object, limb: FoundLimb) -> LimbReport:
     if chain is None:
         names = ChainNames(armature.name, limb.upper, limb.lower, limb.tip, limb.tip_at_tail)
         bones = {"upper": limb.upper, "lower": limb.lower, "tip": limb.tip, "tip_end": end}
-        chain = new_chain(armature, title(limb), {**bones, "frame_range": "AUTO", **first_plane(chain_found(armature, names))})
+        settings = {**bones, **fresh_range(scene), **first_plane(chain_found(armature, names))}
+        chain = new_chain(armature, title(limb), settings)
     note_limb(chain, {"limb": limb.kind.value, "side": limb.side.value, "toe": limb.toe})
     return LimbReport(limb.kind.value, limb.side.value, limb.upper, limb.lower, limb.tip, end, limb.toe, chain.name, added)
 

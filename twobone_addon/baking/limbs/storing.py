@@ -14,7 +14,7 @@ def chain_with(armature: Object, upper: str, lower: str) -> StoredChain | None:
     return next((chain for chain in armature.twobone.chains if (chain.upper, chain.lower) == (upper, lower)), None)
 
 
-def new_chain(armature: Object, name: str, values: Mapping[str, str]) -> StoredChain:
+def new_chain(armature: Object, name: str, values: Mapping[str, str | float]) -> StoredChain:
     """A new chain at the end of the armature's list, with these settings, none of which is an object."""
     taken = {chain.name for chain in armature.twobone.chains}
     chain = armature.twobone.chains.add()

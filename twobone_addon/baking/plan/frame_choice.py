@@ -113,6 +113,11 @@ def with_custom_range(scene: Scene, given: Mapping[str, Any]) -> Mapping[str, An
     return {**whole, **given, "frame_range": "CUSTOM"}
 
 
+def fresh_range(scene: Scene) -> dict[str, str | float]:
+    """Range settings of a new chain: automatic, and a custom range that is chosen for it later starts as that of the scene."""
+    return {"frame_range": "AUTO", "frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
+
+
 def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
     """First and last frame of the range that the settings mean; raises `RangeError` where it cannot be told."""
     if settings.frame_range == "CUSTOM":

@@ -7,6 +7,7 @@ from ...baking.giving import give_actions_steps
 from ...baking.ik_to_fk.converting import convert_steps
 from ...baking.ik_to_fk.plans import SETTINGS, Conversion
 from ...baking.plan.completing import over_stored, stored_settings
+from ...baking.plan.frame_choice import with_custom_range
 from ...baking.report.records import BakeReport
 from ...options import Group
 from ...scene.rig.chain_finding import bones_of_selected_limbs
@@ -15,7 +16,7 @@ from ..rows import draw_options
 from ..running.actions import ACTIONS
 from ..running.progress import Begun, ShowsProgress
 from ..running.repeating import RepeatsChain
-from ..stored.option_properties import given_settings, operator_properties, with_properties
+from ..stored.option_properties import given_settings, offer_range, operator_properties, with_properties
 from ..stored.storing import set_values
 from ..stored.where import NeedsMode, active_armature
 from .bake import SCOPES, stored_in_scope
@@ -52,7 +53,11 @@ class TWOBONE_OT_convert_ik(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """The conversion of all constraints that are meant."""
-        keys = BakeSettings(**{name: getattr(self, name) for name in SETTINGS})
+        is_given = self.properties.is_property_set
+        given = with_custom_range(context.scene, {name: getattr(self, name) for name in SETTINGS if is_given(name)})
+        keys = BakeSettings(**given)
+        self.frame_range, self.frame_start, self.frame_end = keys.frame_range, keys.frame_start, keys.frame_end
+        offer_range(self, context.scene)
         armature = active_armature(context)
         named = self.armature and (armature is None or armature.name != self.armature)
         poses = context.mode == "POSE" and armature is not None and armature.mode == "POSE"

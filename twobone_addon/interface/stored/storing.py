@@ -8,6 +8,7 @@ import bpy
 
 from ...baking.plan.chain_names import free_name
 from ...baking.plan.completing import StoredChain, fresh_chain
+from ...baking.plan.frame_choice import fresh_range
 from ...options import Kind
 from ...scene.keys.reading import is_animated
 from ...settings import OPTIONS
@@ -39,9 +40,9 @@ def add_selected_chain(armature: bpy.types.Object) -> StoredChain:
     return add_chain(armature, values["lower"], values)
 
 
-def selected_limb(armature: bpy.types.Object) -> dict[str, str]:
+def selected_limb(armature: bpy.types.Object) -> dict[str, Any]:
     """Settings of a new chain for the selected bones, baked over the range of the keys that its target will have."""
-    return {**fresh_chain(armature), "frame_range": "AUTO"}
+    return {**fresh_chain(armature), **fresh_range(bpy.context.scene)}
 
 
 def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
