@@ -55,3 +55,51 @@ def test_a_limb_that_was_not_planted_leaves_the_feet_where_they_are(empty_file):
     planted = key_values(armature)
     assert bpy.ops.twobone.clear_baked(armature="Walker", upper="hips", lower="chest") == {"CANCELLED"}
     assert differing(armature, planted) == set()
+
+
+def all_keys(armature):
+    """Everything that a person sees of the keys of each curve of the bones and of the object."""
+    return {
+        (curve.data_path, curve.array_index): [
+            (*key.co, *key.handle_left, *key.handle_right, key.type, key.interpolation, key.handle_left_type)
+            for key in curve.keyframe_points
+        ]
+        for curve in curves_of(armature)
+        if not curve.data_path.startswith("twobone")
+    }
+
+
+def thin_out(armature):
+    """Leave every third key, a bit beside its frame."""
+    for curve in curves_of(armature):
+        if curve.data_path.startswith("pose."):
+            for number in reversed(range(len(curve.keyframe_points))):
+                if number % 3:
+                    curve.keyframe_points.remove(curve.keyframe_points[number])
+            for key in curve.keyframe_points:
+                key.co[0] += 0.3
+            curve.update()
+
+
+def forget_left_leg(armature):
+    from twobone_addon.scene.versions import curve_bag
+
+    fcurves = curve_bag(armature).fcurves
+    for curve in [curve for curve in fcurves if ".L" in curve.data_path]:
+        fcurves.remove(curve)
+
+
+PART = {"frame_range": "CUSTOM", "frame_start": 6, "frame_end": 21}
+
+
+@pytest.mark.parametrize("change", [thin_out, forget_left_leg])
+@pytest.mark.parametrize("root, part", [("hips", PART), ("root", {}), ("Walker", PART)], ids=str)
+def test_keys_beside_what_was_planted_and_channels_without_keys_are_as_before(empty_file, change, root, part):
+    armature, states = build_walker(Walk(frames=30, slide=0.02, raised=0.03))
+    key_contacts(armature, states)
+    change(armature)
+    before = all_keys(armature)
+    plant(root=root, ground_moves="NO", **part)
+    assert all_keys(armature) != before
+    assert bpy.ops.twobone.clear_baked(**RIGHT, **part) == {"FINISHED"}
+    assert all_keys(armature) == before

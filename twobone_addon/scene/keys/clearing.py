@@ -53,6 +53,23 @@ def has_baked_keys(fcurve: FCurve, start: float, end: float) -> bool:
     return bool(inside.any() and np.all(table["type"][inside, 0] == KEY_GENERATED))
 
 
+def remove_held_keys(bag: CurveBag, paths: Iterable[str], start: float, end: float) -> None:
+    """Remove the baked keys of curves at the data paths that hold what was there in the frames before `start` and after `end`.
+
+    A key with another baked one in the frame beyond it belongs to another bake. Curves left empty go as well.
+    """
+    wanted = set(paths)
+    for fcurve in [fcurve for fcurve in bag.fcurves if fcurve.data_path in wanted and fcurve.keyframe_points]:
+        table = read_keys(fcurve)
+        baked = table["co"][table["type"][:, 0] == KEY_GENERATED, 0]
+        for first, last, beyond in ((start - 1.0, start, start - 2.0), (end, end + 1.0, end + 2.0)):
+            near, further = _inside(baked, first, last), _inside(baked, min(beyond, first), max(beyond, last))
+            if np.count_nonzero(near) == np.count_nonzero(further):
+                _remove_from(fcurve, first, last)
+        if not fcurve.keyframe_points:
+            remove_curve(bag, fcurve)
+
+
 def _remove_from(fcurve: FCurve, start: float, end: float) -> int:
     table = read_keys(fcurve)
     gone = _inside(table["co"][:, 0], start, end) & (table["type"][:, 0] == KEY_GENERATED)

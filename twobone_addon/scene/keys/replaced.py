@@ -8,60 +8,88 @@ import io
 import json
 import zipfile
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..blender_types import CurveBag, Object
+from ...array_types import Array, Mask
+from ..blender_types import CurveBag, FCurve, Object
 from ..versions import new_fcurve
+from .clearing import remove_held_keys
 from .tables import KEY_GENERATED, NEAR_FRAME, WIDTHS, KeyTable, blank_keys, joined_keys, put_keys, read_keys, some_keys
 from .writing import ChannelKeys
 
 Channel = tuple[str, int]
 """Data path and index."""
 
-NOTHING = "", dict[Channel, KeyTable]()
+HANDLING = ("handle_left", "handle_right", "handle_left_type", "handle_right_type")
+"""What holding a curve beside replaced keys changes in the keys next to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """Keys that were replaced, by channel."""
+
+    action: str = ""
+    keys: dict[Channel, KeyTable] = field(default_factory=dict)
+    beside: dict[Channel, KeyTable] = field(default_factory=dict)
+    """The keys next to them, as they were."""
 
 
 def note_replaced(armature: Object, bag: CurveBag, channels: Iterable[Sequence[ChannelKeys]]) -> None:
     """Keep the keys that the pieces of channels are about to replace, but for baked ones; those noted before stay noted."""
     action = armature.animation_data.action.name
-    known, noted = _noted(armature)
-    found = dict(noted) if known == action else {}
+    noted = _noted(armature)
+    found, beside = (dict(noted.keys), dict(noted.beside)) if noted.action == action else ({}, {})
     for pieces in channels:
         fcurve = bag.fcurves.find(pieces[0].path, index=pieces[0].index)
         channel = pieces[0].path, pieces[0].index
         table = some_keys(read_keys(fcurve), slice(None)) if fcurve is not None else blank_keys(0)
-        frames = table["co"][:, 0]
-        inside = np.zeros(len(frames), dtype=bool)
-        for piece in pieces:
-            inside |= (frames >= piece.frames[0] - NEAR_FRAME) & (frames <= piece.frames[-1] + NEAR_FRAME)
-        own = some_keys(table, inside & (table["type"][:, 0] != KEY_GENERATED))
-        found[channel] = _united(found[channel], own) if channel in found else own
-    armature.twobone.replaced_keys = _packed(action, found)
+        table = some_keys(table, table["type"][:, 0] != KEY_GENERATED)
+        inside, nearest = _touched(table["co"][:, 0], pieces)
+        for known, which in ((found, inside), (beside, nearest)):
+            own = some_keys(table, which)
+            known[channel] = _united(known[channel], own) if channel in known else own
+    armature.twobone.replaced_keys = _packed(_Noted(action, found, beside))
+
+
+def _touched(frames: Array, pieces: Sequence[ChannelKeys]) -> tuple[Mask, Mask]:
+    """Which keys at `frames` `(K,)` are within a piece, and which are next to where it is held, a frame beside it."""
+    inside, nearest = np.zeros((2, len(frames)), dtype=bool)
+    for piece in pieces:
+        start, end = piece.frames[0] - NEAR_FRAME, piece.frames[-1] + NEAR_FRAME
+        inside |= (frames >= start) & (frames <= end)
+        first, last = np.searchsorted(frames, start - 1.0), np.searchsorted(frames, end + 1.0)
+        nearest[max(first - 1, 0) : last + 1] = True
+    return inside, nearest & ~inside
 
 
 def replaced_paths(armature: Object) -> set[str]:
     """Data paths of all channels with keys that were replaced in the present action."""
     data = armature.animation_data
-    action, noted = _noted(armature)
-    is_present = data is not None and data.action is not None and data.action.name == action
-    return {path for path, _ in noted} if is_present else set()
+    noted = _noted(armature)
+    is_present = data is not None and data.action is not None and data.action.name == noted.action
+    return {path for path, _ in noted.keys} if is_present else set()
 
 
 def put_back(armature: Object, bag: CurveBag, paths: Collection[str], start: float, end: float) -> None:
     """Put the keys back that were replaced on the data paths from `start` to `end`, where none are now."""
     if not set(paths) & replaced_paths(armature):
         return
-    action, noted = _noted(armature)
+    remove_held_keys(bag, paths, start, end)
+    noted = _noted(armature)
     left = {}
-    for (path, index), table in noted.items():
+    for (path, index), table in noted.keys.items():
         frames = table["co"][:, 0]
         wanted = (frames >= start - NEAR_FRAME) & (frames <= end + NEAR_FRAME) & (path in paths)
         if wanted.any():
             _restore(bag, path, index, some_keys(table, wanted))
-        if not wanted.all():
+        if path in paths and wanted.all():
+            _put_back_handles(bag.fcurves.find(path, index=index), noted.beside[path, index])
+        else:
             left[path, index] = some_keys(table, ~wanted)
-    armature.twobone.replaced_keys = _packed(action, left) if left else ""
+    beside = {channel: noted.beside[channel] for channel in left}
+    armature.twobone.replaced_keys = _packed(_Noted(noted.action, left, beside)) if left else ""
 
 
 def _restore(bag: CurveBag, path: str, index: int, table: KeyTable) -> None:
@@ -75,6 +103,17 @@ def _restore(bag: CurveBag, path: str, index: int, table: KeyTable) -> None:
         fcurve.keyframe_points.foreach_set(name, merged[name].ravel())
 
 
+def _put_back_handles(fcurve: FCurve | None, table: KeyTable) -> None:
+    """Give the keys of a curve that are where those of the table were the handles that these had."""
+    if fcurve is None:
+        return
+    now = read_keys(fcurve)
+    rows, same = np.nonzero((np.abs(now["co"][:, None] - table["co"]) <= (NEAR_FRAME, 0.0)).all(axis=2))
+    for name in HANDLING:
+        now[name][rows] = table[name][same]
+        fcurve.keyframe_points.foreach_set(name, now[name].ravel())
+
+
 def _united(first: KeyTable, second: KeyTable) -> KeyTable:
     """The keys of both, in order; where both have one, that of the first."""
     known = first["co"][:, 0]
@@ -83,23 +122,29 @@ def _united(first: KeyTable, second: KeyTable) -> KeyTable:
     return some_keys(merged, np.argsort(merged["co"][:, 0], kind="stable"))
 
 
-def _packed(action: str, channels: dict[Channel, KeyTable]) -> str:
+def _packed(noted: _Noted) -> str:
     file = io.BytesIO()
-    names = np.array(json.dumps([action, list(channels)]))
-    arrays = {f"{number}_{name}": values for number, table in enumerate(channels.values()) for name, values in table.items()}
-    np.savez_compressed(file, names=names, **arrays)
+    arrays = {"names": np.array(json.dumps([noted.action, list(noted.keys)]))}
+    for number, channel in enumerate(noted.keys):
+        arrays |= {f"{number}_{name}": values for name, values in noted.keys[channel].items()}
+        arrays |= {f"{number}_beside_{name}": values for name, values in noted.beside[channel].items()}
+    np.savez_compressed(file, **arrays)
     return base64.b85encode(file.getvalue()).decode()
 
 
-def _noted(armature: Object) -> tuple[str, dict[Channel, KeyTable]]:
-    """The action that is meant, and the keys of each channel; nothing where nothing was noted, or nothing legible."""
+def _noted(armature: Object) -> _Noted:
+    """What was noted; nothing where that is nothing, or nothing legible."""
     text = armature.twobone.replaced_keys
     if not text:
-        return NOTHING
+        return _Noted()
     try:
         with np.load(io.BytesIO(base64.b85decode(text)), allow_pickle=False) as file:
-            action, channels = json.loads(str(file["names"]))
-            tables = [{name: file[f"{number}_{name}"] for name in WIDTHS} for number in range(len(channels))]
+            action, names = json.loads(str(file["names"]))
+            channels = [(path, index) for path, index in names]
+            keys, beside = (
+                {channel: {name: file[f"{number}_{kind}{name}"] for name in WIDTHS} for number, channel in enumerate(channels)}
+                for kind in ("", "beside_")
+            )
     except (ValueError, KeyError, binascii.Error, zipfile.BadZipFile):
-        return NOTHING
-    return action, {(path, index): table for (path, index), table in zip(channels, tables, strict=True)}
+        return _Noted()
+    return _Noted(action, keys, beside)
