@@ -31,7 +31,7 @@ NOTES = {
     '… "…" depends on bone "…" of the chain that should follow it. Choose an object that does not move with the chain.': (
         "Parents, constraints and drivers count. An IK control of the same limb often depends on it through another bone."
     ),
-    "Channel …[…] is driven, so keys would have no effect. Remove the driver first.": (
+    "Channel … is driven, so keys would have no effect. Remove the driver first.": (
         "Rigs often drive their FK bones while IK is on. Bake to those meant for FK, such as Rigify's `thigh_fk.L`."
     ),
     '… "…" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.': (

@@ -45,6 +45,8 @@ def in_german(text):
          "Target „target“ ist nicht in dieser Datei. Ein Objekt dieser Datei wählen."),
         ('Chain "leg" of "Rig": No target is chosen. Choose an object, such as an empty.',
          "Kette „leg“ von „Rig“: Nichts gewählt (Ziel). Ein Objekt wählen, etwa ein Empty."),
+        ('Object "Ankle": Curve location[0] is locked. Unlock it in the Graph Editor first.',
+         "Objekt „Ankle“: Kurve location[0] ist gesperrt. Sie zuerst im Graph-Editor entsperren."),
         # Braces in names are nobody's gaps.
         ('Curve pose.bones["{0}"].scale is locked. Unlock it in the Graph Editor first.',
          'Kurve pose.bones["{0}"].scale ist gesperrt. Sie zuerst im Graph-Editor entsperren.'),

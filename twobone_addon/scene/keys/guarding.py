@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ...errors import WriteError
 from ..blender_types import AnimData, FCurve, Object, Scene
+from ..lookup import owner_of
 from ..versions import curve_bag, slot_users, strip_bag
 
 HARMLESS_MODIFIERS = {"CYCLES"}
@@ -26,17 +30,19 @@ def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> N
     data = armature.animation_data
     if data is None:
         return
-    _refuse_drivers(data, paths)
+    _refuse_drivers(armature, data, paths)
     bag = curve_bag(armature)
     curves = [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
     if destination == "NLA":
         _refuse_hidden_strip(data, curves)
         return
-    _refuse_mixed(data)
+    with _naming(armature):
+        _refuse_mixed(data)
     if destination == "ACTION":
         _refuse_shared(armature, data)
     for fcurve in curves:
-        _refuse_curve(fcurve)
+        with _naming(armature, fcurve.data_path):
+            _refuse_curve(fcurve)
 
 
 def unwritable(armature: Object, paths: list[str], destination: str) -> WriteError | None:
@@ -46,6 +52,17 @@ def unwritable(armature: Object, paths: list[str], destination: str) -> WriteErr
     except WriteError as error:
         return error
     return None
+
+
+@contextmanager
+def _naming(thing: Object, path: str = "") -> Iterator[None]:
+    """Let what is refused name the object, unless it is about a data path that names a bone."""
+    try:
+        yield
+    except WriteError as error:
+        if owner_of(path):
+            raise
+        raise WriteError(f'Object "{thing.name}": {error}') from error
 
 
 def _kind(thing: Object) -> str:
@@ -62,7 +79,8 @@ def refuse_uneditable(armature: Object, paths: list[str], destination: str) -> N
     bag = curve_bag(armature)
     for fcurve in bag.fcurves if bag else ():
         if fcurve.data_path in paths:
-            _refuse_locked(fcurve)
+            with _naming(armature, fcurve.data_path):
+                _refuse_locked(fcurve)
 
 
 def _refuse_armature(armature: Object) -> None:
@@ -74,13 +92,11 @@ def _refuse_armature(armature: Object) -> None:
         )
 
 
-def _refuse_drivers(data: AnimData, paths: list[str]) -> None:
+def _refuse_drivers(thing: Object, data: AnimData, paths: list[str]) -> None:
     for fcurve in data.drivers:
         if fcurve.data_path in paths:
-            raise WriteError(
-                f"Channel {fcurve.data_path}[{fcurve.array_index}] is driven, so keys would have no effect. "
-                "Remove the driver first."
-            )
+            with _naming(thing, fcurve.data_path):
+                raise WriteError(f"Channel {_name(fcurve)} is driven, so keys would have no effect. Remove the driver first.")
 
 
 def _refuse_hidden_strip(data: AnimData, curves: list[FCurve]) -> None:
