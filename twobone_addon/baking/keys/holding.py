@@ -18,6 +18,9 @@ from ...scene.keys.tables import (
 )
 from ...settings import BakeSettings
 
+Place = tuple[float, float]
+"""Frame and value."""
+
 
 def held_outside(
     keyed: Keyed, *, settings: BakeSettings, within: tuple[float, float], present: tuple[float, float]
@@ -30,25 +33,43 @@ def held_outside(
     """
     if settings.destination == "NLA" or not (settings.key_before or settings.key_after):
         return None
-    held = blank_keys(0) if keyed.table is None else keyed.table
-    for side, wanted, frame in ((0, settings.key_before, within[0] - 1.0), (1, settings.key_after, within[1] + 1.0)):
-        if wanted:
-            curve = keyed.frame_beside[side]
-            held = with_held_key(held, frame, present[side] if curve is None else curve, leads_outside=bool(side))
-    return held
+    before, after = (now if curve is None else curve for now, curve in zip(present, keyed.frame_beside, strict=True))
+    return with_held_keys(
+        blank_keys(0) if keyed.table is None else keyed.table,
+        (within[0] - 1.0, before) if settings.key_before else None,
+        (within[1] + 1.0, after) if settings.key_after else None,
+    )
 
 
-def with_held_key(table: KeyTable, frame: float, value: float, *, leads_outside: bool) -> KeyTable:
-    """The keys with one more at `frame` that holds `value`, what the curve has there.
+def with_held_keys(table: KeyTable, before: Place | None, after: Place | None) -> KeyTable:
+    """The keys with one more before and one after a range, which hold what the curve has there; `None` adds none.
 
-    A Bezier segment is split at the frame (de Casteljau), so both parts keep its shape; for that the handle of the
-    neighbouring key outside becomes free. `leads_outside` says on which side of the new key the old curve goes on:
-    true after the range, false before it. A key that is there already stays as it is.
+    A Bezier segment is split at the frame (de Casteljau), so the part outside keeps its shape; for that the handle of the
+    neighbouring key outside becomes free. Both may be in the same segment. A key that is there already stays as it is.
+    """
+    start, end = 0, 0
+    left = first = last = blank_keys(0)
+    right = table
+    if before is not None:
+        start, first, left = _held_key(table, *before, leads_outside=False)
+        end = start
+    if after is not None:
+        end, last, right = _held_key(table, *after, leads_outside=True)
+    if not len(first["co"]) and not len(last["co"]):
+        return table
+    outside, beyond = some_keys(left, slice(None, start)), some_keys(right, slice(end, None))
+    return joined_keys(outside, first, some_keys(table, slice(start, end)), last, beyond)
+
+
+def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: bool) -> tuple[int, KeyTable, KeyTable]:
+    """Where among the keys one at `frame` belongs, that key, and the keys as it leaves them; none where there is one already.
+
+    `leads_outside` says on which side of it the old curve goes on: true after the range, false before it.
     """
     frames = table["co"][:, 0]
-    if np.any(np.abs(frames - frame) <= NEAR_FRAME):
-        return table
-    place = int(np.searchsorted(frames, frame))
+    place = int(np.searchsorted(frames, frame - NEAR_FRAME))
+    if place < len(frames) and frames[place] <= frame + NEAR_FRAME:
+        return place, blank_keys(0), table
     held = new_keys(np.array([frame]), np.array([value]), INTERPOLATION["LINEAR"])
     if 0 < place < len(frames):
         if leads_outside:
@@ -56,7 +77,7 @@ def with_held_key(table: KeyTable, frame: float, value: float, *, leads_outside:
         if table["interpolation"][place - 1, 0] == INTERPOLATION["BEZIER"]:
             table = {name: values.copy() for name, values in table.items()}
             _split(table, held, place, frame, leads_outside=leads_outside)
-    return joined_keys(some_keys(table, slice(None, place)), held, some_keys(table, slice(place, None)))
+    return place, held, table
 
 
 def _split(table: KeyTable, held: KeyTable, place: int, frame: float, *, leads_outside: bool) -> None:

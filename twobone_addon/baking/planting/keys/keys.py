@@ -14,7 +14,7 @@ from ....planting.goals import SAMPLES_PER_FRAME
 from ....rig.bones import BoneChannels
 from ....scene.keys.tables import NEAR_FRAME, Keyed, KeyTable, blank_keys
 from ....scene.keys.writing import ChannelKeys
-from ...keys.holding import with_held_key
+from ...keys.holding import with_held_keys
 from ...motion.plan_motion import AimedMotion
 from ...pose.solving import CurveSamples
 
@@ -140,8 +140,9 @@ def held_beside(
     held = table
     for piece, (before, after) in zip(pieces, ends, strict=True):
         start, end = float(piece.frames[0]) - 1.0, float(piece.frames[-1]) + 1.0
-        if start >= first - NEAR_FRAME:
-            held = with_held_key(held, start, before, leads_outside=False)
-        if end <= last + NEAR_FRAME:
-            held = with_held_key(held, end, after, leads_outside=True)
+        held = with_held_keys(
+            held,
+            (start, before) if start >= first - NEAR_FRAME else None,
+            (end, after) if end <= last + NEAR_FRAME else None,
+        )
     return None if held is keyed.table else held
