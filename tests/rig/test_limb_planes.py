@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.rig.matrices import affine, rotations
 from twobone_addon.rig.bones import RestBone, RestChain
-from twobone_addon.rig.planes.limb_normals import limb_normals
+from twobone_addon.rig.planes.limb_normals import limb_hinges, limb_normals
 from twobone_addon.rig.planes.limb_planes import carried_normal, plane_through_pole, plane_with_normal, rest_normal
 from twobone_addon.rig.rotations import about_axis, least_turn, twists_about
 
@@ -111,6 +111,23 @@ def test_the_normals_are_the_knees_hinge_through_straight_and_overstretched_fram
     assert told
     assert np.abs(normals - thighs[:, :, 0]).max() < 1e-6
     assert np.abs(np.sum(normals * (joints[:, -1] - joints[:, 0]), axis=-1)).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    "knees, sides",
+    [
+        ([0.9, 0.05, -0.1, -0.1, 0.5], [1, 1, 1, 1, 1]),
+        ([0.9, 0.05, -0.1, -0.4, -0.1, 0.1, 0.5], [1, 1, 1, -1, -1, -1, 1]),
+        ([0.1, 0.12, -0.05], [1, 1, 1]),
+    ],
+)
+def test_a_limb_has_the_side_of_the_frames_around_until_it_is_clearly_bent_to_the_other_one(rng, knees, sides):
+    """Ten degrees are clear. One that is never clear bends to the side of most of its frames."""
+    thighs = rotations(rng, len(knees))
+    hinges = limb_hinges(leg(), posed(thighs, np.array(knees)), thighs)
+    assert hinges.sides.tolist() == sides
+    frames = np.arange(1.0, len(knees) + 1.0)
+    assert hinges.at(frames, frames[1:3] + 0.5).sides.tolist() == sides[1:3]
 
 
 @pytest.mark.parametrize("rest", [0.3, -0.3])

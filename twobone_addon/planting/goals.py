@@ -20,8 +20,6 @@ SAMPLES_PER_FRAME = 4
 class FootGoals:
     """What a foot is to do at every sample."""
 
-    pins: Pins
-    """Their rows are frames, not samples."""
     ankles: Array
     """`(S, 3)` in the ground's space; only meant where `pinned`."""
     turns: Array
@@ -69,7 +67,7 @@ def foot_goals(
         rows = slice(pin.first * SAMPLES_PER_FRAME, pin.last * SAMPLES_PER_FRAME + 1)
         goals[rows] = pin.place - ways[pin.is_ball][rows]
         pinned[rows] = True
-    return FootGoals(pins, goals, turns, pinned, turned)
+    return FootGoals(goals, turns, pinned, turned)
 
 
 def eased_ankles(goals: FootGoals, carried: Array, *, ease: int) -> tuple[Array, Mask]:

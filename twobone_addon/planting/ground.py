@@ -25,7 +25,7 @@ class Ground:
     """Ground that moves, but does not change its shape."""
 
     world_from_ground: Array
-    """`(S, 4, 4)`, or one for all samples; no change of size. At the first sample both spaces are alike."""
+    """`(S, 4, 4)`, or one for all samples; no change of size. At the first sample of the range both spaces are alike."""
     surface: Surface | None = None
     """On which feet are put down; `None` leaves them as high as they are on average."""
     level: float = 0.0
@@ -69,10 +69,13 @@ class Ground:
         return self if len(self.world_from_ground) == 1 else replace(self, world_from_ground=self.world_from_ground[rows])
 
 
-def moving_ground(times: Array, velocity: Array) -> Ground:
-    """Ground that moves at a `velocity` `(3,)`, units a second, at `times` `(S,)`, seconds."""
+def moving_ground(times: Array, velocity: Array, since: float | None = None) -> Ground:
+    """Ground that moves at a `velocity` `(3,)`, units a second, at `times` `(S,)`, seconds.
+
+    since : when the world and the ground are alike, if not at the first of the times
+    """
     matrices = np.tile(np.eye(4), (len(times) if np.any(velocity) else 1, 1, 1))
-    matrices[:, :3, 3] = (times[: len(matrices)] - times[0])[:, None] * velocity
+    matrices[:, :3, 3] = (times[: len(matrices)] - (times[0] if since is None else since))[:, None] * velocity
     return Ground(matrices)
 
 

@@ -45,7 +45,7 @@ class Foot:
         way = turn @ (self.ball - self.heel)
         return way if self.stretches is None else self.stretches[rows].mean(axis=0) @ way
 
-    def on(self, rows: slice) -> Foot:
+    def on(self, rows: slice | Indices) -> Foot:
         """The same at some of its frames."""
         stretches = None if self.stretches is None else self.stretches[rows]
         return replace(self, ankles=self.ankles[rows], turns=self.turns[rows], stretches=stretches)

@@ -1,11 +1,12 @@
-"""Cycles that are planted: whether first and last pose still fit is measured and said."""
+"""Cycles that are planted: first and last pose still fit, and where they do not, that is measured and said."""
 
 import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checks.seen_walk import SIDES, Seen, plant
+from tests.baking.checks.seen_walk import SIDES, SLIDE, Seen, plant, whole_frames
 from tests.baking.rigs.walker import Walk, build_walker, key_contacts
+from twobone_addon.contacts.runs import runs
 
 CYCLE = 24
 """Frames of a walk with a step time of one second."""
@@ -22,21 +23,58 @@ def gone(armature):
     return np.array(ends[1]) - ends[0]
 
 
-def make_cycle():
-    """A walk of two rounds through the world that ends in the pose in which it began; what stands, and how far it goes."""
-    armature, states = build_walker(Walk(frames=2 * CYCLE + 1, step_time=1.0))
+def make_cycle(*, rounds=2, frames=2 * CYCLE + 1, **walk):
+    """A walk through the world whose range ends in the pose in which it begins; what stands, and how far it goes."""
+    armature, states = build_walker(Walk(frames=frames, step_time=1.0, **walk))
+    bpy.context.scene.frame_end = rounds * CYCLE + 1
     before = gone(armature)
     assert np.abs(before - before.mean(axis=0)).max() < 1e-6
     return armature, states, before
 
 
 @pytest.mark.parametrize("root_motion", ["KEEP", "REMOVE"])
-def test_a_cycle_that_opens_is_said_so_by_as_much_as_is_seen(empty_file, root_motion):
-    armature, states, before = make_cycle()
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_cycle_stays_closed(empty_file, rounds, root_motion):
+    armature, states, before = make_cycle(rounds=rounds, frames=rounds * CYCLE + 1)
     key_contacts(armature, states)
     report = plant(root_motion=root_motion)
     left = gone(armature) - before - report["root"]["travel"]
-    gap = np.linalg.norm(left, axis=1).max()
+    assert np.abs(left).max() < 1e-5
+    assert report["cycle_gap"] < 1e-5
+    assert "cycle" not in report["sentence"]
+
+
+def test_feet_stand_still_and_nothing_jumps_while_a_cycle_is_played_round_after_round(empty_file):
+    """The feet stand over the end of a round as well, and neither they nor the hips get a kink there."""
+    armature, states, before = make_cycle(rounds=1, frames=CYCLE + 1)
+    key_contacts(armature, states)
+    assert any(state[0] and state[-1] for state in states.values())
+    plant()
+    way, whole = before.mean(axis=0), whole_frames()
+    seen = Seen(armature, whole)
+
+    def played(points):
+        points = np.array(points)
+        return np.concatenate([points[:-1], points + way])
+
+    for side in SIDES:
+        for bit, points in ((1, played(seen.heels[side])), (2, played(seen.balls[side]))):
+            stands = np.concatenate([states[side][:-1], states[side]]) & bit != 0
+            for first, last in runs(stands):
+                if first > 0 and last < len(stands) - 1:
+                    assert np.ptp(points[first : last + 1], axis=0).max() < SLIDE
+    hips = played(seen.hips)
+    bends = np.abs(np.diff(hips, 2, axis=0)).max(axis=1)
+    seam = CYCLE - 1
+    assert bends[seam] <= 1.2 * np.delete(bends, seam).max()
+
+
+def test_a_cycle_that_opens_is_said_so_by_as_much_as_is_seen(empty_file):
+    """Where the motion goes on outside the range, what is planted at one end is no concern of the other one."""
+    armature, states, before = make_cycle(frames=4 * CYCLE)
+    key_contacts(armature, states)
+    report = plant()
+    gap = np.linalg.norm(gone(armature) - before, axis=1).max()
     assert gap > 0.01
     assert report["cycle_gap"] == pytest.approx(gap, abs=1e-6)
     assert f"first and last pose differ by up to {100 * gap:.2g} cm" in report["sentence"]

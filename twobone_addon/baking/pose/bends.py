@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ...array_types import Array
+from ...arrays import magnitude
+from ...contacts.runs import runs
 from ...rig.following.posing import link_vectors
 from ...rig.following.tasks import TWO
+from ...rig.planes.limb_normals import LITTLE
 from ...solver import bend_sides, sides_with_hysteresis
 
 NEARLY_STRAIGHT = np.radians(1.0)
 """Bend below which a pose that keeps its side says nothing about it: less cannot be seen."""
+
+FAR_MORE = 2.0
+"""Times as far as a limb is overstretched that it has to bend for that to count for nothing."""
 
 ALL_TO_ONE_SIDE = 0.8
 """Part of its bends that an arc has to one side; a zigzag's count against each other."""
@@ -38,6 +44,32 @@ def seen_bend(frames: Array, joints: Array) -> Array:
     if links.shape[-2] == TWO:
         return np.arctan2(crosses[..., 0], np.sum(links[..., 0, :] * links[..., 1, :], axis=-1))
     return bend_sides(crosses, products) * _mean_bend(np.abs(crosses), products)
+
+
+def needed_bends(joints: Array, targets: Array) -> Array:
+    """Angle `(F,)` between the two links of joints `(F, 3, 3)` once the tip is on `targets` `(F, 3)`, or as near as it gets."""
+    first, second = (magnitude(link) for link in np.moveaxis(np.diff(joints, axis=-2), -2, 0))
+    square = np.sum((targets - joints[..., 0, :]) ** 2, axis=-1)
+    product = 2.0 * first * second
+    cosine = np.divide(square - first**2 - second**2, product, out=np.ones(square.shape), where=product > 0.0)
+    return np.arccos(np.clip(cosine, -1.0, 1.0))
+
+
+def overstretched_sides(sides: Array, bends: Array, needed: Array, clear: Array) -> Array:
+    """Sides `(F,)`, where a limb that is a little overstretched has to bend far more those of the frames around instead.
+
+    sides, bends : (F,) to which the limb would bend, and how far it is bent now, radians
+    needed : (F,) how far it has to bend
+    clear : (F,) to which side it is bent clearly at the frames around
+
+    For as long as it is overstretched the side is one and the same, so that the joint does not snap over meanwhile.
+    """
+    found, clear = sides.copy(), np.broadcast_to(clear, sides.shape)
+    for first, last in runs((sides != clear) & (np.abs(bends) <= LITTLE)):
+        rows = slice(first, last + 1)
+        if needed[rows].max() > max(FAR_MORE * float(np.abs(bends[rows]).max()), LITTLE):
+            found[rows] = clear[rows]
+    return found
 
 
 def _seen_area(frames: Array, joints: Array) -> Array:

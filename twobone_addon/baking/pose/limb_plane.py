@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...array_types import Array
+from ...array_types import Array, Indices
+from ...arrays import every_row
 from ...rig.following.posing import Laying, Reference, joints_of, pose_path
 from ...rig.inheritance import parent_transform
 from ...rig.planes.limb_normals import Hinges, is_straight, limb_bends, limb_hinges, limb_normals
@@ -63,9 +64,15 @@ def posed_normals(plan: ChainPlan, motion: PlanMotion, joints: Array) -> Array:
     return limb_normals(plan.rest, joints, _upper_bone(plan, motion))[0]
 
 
-def hinges_of(plan: ChainPlan, motion: PlanMotion) -> Hinges | None:
-    """About which axes the limb is bent over the frames of the plan; those in which it is straight take them from the others."""
-    return limb_hinges(plan.rest, joints_of(plan.rest, pose_path(plan.rest, motion.chain)), _upper_bone(plan, motion))
+def hinges_of(plan: ChainPlan, motion: PlanMotion, rows: Indices | None = None) -> Hinges | None:
+    """About which axes the limb is bent over the frames of the plan; those in which it is straight take them from the others.
+
+    rows : which of the frames, in the order in which they follow one another; `None` takes them as they are
+    """
+    joints, upper = joints_of(plan.rest, pose_path(plan.rest, motion.chain)), _upper_bone(plan, motion)
+    if rows is not None:
+        joints, upper = (every_row(values, len(plan.frames))[rows] for values in (joints, upper))
+    return limb_hinges(plan.rest, joints, upper)
 
 
 def is_straight_limb(plan: ChainPlan, motion: PlanMotion) -> bool:

@@ -10,13 +10,14 @@ from ...array_types import Array, Mask
 from ...arrays import frame_rows, held_rows, magnitude, path_length
 from ...rig.following.posing import Laying, Reference, joints_of, pose_path
 from ...rig.following.tasks import TWO, Task
+from ...rig.planes.limb_normals import clear_sides
 from ...rig.planes.plane_frames import PlaneSpaces, from_plane, has_plane, in_plane, still_frames
 from ...rig.rotations import solve_linear
 from ...settings import LIMB_PLANES, BakeSettings
 from ...solver import ReachOptions, sides_with_hysteresis
 from ..motion.plan_motion import AimedMotion, PlanMotion, points
 from ..plan.chain_plan import ChainPlan
-from .bends import NEARLY_STRAIGHT, kept_sides, seen_bend
+from .bends import NEARLY_STRAIGHT, kept_sides, needed_bends, overstretched_sides, seen_bend
 from .limb_plane import Limb, limb_in_plane
 
 SINGLE_PRECISION = 1e-6
@@ -155,7 +156,8 @@ def _bend_as_posed(plan: ChainPlan, motion: PlanMotion, limb: Limb, targets: Arr
     """Side of the bend `(F,)` where positive is the side to which the limb is bent in its pose.
 
     A limb of two links that is overstretched by less than can be seen stays so as long as it stays as straight; to bend
-    more it takes the side of the frames around.
+    more it takes the side of the frames around. One that is overstretched a little more takes that side for as long as it
+    is, if it is to bend far more.
     """
     asked = _asked_side(plan, motion)
     bends = seen_bend(limb.own, limb.joints)
@@ -165,7 +167,9 @@ def _bend_as_posed(plan: ChainPlan, motion: PlanMotion, limb: Limb, targets: Arr
     root, tip = limb.joints[..., 0, :], limb.joints[..., -1, :]
     nearer = np.sum((targets - root) ** 2, axis=-1) < np.sum((tip - root) ** 2, axis=-1)
     around = sides_with_hysteresis(bends, NEARLY_STRAIGHT)
-    return asked * np.where(nearer & (np.abs(bends) <= NEARLY_STRAIGHT), around, own)
+    sides = np.where(nearer & (np.abs(bends) <= NEARLY_STRAIGHT), around, own)
+    clear = clear_sides(bends) if plan.hinges is None else plan.hinges.sides
+    return asked * overstretched_sides(sides, bends, needed_bends(limb.joints, targets), clear)
 
 
 def _asked_side(plan: ChainPlan, motion: PlanMotion) -> Array:

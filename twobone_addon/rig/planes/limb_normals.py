@@ -12,6 +12,7 @@ import numpy as np
 
 from ...array_types import Array
 from ...arrays import dot, magnitude
+from ...solver import sides_with_hysteresis
 from ..bones import RestChain, bend_area
 from ..rotations import unit
 from .limb_planes import carried_normal
@@ -20,6 +21,9 @@ from .turning import hinge_axis
 
 TELLING = np.sin(np.radians(1.0))
 """Sine of a bend from which it tells the axis alone: what it would be less, noise of captured motion can be."""
+
+LITTLE = np.radians(10.0)
+"""Bend up to which a limb may be overstretched, and still be one that bends to the other side."""
 
 FAINT = 0.3
 """Part of what tells, below which a bend tells nothing; in between the axis goes over to that of the frames around."""
@@ -33,11 +37,14 @@ class Hinges:
     """`(F, 3)` seen from the upper bone, counter-clockwise; at frames that do not tell, between those of the frames around."""
     telling: float
     """Sine of a bend from which it tells the axis alone."""
+    sides: Array
+    """`(F,)` to which the limb is bent by more than `LITTLE` at the frames around: +1 as the axes say, or -1."""
 
     def at(self, known: Array, frames: Array) -> Hinges:
         """The same at `frames` `(G,)`, of axes at `known` frames `(F,)`."""
         axes = np.stack([np.interp(frames, known, column) for column in self.axes.T], axis=-1)
-        return Hinges(unit(axes), self.telling)
+        rows = np.clip(np.searchsorted(known, frames, side="right") - 1, 0, None)
+        return Hinges(unit(axes), self.telling, self.sides[rows])
 
 
 def limb_bends(joints: Array) -> tuple[Array, Array]:
@@ -82,7 +89,13 @@ def limb_hinges(chain: RestChain, joints: Array, upper: Array) -> Hinges | None:
     carried = _continued(seen, sines / telling)
     axes = _own_where_clear(seen, sines / telling, carried)
     known = resting_hinge(chain) if is_bent(chain.rest_joints()) else seen
-    return Hinges(carried * (-1.0 if np.sum(sines * dot(axes, known)) < 0.0 else 1.0), telling)
+    axes = carried * (-1.0 if np.sum(sines * dot(axes, known)) < 0.0 else 1.0)
+    return Hinges(axes, telling, clear_sides(np.arcsin(np.minimum(sines, 1.0)) * np.sign(dot(seen, axes))))
+
+
+def clear_sides(bends: Array) -> Array:
+    """Sides `(F,)` of bends `(F,)`, radians, counter-clockwise positive; where they are little, those of the frames around."""
+    return sides_with_hysteresis(bends, LITTLE) if np.any(np.abs(bends) > LITTLE) else np.ones(len(bends))
 
 
 def is_straight(joints: Array, upper: Array) -> bool:

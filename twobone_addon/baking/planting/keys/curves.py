@@ -11,6 +11,7 @@ from ....array_types import Array
 from ....arrays import every_row
 from ....planting.goals import SAMPLES_PER_FRAME
 from ....rig.inheritance import parent_transform
+from ....rig.planes.limb_normals import Hinges
 from ....rig.rotations import solve_linear
 from ....scene.keys.tables import Keyed, KeyTable
 from ....scene.keys.writing import ChannelKeys
@@ -65,7 +66,7 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> list[Channel
     present = _present(own, leg.before.motion)
     solved = []
     for piece in changed_pieces(leg.changed, whole_range=_is_whole(plan)):
-        part = _part(own, present, piece)
+        part = _part(own, present, leg.before.hinges, piece)
         chain = solve_curves(part, motion_at(motion, piece_samples(piece)))
         keys = fitted_keys(chain.curves, plan.frames[piece[0] : piece[1] + 1])
         pinned = leg.goals.pinned[piece_samples(piece)]
@@ -89,15 +90,17 @@ def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
     return found
 
 
-def _part(plan: ChainPlan, present: dict[Channel, Present], piece: Piece) -> ChainPlan:
-    """A leg's plan over the frames of a piece, beside which all is held as it is."""
+def _part(plan: ChainPlan, present: dict[Channel, Present], hinges: Hinges | None, piece: Piece) -> ChainPlan:
+    """A leg's plan over the frames of a piece, beside which all is held as it is; it bends to the side of all frames."""
     keyed = {}
     for channel, now in present.items():
         ends = _ends(now, piece)
         keyed[channel] = replace(now.keyed, beside=ends, frame_beside=ends)
+    frames = plan.frames[piece_samples(piece)]
     return replace(
         plan,
-        frames=plan.frames[piece_samples(piece)],
+        frames=frames,
+        hinges=None if hinges is None else hinges.at(plan.frames[: len(hinges.axes)], frames),
         report_rows=plan.report_rows[: piece[1] - piece[0] + 1],
         keyed=keyed,
     )

@@ -12,9 +12,11 @@ from ....planting.goals import SAMPLES_PER_FRAME
 from ....planting.ground import Ground
 from ....planting.pins import Foot
 from ....rig.following.posing import joints_of, pose_path
+from ....rig.planes.limb_normals import Hinges
 from ....rig.rotations import nearest_rotation
 from ....scene.walk.evaluate import Samples
 from ...motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
+from ...pose.limb_plane import hinges_of
 from .planning import LegPlan
 
 UNEVEN = 1e-5
@@ -35,6 +37,8 @@ class LegMotion:
     """`(S,)` of both links, world units."""
     ball_height: float
     """Of the ball above the sole at rest, world units."""
+    hinges: Hinges | None
+    """About which axes the leg is bent at its samples; `None` where it is straight at all of them."""
 
     @property
     def length(self) -> float:
@@ -62,7 +66,8 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     else:
         foot = Foot(joints[:, -1], np.tile(np.eye(3), (count, 1, 1)), np.zeros(3), np.zeros(3))
     size = float(np.cbrt(np.abs(np.linalg.det(world[0, :3, :3]))))
-    return LegMotion(leg, motion, foot, joints, path_length(joints), leg.points.ball_height * size)
+    height = leg.points.ball_height * size
+    return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges_of(plan, motion))
 
 
 def at_frames(foot: Foot) -> Foot:

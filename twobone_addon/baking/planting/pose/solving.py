@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ....planting.knees import gentler
 from ..plan.contacts import Standing
 from .calming import sudden_bends, with_calm_ease, with_calm_root
 from .clearing import with_clear_ways
+from .rounds import many_rounds
 from .standing import Footing, Planted, stand_still
 
 MOST_ROLLED = 40
@@ -15,7 +18,19 @@ MOST_ROLLED = 40
 
 
 def solve_planting(footing: Footing, standing: Standing) -> Planted:
-    """What legs and root are to do while legs stand on the ground.
+    """What legs and root are to do while legs stand on the ground; the rounds of a cycle are all the same."""
+    rounds = many_rounds(footing, standing)
+    if rounds is None:
+        return _with_pins(footing, _solved(footing, standing))
+    return rounds.middle(_with_pins(rounds.footing, _solved(rounds.footing, rounds.standing)))
+
+
+def _with_pins(footing: Footing, planted: Planted) -> Planted:
+    return replace(planted, legs=[replace(leg, pins=footing.pins(leg.before, leg.states)) for leg in planted.legs])
+
+
+def _solved(footing: Footing, standing: Standing) -> Planted:
+    """The same for whatever motion.
 
     On a new ground the root goes where that wants it: there only feet on their way give way to knees, and stay clear of it.
     """

@@ -54,6 +54,8 @@ class PlantedLeg:
     """`(S, 3)` in the world."""
     changed: Mask
     """`(S,)` where the leg does not just follow the root."""
+    pins: Sequence[Pin] = ()
+    """All that the foot stands on, once that is settled; rows are frames."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,8 @@ import numpy as np
 
 from ....array_types import Array
 from ....arrays import magnitude
+from ....planting.cycles import round_way
 from .proof import Track
-
-SAME = 1e-3
-"""Part of the leg's length by which poses may differ that are meant to be the same."""
 
 
 def cycle_gap(tracks: Sequence[tuple[Track, Track]], leg_length: float, travel: Array) -> float | None:
@@ -23,7 +21,7 @@ def cycle_gap(tracks: Sequence[tuple[Track, Track]], leg_length: float, travel: 
     travel : (3,) how much farther the root goes from the first frame to the last than it did
     """
     before, after = (np.concatenate([_gone(each[which]) for each in tracks]) for which in (0, 1))
-    if magnitude(before - before.mean(axis=0)).max() > SAME * leg_length:
+    if round_way(before, leg_length) is None:
         return None
     return float(magnitude(after - before - travel).max())
 

@@ -90,7 +90,6 @@ def _leg_report(
     footing: Footing, planted: Planted, leg: PlantedLeg, tracks: tuple[Track, Track | None], keys: Sequence[ChannelPieces]
 ) -> LegReport:
     plan, own, frames = footing.plan, leg.before.leg, footing.plan.frames
-    pins = footing.pins(leg.before, leg.states)
     before, after = tracks
     then, now = _seen(footing, leg, before), None if after is None else _seen(footing, leg, after)
     return LegReport(
@@ -104,7 +103,7 @@ def _leg_report(
         frame_end=float(frames[-1]),
         keys=count_keys(keys),
         channels=len(keys),
-        contacts=list(_contacts(plan.frames, leg, pins, before, after)),
+        contacts=list(_contacts(plan.frames, leg, before, after)),
         skating_before=then.skating,
         skating_after=now.skating if now else None,
         out_of_reach=ranges(frames, _missed(leg, planted.moves) & standing(leg.states)),
@@ -112,7 +111,7 @@ def _leg_report(
         penetration_after=now.penetration if now else None,
         knee_acceleration_before=then.knee_acceleration,
         knee_acceleration_after=now.knee_acceleration if now else None,
-        notes=[*own.plan.notes, *_without_ground(footing, own.chain, pins)],
+        notes=[*own.plan.notes, *_without_ground(footing, own.chain, leg.pins)],
     )
 
 
@@ -152,12 +151,11 @@ def _missed(leg: PlantedLeg, moves: Array) -> Array:
     return (distances > leg.before.lengths * (1.0 + REACHED))[::SAMPLES_PER_FRAME]
 
 
-def _contacts(frames: Array, leg: PlantedLeg, pins: Sequence[Pin], before: Track, after: Track | None) -> Iterator[ContactReport]:
+def _contacts(frames: Array, leg: PlantedLeg, before: Track, after: Track | None) -> Iterator[ContactReport]:
     for contact in contacts_of_states(leg.states, frames):
         row = int(np.searchsorted(frames, contact.first))
-        held = [
-            pin for pin in pins if pin.first <= row <= pin.last and contact.point in ("BOTH", "BALL" if pin.is_ball else "HEEL")
-        ]
+        pins = [pin for pin in leg.pins if pin.first <= row <= pin.last]
+        held = [pin for pin in pins if contact.point in ("BOTH", "BALL" if pin.is_ball else "HEEL")]
         within = contact.first, contact.last
         old = [slides(before, within, pin.place, is_ball=pin.is_ball) for pin in held]
         new = None if after is None else [slides(after, within, pin.place, is_ball=pin.is_ball) for pin in held]

@@ -1,0 +1,51 @@
+"""Cycles of an animal, planted with one command: they still close, and no leg snaps over."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.real.rigs import FOX, RealLimb, open_rig
+
+HEIGHT = 77.0
+"""Of the fox, in units of the file."""
+
+
+def legs_seen(armature):
+    """Joints `(F, C, 3, 3)` of all legs, as Blender evaluates them."""
+    scene, found = bpy.context.scene, []
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        pose = armature.pose.bones
+        names = [(chain.upper, chain.lower, chain.tip) for chain in armature.twobone.chains]
+        found.append([[armature.matrix_world @ pose[name].head for name in chain] for chain in names])
+    return np.array(found)
+
+
+def bends(joints):
+    """Signed bend `(F, C)` of each leg about the axis that its frames have in common."""
+    links = np.diff(joints, axis=2)
+    areas = np.cross(links[:, :, 0], links[:, :, 1])
+    axes = areas.sum(axis=0)
+    across = np.sum(areas * axes / np.linalg.norm(axes, axis=-1, keepdims=True), axis=-1)
+    return np.arctan2(across, np.sum(links[:, :, 0] * links[:, :, 1], axis=-1))
+
+
+@pytest.mark.parametrize("action, last", [("Walk", 17), ("Run", 28)])
+def test_a_planted_cycle_still_closes_and_no_leg_snaps_over(data_folder, empty_file, action, last):
+    """In its walk a fore leg is overstretched by two degrees for two frames, at which it is to be bent by fifty."""
+    armature, _ = open_rig(
+        data_folder, RealLimb(FOX, "b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", (0, last), action)
+    )
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.twobone.find_limbs(armature=armature.name)
+    before = legs_seen(armature)
+    bpy.ops.twobone.plant(armature=armature.name)
+    after, report = legs_seen(armature), json.loads(bpy.context.window_manager.twobone_report)
+    assert bends(before).min() < 0.0 or action == "Run"
+    assert bends(after).min() > -0.02
+    opened = np.linalg.norm((after[-1] - after[0]) - (before[-1] - before[0]), axis=-1).max()
+    assert opened < 1e-4 * HEIGHT
+    assert report["cycle_gap"] < 1e-4 * HEIGHT
+    assert "cycle" not in report["sentence"]
