@@ -10,7 +10,7 @@ import numpy as np
 
 from ....array_types import Array
 from ....arrays import every_row
-from ....planting.cycles import Rounds, round_way
+from ....planting.cycles import Rounds, round_way, stance_beside
 from ....planting.goals import SAMPLES_PER_FRAME, FootGoals
 from ....planting.ground import moving_ground
 from ....planting.knees import STRETCH
@@ -19,11 +19,11 @@ from ....scene.keys.tables import NEAR_FRAME
 from ...pose.limb_plane import hinges_of
 from ..plan.contacts import Standing
 from ..plan.feet import LegMotion
-from ..plan.planning import MOST_FRAMES, PlantingPlan
+from ..plan.planning import PlantingPlan
 from .standing import Footing, Planted, PlantedLeg, smoothing_window
 
 FURTHER = 2
-"""Times as far as corrections reach that the rounds beside the one that is meant go."""
+"""Times as far as corrections reach that the rounds beside the one that is meant are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ManyRounds:
     def _pins(self, pins: Sequence[Pin]) -> Iterator[Pin]:
         last_row = self.frames.count - 1
         for pin in pins:
-            first, last = pin.first - self.frames.start, pin.last - self.frames.start
+            first, last = pin.first - self.frames.beside, pin.last - self.frames.beside
             if last >= 0 and first <= last_row:
                 yield replace(pin, first=max(first, 0), last=min(last, last_row))
 
@@ -63,11 +63,11 @@ def many_rounds(footing: Footing, standing: Standing) -> ManyRounds | None:
         return None
     way = round_way(np.concatenate([_gone(leg) for leg in legs]), max(leg.length for leg in legs))
     count = len(plan.frames)
-    window = math.ceil(smoothing_window(plan) / SAMPLES_PER_FRAME)
-    beside = math.ceil(FURTHER * (footing.longest_ease + window + STRETCH) / (count - 1))
-    if way is None or (2 * beside + 1) * count > MOST_FRAMES:
+    if way is None:
         return None
-    frames, samples = Rounds(count, beside), Rounds(len(plan.samples), beside)
+    window = math.ceil(smoothing_window(plan) / SAMPLES_PER_FRAME)
+    beside = stance_beside(standing.states) + FURTHER * (footing.longest_ease + window + STRETCH)
+    frames, samples = Rounds(count, beside), Rounds(len(plan.samples), beside * SAMPLES_PER_FRAME)
     step = (plan.frames[-1] - plan.frames[0]) / (count - 1)
     over_and_over = replace(
         plan,
