@@ -110,6 +110,9 @@ class Windows:
 
     def __init__(self):
         self.running, self.timers, self.twobone_report = [], [], ""
+        self.redrawn = []
+        viewport = SimpleNamespace(type="VIEW_3D", tag_redraw=lambda: self.redrawn.append("VIEW_3D"))
+        self.windows = [SimpleNamespace(screen=SimpleNamespace(areas=[viewport]))]
 
     def modal_handler_add(self, operator):
         self.running.append(operator)

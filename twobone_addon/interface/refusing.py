@@ -3,7 +3,7 @@
 import bpy
 
 from ..errors import TwoBoneError
-from ..scene.evaluated import write_animated_values
+from ..scene.evaluated import bring_up_to_date, write_animated_values
 from .sentences import in_language
 from .stored.selecting import follow_selection
 
@@ -13,6 +13,7 @@ class MayRefuse:
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Do it for what is selected, or say why not."""
+        bring_up_to_date()
         follow_selection(context.view_layer)
         try:
             result = self.act(context)

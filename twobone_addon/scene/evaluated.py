@@ -13,6 +13,15 @@ def as_evaluated(thing: Object) -> Object:
     return thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
 
 
+def bring_up_to_date() -> None:
+    """Let everything be where its own values say at the present frame, before anything is read from it.
+
+    Blender does so itself before a script's operators and between events. Not before an operator runs again from the redo
+    panel: it has gone back a step then and has evaluated nothing since, so that objects stand at the world's origin.
+    """
+    bpy.context.view_layer.update()
+
+
 def write_animated_values() -> None:
     """Let new keys write their present values into what they animate, as the next redraw would.
 

@@ -6,7 +6,8 @@ import bpy
 import pytest
 
 from tests.baking.scenes import LEG, add_empty, build_armature
-from tests.interface.recording import Acting, Layout, Windows, sidebar
+from tests.interface.baking.playing import playing
+from tests.interface.recording import Layout, Windows, sidebar
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from twobone_addon.interface.operators.contacts import TWOBONE_OT_find_contacts
 from twobone_addon.interface.operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
@@ -45,27 +46,6 @@ def leg(empty_file):
     chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
     bpy.context.view_layer.update()
     return rig
-
-
-def playing(operator, **given):
-    """An operator as Blender makes it, with the defaults of its properties and what is given."""
-    known = getattr(bpy.ops.twobone, operator.bl_idname.partition(".")[2] or operator.bl_idname.partition("_OT_")[2])
-    properties = known.get_rna_type().properties
-    defaults = {each.identifier: default_of(each) for each in properties if each.identifier != "rna_type"}
-    said = []
-    bl_rna = SimpleNamespace(properties=properties)
-    return Acting(
-        operator,
-        **{**defaults, **given},
-        bl_rna=bl_rna,
-        said=said,
-        report=lambda kinds, text: said.append((kinds, text)),
-        properties=SimpleNamespace(is_property_set=lambda name: name in given, bl_rna=bl_rna),
-    )
-
-
-def default_of(each):
-    return [] if each.type == "COLLECTION" else each.default
 
 
 @pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)

@@ -47,6 +47,7 @@ def test_a_quick_bake_is_done_at_once(baking):
     operator, context = baking
     assert ShowsProgress.invoke(operator, context, None) == {"FINISHED"}
     assert context.window_manager.running == context.window_manager.timers == []
+    assert context.window_manager.redrawn, "what is keyed is seen at once, also after a call from a menu"
 
 
 def test_a_slow_bake_shows_progress_until_it_is_done(baking, slow):

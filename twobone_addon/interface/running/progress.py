@@ -12,11 +12,12 @@ from ...baking.plan.completing import StoredChain
 from ...baking.report.records import BakeReport
 from ...baking.stages import SkipCheckError
 from ...errors import TwoBoneError
-from ...scene.evaluated import write_animated_values
+from ...scene.evaluated import bring_up_to_date, write_animated_values
 from ...scene.walk.stepping import Steps, at_once
 from ..refusing import refuse
 from ..stored.selecting import follow_selection
 from ..stored.storing import Renamed, keyed_settings, name_back
+from ..stored.where import redraw_viewports
 from .correcting import CanBeCorrected
 
 PATIENCE_IN_SECONDS = 0.5
@@ -66,6 +67,7 @@ class ShowsProgress(CanBeCorrected):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bake at once: for scripts, and for the redo panel."""
+        bring_up_to_date()
         follow_selection(context.view_layer)
         try:
             begun = self.begin(context)
@@ -134,6 +136,7 @@ class ShowsProgress(CanBeCorrected):
         self.settle(report)
         keep_report(context, report, begun.keepers)
         write_animated_values()
+        redraw_viewports(context.window_manager)
         as_asked = report.is_as_asked if isinstance(report, BakeReport) else all(chain.is_on_target for chain in report.chains)
         self.report({"INFO" if as_asked else "WARNING"}, report.sentence(pgettext_rpt))
         return {"FINISHED"}
