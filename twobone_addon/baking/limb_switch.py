@@ -56,8 +56,11 @@ def switch_limb(
         return _to_ik(scene, settings, active)
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
-    if motion == "KEEP" or (motion == "AUTO" and (just_baked or not _is_moved_by_ik(scene, settings, armature, names))):
+    if motion == "KEEP" or (motion == "AUTO" and just_baked):
         return switch_to_fk(scene, settings, active)
+    if motion == "AUTO" and not _is_moved_by_ik(scene, settings, armature, names):
+        report = switch_to_fk(scene, settings, active)
+        return replace(report, remarks=[Statement("OWN_KEYS", {})] if report.keys else [])
     return _to_fk(scene, settings, armature, names)
 
 

@@ -57,8 +57,8 @@ def seen(rig):
     return np.array(found)
 
 
-def switch(to, **settings):
-    assert bpy.ops.twobone.switch(**NAMES, to=to, motion="BAKE", **settings) == {"FINISHED"}
+def switch(to, motion="BAKE", **settings):
+    assert bpy.ops.twobone.switch(**NAMES, to=to, motion=motion, **settings) == {"FINISHED"}
     return json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
 
 
@@ -127,6 +127,16 @@ def test_frames_between_the_sides_are_left_and_said(empty_file, to, capfd):
     assert report["ranges"] == [[8, 14]]
     assert "At frames 5-7, 15-17 the limb is seen between FK and IK, and was left as it is." in report["notes"]
     assert f"Switched to {to}, keyed from 8 to 14; left between FK and IK at frames 5-7, 15-17" in capfd.readouterr().out
+
+
+def test_where_ik_does_not_move_fk_keeps_its_keys_and_that_is_said(empty_file, capfd):
+    rig = leg_on_both({1: 1, 6: 0, 13: 1})
+    for fcurve in [each for each in curve_bag(rig).fcurves if '"ankle"' in each.data_path]:
+        curve_bag(rig).fcurves.remove(fcurve)
+    keys = frames_keyed(rig, '"thigh_fk"')
+    assert not switch("FK", motion="AUTO")["baked"]
+    assert frames_keyed(rig, '"thigh_fk"') == keys
+    assert f"Info: Switched to FK, keyed from 1 to {LAST}; it shows the keys that the FK bones have" in capfd.readouterr().out
 
 
 def test_a_limb_that_is_never_on_either_side_is_refused(empty_file):

@@ -39,6 +39,7 @@ STATEMENTS = {
     "IK_OFF_OUTSIDE": "the IK is off before frame {first} and after frame {last} as well",
     "ACTION_LONGER": "action {action} has keys from {first} to {last} now",
     "LIMBS_LEFT": "limbs left as they are: {count}",
+    "OWN_KEYS": "it shows the keys that the FK bones have",
     "SEEN_TO_MOVE": "joints are seen to move by up to {distance}",
 }
 """What can be said, by kind."""
@@ -50,7 +51,7 @@ AT_ONE_FRAME = {
 }
 """The same where only one frame is baked."""
 
-GOOD = {"ALL_ON_TARGET", "ALL_WITHIN", "SOME_ON_TARGET", "NONE_ON_TARGET", "IN_REACH"}
+GOOD = {"ALL_ON_TARGET", "ALL_WITHIN", "SOME_ON_TARGET", "NONE_ON_TARGET", "IN_REACH", "OWN_KEYS"}
 """Kinds that only count; all others give the reasons, and are what a person should look at."""
 
 

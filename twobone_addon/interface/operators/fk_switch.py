@@ -63,7 +63,7 @@ class TWOBONE_OT_switch(MayRefuse, NeedsMode, bpy.types.Operator):
             self.report({"INFO"}, already)
             return {"CANCELLED"}
         said = "; ".join([_said(report), *(remark.text(pgettext_rpt) for remark in report.remarks)])
-        self.report({"WARNING" if report.remarks else "INFO"}, said)
+        self.report({"INFO" if all(remark.is_good for remark in report.remarks) else "WARNING"}, said)
         return {"FINISHED"}
 
     def _settings(self, context: bpy.types.Context) -> BakeSettings:
