@@ -14,7 +14,14 @@ INTERFACE = Path(__file__).resolve().parents[2] / "twobone_addon" / "interface"
 BAKING = INTERFACE.parent / "baking"
 RESULTS = [
     BAKING / f"{name}.py"
-    for name in ("report/records", "report/statements", "contacts/records", "planting/report/records", "limbs/records")
+    for name in (
+        "report/records",
+        "report/statements",
+        "contacts/records",
+        "planting/report/records",
+        "planting/report/wording",
+        "limbs/records",
+    )
 ]
 SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "heading", "menu": "text", "prop_menu_enum": "text"}
 """Calls in drawing code that show the text given by this keyword."""

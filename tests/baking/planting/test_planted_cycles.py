@@ -77,7 +77,7 @@ def test_a_cycle_that_opens_is_said_so_by_as_much_as_is_seen(empty_file):
     gap = np.linalg.norm(gone(armature) - before, axis=1).max()
     assert gap > 0.01
     assert report["cycle_gap"] == pytest.approx(gap, abs=1e-6)
-    assert f"first and last pose differ by up to {100 * gap:.2g} cm" in report["sentence"]
+    assert f"the cycle's ends differ by up to {100 * gap:.2g} cm now" in report["sentence"]
 
 
 def test_a_cycle_whose_ends_are_left_alone_stays_closed(empty_file):

@@ -32,7 +32,11 @@ def test_a_walk_in_place_goes_through_the_world_and_back(empty_file, root):
     assert worst_slide(Seen(armature, quarters()), states) < SLIDE_BETWEEN
     assert report["root"]["travel"] == pytest.approx([0.0, 1.1 * 59 / 30, 0.0], abs=1e-2)
     assert np.array(walked.hips)[-1, 1] - hips[-1, 1] == pytest.approx(1.1 * 59 / 30, abs=1e-2)
-    assert plant(root_motion="ADD", root=root)["root"]["keys"] == 0
-    plant(root_motion="REMOVE", root=root)
+    assert f"root motion of 2.2 m added to {report['root']['bone']}" in report["sentence"]
+    again = plant(root_motion="ADD", root=root)
+    assert again["root"]["keys"] == 0
+    assert "no root motion to add" in again["sentence"]
+    back = plant(root_motion="REMOVE", root=root)
+    assert f"root motion of 2.2 m removed from {back['root']['bone']}" in back["sentence"]
     assert np.abs(np.array(Seen(armature, whole_frames()).hips) - hips)[:, :2].max() < 1e-3
     assert plant(root_motion="REMOVE", root=root)["root"]["keys"] == 0

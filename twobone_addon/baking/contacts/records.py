@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from ...contacts.states import Contact
@@ -69,7 +69,7 @@ class ContactReport:
         unseen = [not_seen(chain.chain, translate) for chain in self.chains if not chain.is_seen][:1]
         if not standing:
             return "; ".join([translate("No contacts found: no foot stands on the ground"), *unseen])
-        count = sum(len(steps(chain.contacts)) for chain in standing)
+        count = sum(len(steps((each.first, each.last) for each in chain.contacts)) for chain in standing)
         parts = [_found(count, len(standing), translate)]
         parts += unseen
         speed = sum(part * part for part in self.ground_velocity) ** 0.5
@@ -93,14 +93,14 @@ def taken_as_it_is(ground: str, translate: Translate) -> str:
     return translate("{ground} changes its shape, but was taken as it is at this frame").format(ground=ground)
 
 
-def steps(contacts: Sequence[Contact]) -> list[tuple[float, float]]:
-    """First and last frame of each time on the ground, whichever points stand in it."""
+def steps(contacts: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """First and last frame of each time on the ground, whichever points stand in it, of those of its contacts, in order."""
     found: list[tuple[float, float]] = []
-    for contact in contacts:
-        if found and contact.first - found[-1][1] <= 1.0:
-            found[-1] = (found[-1][0], contact.last)
+    for first, last in contacts:
+        if found and first - found[-1][1] <= 1.0:
+            found[-1] = (found[-1][0], last)
         else:
-            found.append((contact.first, contact.last))
+            found.append((first, last))
     return found
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from ...contacts.records import not_seen, taken_as_it_is
+from ...contacts.records import not_seen, steps, taken_as_it_is
 from ...report.records import Visible
 from ...report.statements import Translate, in_english
 from ...report.units import Units
+from . import wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,18 @@ class RootReport:
     keys: int
     travel: list[float]
     """How much farther it goes along the world's axes, from the first frame to the last, as root motion."""
+    root_motion: str = "KEEP"
+    """What was wanted: `KEEP`, `ADD` or `REMOVE`."""
+
+    def said(self, lengths: Lengths, translate: Translate) -> list[str]:
+        """What became of it, where something did or was wanted."""
+        along, parts = math.hypot(*self.travel[:2]), []
+        if self.root_motion != "KEEP":
+            distance = lengths.said(along) if along else ""
+            parts.append(wording.root_motion(self.bone, distance, is_added=self.root_motion == "ADD", translate=translate))
+        if self.max_move:
+            parts.append(wording.moved(self.bone, lengths.said(self.max_move), translate))
+        return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,58 +155,43 @@ class PlantReport:
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
-        contacts = sum(len(chain.contacts) for chain in self.chains)
+        standing = [chain for chain in self.chains if chain.contacts]
         seen = self._unseen(translate)
-        if not contacts:
+        if not standing:
             return "; ".join([translate("No foot is on the ground, nothing was changed"), *seen])
-        parts = [_planted(contacts, len(self.chains), translate)]
-        parts += [*self._slid(translate), *seen]
-        missed = [chain for chain in self.chains if chain.out_of_reach]
+        parts = [*self._planted(standing, translate), *seen]
+        missed = [chain for chain in standing if chain.out_of_reach]
         if missed:
             parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0], translate))
-        if self.root is not None and self.root.max_move:
-            moved = translate("{bone} moved by up to {distance}")
-            parts.append(moved.format(bone=self.root.bone, distance=self.lengths.said(self.root.max_move)))
         if self.cycle_gap is not None and self.lengths.is_seen(self.cycle_gap):
-            opened = translate("the cycle does not close any more, first and last pose differ by up to {distance}")
+            opened = translate("the cycle's ends differ by up to {distance} now")
             parts.append(opened.format(distance=self.lengths.said(self.cycle_gap)))
         if self.held_ground:
             parts.append(taken_as_it_is(self.held_ground, translate))
+        if self.root is not None:
+            parts += self.root.said(self.lengths, translate)
         return "; ".join(parts)
 
-    def _slid(self, translate: Translate) -> list[str]:
-        """How far feet slid and slide now; nothing without verification."""
-        now = max((chain.slide_now for chain in self.chains if chain.slide_now is not None), default=None)
+    def _planted(self, standing: Sequence[LegReport], translate: Translate) -> list[str]:
+        """How often feet stand, as Find Contacts counts it, and how far they slid and slide now; the latter if that is known."""
+        contacts = [contact for chain in standing for contact in chain.contacts]
+        count = sum(len(steps((each.first, each.last) for each in chain.contacts)) for chain in standing)
+        then = max(chain.slide_before for chain in standing)
+        now = max((chain.slide_now for chain in standing if chain.slide_now is not None), default=None)
+        if not self.lengths.is_seen(then) and not self.lengths.is_seen(now or 0.0):
+            return [wording.still_already(count, len(standing), translate)]
+        planted = wording.planted(count, len(standing), translate)
         if now is None:
-            return []
-        before = self.lengths.said(max(chain.slide_before for chain in self.chains))
-        at_frames = [contact.slide_after or 0.0 for chain in self.chains for contact in chain.contacts]
-        only_between = self.lengths.is_seen(now) and not self.lengths.is_seen(max(at_frames))
-        said = _slide_text(once=len(at_frames) == 1, only_between=only_between, translate=translate)
-        return [said.format(before=before, after=self.lengths.said(now))]
+            return [planted]
+        at_frames = max(contact.slide_after or 0.0 for contact in contacts)
+        only_between = self.lengths.is_seen(now) and not self.lengths.is_seen(at_frames)
+        slid = wording.slid(once=count == 1, only_between=only_between, translate=translate)
+        return [planted, slid.format(before=self.lengths.said(then), after=self.lengths.said(now))]
 
     def _unseen(self, translate: Translate) -> list[str]:
         """Which leg is not seen to do what its keys say; the first one is enough."""
         names = [chain.chain for chain in self.chains if not chain.is_seen]
         return [not_seen(name, translate) for name in names[:1]]
-
-
-def _slide_text(*, once: bool, only_between: bool, translate: Translate) -> str:
-    if once and only_between:
-        return translate("it slid by up to {before}, now {after} between frames")
-    if once:
-        return translate("it slid by up to {before}, now {after}")
-    if only_between:
-        return translate("they slid by up to {before}, now {after} between frames")
-    return translate("they slid by up to {before}, now {after}")
-
-
-def _planted(contacts: int, chains: int, translate: Translate) -> str:
-    if contacts == 1:
-        return translate("1 contact planted")
-    if chains == 1:
-        return translate("{contacts} contacts of one foot planted").format(contacts=contacts)
-    return translate("{contacts} contacts of {chains} feet planted").format(contacts=contacts, chains=chains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +235,7 @@ class RootFitReport:
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people."""
-        moved = translate("{bone} moved by up to {distance}")
-        parts = [moved.format(bone=self.root.bone, distance=self.lengths.said(self.root.max_move))]
+        parts = [wording.moved(self.root.bone, self.lengths.said(self.root.max_move), translate)]
         missed = next((chain for chain in self.chains if chain.out_of_reach), None)
         if missed is not None:
             parts.append(out_of_reach_from(missed.chain, missed.out_of_reach[0][0], translate))

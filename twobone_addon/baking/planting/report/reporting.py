@@ -47,6 +47,7 @@ def plant_report(
     seconds: dict[str, float],
     *,
     travel: Array,
+    root_motion: str,
 ) -> PlantReport:
     """What became of the feet; `samples` are those before, and the proof of what is there after."""
     plan, (before, proof) = footing.plan, samples
@@ -65,7 +66,8 @@ def plant_report(
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
         notes += plan.root.notes if written else ()
-        root = RootReport(plan.root.name, float(magnitude(planted.moves).max()), count_keys(written), travel[-1].tolist())
+        farthest = float(magnitude(planted.moves).max())
+        root = RootReport(plan.root.name, farthest, count_keys(written), travel[-1].tolist(), root_motion)
     lengths = Lengths(plan.units, max(leg.before.length for leg in planted.legs))
     gap = None
     if after is not None:
