@@ -115,3 +115,15 @@ def test_armatures_in_scope_each_have_their_own_actions(rig):
         ("Twin", "Twin's"),
         *((rig.name, name) for name in (*SPANS, "Walk")),
     }
+
+
+def test_the_sentence_counts_limbs_once_and_names_the_actions_that_miss(rig):
+    target = bpy.data.objects["Target.L"]
+    target.animation_data_clear()
+    target.location = (0.0, 0.0, 9.0)
+    report = bake_all(actions="Idle;Jump")
+    assert report["sentence"].startswith(f"2 chains in 2 actions baked, {report['keys']} keys; ")
+    assert "; 2 not on target in places; Idle: " in report["sentence"]
+    assert "; Jump: " in report["sentence"]
+    rig.twobone.chains.remove(rig.twobone.chains.find("Leg L"))
+    assert bake_all(actions="Idle;Jump")["sentence"].startswith("1 chain in 2 actions baked, ")

@@ -69,7 +69,7 @@ def test_nothing_is_said_where_the_range_is_meant(leg, is_alone):
 
 def test_the_sentence_counts_the_actions(leg):
     report = convert(actions="ALL")
-    assert report["sentence"] == f"2 chains in 2 actions baked, {report['keys']} keys"
+    assert report["sentence"] == f"1 chain in 2 actions baked, {report['keys']} keys"
 
 
 def test_an_influence_of_0_that_no_action_keys_is_refused_for_a_library(leg):

@@ -204,14 +204,20 @@ class BakeReport:
             return self.chains[0].sentence(translate)
         keys = sum(chain.keys for chain in self.chains)
         actions = {(chain.armature, chain.action) for chain in self.chains}
-        parts = [translate("{chains} chains baked, {keys} keys").format(chains=len(self.chains), keys=keys)]
-        if len(actions) > len({armature for armature, _ in actions}):
-            said = translate("{chains} chains in {actions} actions baked, {keys} keys")
-            parts = [said.format(chains=len(self.chains), actions=len(actions), keys=keys)]
+        in_several = len(actions) > len({armature for armature, _ in actions})
+        count = _limb_count(self.chains) if in_several else len(self.chains)
+        done = translate("{chains} chains baked, {keys} keys")
+        if in_several and count == 1:
+            done = translate("1 chain in {actions} actions baked, {keys} keys")
+        elif in_several:
+            done = translate("{chains} chains in {actions} actions baked, {keys} keys")
+        parts = [done.format(chains=count, actions=len(actions), keys=keys)]
         missed = [chain for chain in self.chains if not chain.is_on_target]
         if missed:
-            parts.append(translate("{chains} not on target in places").format(chains=len(missed)))
-            parts += [chain.sentence(translate) for chain in missed[:MOST_SAID]]
+            count = _limb_count(missed) if in_several else len(missed)
+            parts.append(translate("{chains} not on target in places").format(chains=count))
+            said = [(f"{chain.action}: " if in_several else "", chain.sentence(translate)) for chain in missed[:MOST_SAID]]
+            parts += [name + sentence for name, sentence in said]
         elif any(chain.statements for chain in self.chains):
             parts.append(translate("all on target"))
         return "; ".join(parts)
@@ -229,3 +235,8 @@ class BakeReport:
         if len(self.skipped) == 1:
             return [translate("{chain} has no target and was skipped").format(chain=self.skipped[0])]
         return [translate("{chains} have no target and were skipped").format(chains=", ".join(self.skipped))]
+
+
+def _limb_count(chains: Sequence[ChainReport]) -> int:
+    """How many different chains there are, however many actions each was baked in."""
+    return len({(chain.armature, chain.upper, chain.lower, chain.tip) for chain in chains})
