@@ -44,6 +44,14 @@ def test_a_limb_goes_to_ik_and_back_and_nothing_is_seen_to_move(twobone, shot, t
     assert np.linalg.norm(seen(saved) - before, axis=-1).max() < 1e-4 * LENGTH
 
 
+def test_a_limb_that_is_only_switched_is_said_to_show_its_fk_keys(twobone, shot, tmp_path):
+    before, saved = seen(shot), tmp_path / "ik.blend"
+    assert twobone("switch", "--file", shot, *LIMB, *WITHIN, "--to", "ik", "--save", saved).code == 0
+    ended = twobone("switch", "--file", saved, *LIMB, "--to", "fk", "--motion", "keep", "--save")
+    assert "switched to FK, keyed from 1 to 20; it shows the keys that the FK bones have" in ended.said
+    assert np.linalg.norm(seen(saved) - before, axis=-1).max() == 0.0
+
+
 def test_a_limb_without_ik_is_one_sentence_and_the_shot_stays(twobone, shot):
     content = shot.read_bytes()
     ended = twobone("switch", "--file", shot, "--armature", "Rig", "--upper", "lower", "--lower", "foot", "--to", "IK", "--save")

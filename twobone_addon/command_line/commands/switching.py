@@ -49,4 +49,5 @@ def _line(report: SwitchReport) -> str:
         return f"{name} is on {report.to} already"
     keyed = f", keyed from {' and from '.join(f'{first:g} to {last:g}' for first, last in report.ranges)}" if report.keys else ""
     moved = f"; joints are seen to move by at most {report.max_moved:.3g}" if report.max_moved is not None else ""
-    return f"{name} switched to {report.to}{keyed}{moved}"
+    kept = "" if report.baked else "; it shows the keys that the FK bones have"
+    return f"{name} switched to {report.to}{keyed}{moved}{kept}"
