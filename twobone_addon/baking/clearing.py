@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..rig.following.scaling import scale_carriers
 from ..scene.blender_types import Object, Scene
 from ..scene.keys.clearing import count_baked_keys, remove_baked_keys, remove_stretch
 from ..scene.keys.destinations import remove_baked_strip, strips_of
@@ -97,7 +96,7 @@ def _planned(scene: Scene, settings: BakeSettings, active: Object | None, *, in_
     turned = [rest.bones[index] for index in rest.turning] + ([end_bone] if end_bone else [])
     rotations = [rotation_path(bone) for bone in turned]
     feet = [rotation_path(read_rest_bone(foot))] if foot else []
-    scales = [scale_path(rest.bones[index]) for index in scale_carriers(rest)]
+    scales = [scale_path(rest.bones[index]) for index in rest.turning]
     replaced = _replaced(armature, {*rotations, *feet}) if settings.destination != "NLA" else set()
     strips = None
     if settings.destination == "NLA" or (in_strips and not _has_baked_keys(armature, {*rotations, *scales, *replaced})):

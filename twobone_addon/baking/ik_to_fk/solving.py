@@ -89,6 +89,8 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
     if stretched:
         solved = replace(solved, curves=[*solved.curves, *_scale_curves(limb, solved, own)])
     keyed = keyed_chain(solved)
+    if stretched:
+        keyed = replace(keyed, keys=[replace(each, lasting=each.path in limb.scale_paths()) for each in keyed.keys])
     extra = [*_further_keys(limb, samples, shown), *_switch_keys(limb)]
     stays = keyed.stays and not extra
     return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra], stays=stays), shown, on_target)

@@ -42,7 +42,7 @@ def _put(chain: KeyedChain, armature: Object, destination: str) -> None:
     name = plan.settings.stored or plan.names.upper
     scales = {key.path for key in chain.keys if key.path.endswith(".scale")}
     with open_destination(armature, destination, name, start, end) as bag:
-        remove_stretch(armature, bag, plan.scale_paths(), start, end)
+        remove_stretch(armature, bag, plan.stretched_paths(), start, end)
         if destination != "NLA":
             keep_own_scales(armature, bag, scales)
         write_keys(bag, chain.keys, start, end)

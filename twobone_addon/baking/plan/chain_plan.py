@@ -136,3 +136,7 @@ class ChainPlan:
     def scale_paths(self) -> list[str]:
         """Data paths of the scales that stretching writes."""
         return [scale_path(self.rest.bones[index]) for index in scale_carriers(self.rest)]
+
+    def stretched_paths(self) -> list[str]:
+        """Data paths of the scales that an earlier bake stretched, which the next one takes back."""
+        return [scale_path(self.rest.bones[index]) for index in self.stretched_before]

@@ -10,7 +10,7 @@ from ...errors import ChainError, DependencyError
 from ...rig.bones import RestChain
 from ...rig.following.scaling import bone_that_stops_stretch, scale_carriers
 from ...scene.blender_types import Object, Scene
-from ...scene.keys.clearing import has_baked_keys
+from ...scene.keys.clearing import is_stretched
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.own_scales import own_scale
 from ...scene.keys.reading import is_animated, read_keyed, repeats
@@ -160,7 +160,7 @@ def _stretched_before(armature: Object, rest: RestChain, frames: Array) -> dict[
     for index in scale_carriers(rest):
         path = scale_path(rest.bones[index])
         fcurve = bag.fcurves.find(path, index=0) if bag else None
-        if fcurve is not None and has_baked_keys(fcurve, float(frames[0]), float(frames[-1])):
+        if fcurve is not None and is_stretched(fcurve, float(frames[0]), float(frames[-1])):
             found[index] = own_scale(armature, path)
     return found
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..blender_types import CurveBag, FCurve, Object
 from .own_scales import give_back_own_scale
-from .tables import KEY_GENERATED, NEAR_FRAME, put_keys, read_keys, some_keys
+from .tables import KEY_GENERATED, NEAR_FRAME, are_stretch, put_keys, read_keys, some_keys
 
 
 def remove_baked_keys(bag: CurveBag, paths: Iterable[str], start: float, end: float) -> int:
@@ -51,6 +51,13 @@ def has_baked_keys(fcurve: FCurve, start: float, end: float) -> bool:
     table = read_keys(fcurve)
     inside = _inside(table["co"][:, 0], start, end)
     return bool(inside.any() and np.all(table["type"][inside, 0] == KEY_GENERATED))
+
+
+def is_stretched(fcurve: FCurve, start: float, end: float) -> bool:
+    """Whether all keys of a scale's curve between `start` and `end` are a bake's stretch, and there are some."""
+    table = read_keys(fcurve)
+    inside = _inside(table["co"][:, 0], start, end)
+    return bool(inside.any() and np.all(are_stretch(table)[inside]))
 
 
 def remove_held_keys(bag: CurveBag, paths: Iterable[str], start: float, end: float) -> None:

@@ -19,6 +19,11 @@ KEY_PLAIN = 0
 """Key type of keys that a person sets."""
 KEY_GENERATED = 5
 """Key type that marks baked keys; Blender's own tools use it so."""
+LASTING_PERIOD = 4.2
+"""Period that marks baked keys of a scale that bakes leave: it belongs to the motion, not to their own stretch.
+
+Blender keeps this number with the key, through copies and edits, and uses it for nothing but Elastic interpolation.
+"""
 
 WIDTHS = {
     "co": 2, "handle_left": 2, "handle_right": 2, "amplitude": 1, "back": 1, "period": 1,
@@ -73,6 +78,8 @@ class ChannelKeys:
     """`(K,)` where the two handles are one line and stay so for whoever moves one of them; `None` for everywhere."""
     outside: KeyTable | None = None
     """What the curve is to have outside the range, where that is not what it has; keys inside do not count."""
+    lasting: bool = False
+    """Whether later bakes leave these keys and solve with them; Clear Baked Keys takes them."""
 
 
 def read_keys(fcurve: FCurve) -> KeyTable:
@@ -135,6 +142,17 @@ def _look(count: int, interpolation: int) -> KeyTable:
     table["handle_left_type"][:] = table["handle_right_type"][:] = HANDLE_VECTOR
     table["type"][:] = KEY_GENERATED
     return table
+
+
+def lasting_keys(table: KeyTable) -> KeyTable:
+    """The keys marked as those that later bakes leave."""
+    return table | {"period": np.full_like(table["period"], LASTING_PERIOD)}
+
+
+def are_stretch(table: KeyTable) -> Mask:
+    """`(K,)` which keys of a scale are what a bake has stretched the bone by: baked ones that are not marked as lasting."""
+    lasting = table["period"][:, 0] == np.float32(LASTING_PERIOD)
+    return (table["type"][:, 0] == KEY_GENERATED) & ~lasting
 
 
 def some_keys(table: KeyTable, which: object) -> KeyTable:

@@ -20,6 +20,7 @@ from .tables import (
     ChannelKeys,
     KeyTable,
     joined_keys,
+    lasting_keys,
     new_keys,
     put_keys,
     read_keys,
@@ -44,9 +45,7 @@ def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> 
     if channel.outside is None and _has_nothing_outside(fcurve, start, end):
         fcurve.keyframe_points.clear()
         # Vector handles are worked out by the update.
-        straight = channel.left is None
-        look = INTERPOLATION[channel.interpolation]
-        put_keys(fcurve, straight_keys(channel.frames, channel.values, look) if straight else _baked(channel))
+        put_keys(fcurve, _straight(channel) if channel.left is None else _baked(channel))
         fcurve.update()
         return
     fresh = _baked(channel)
@@ -114,10 +113,15 @@ def _has_nothing_outside(fcurve: FCurve, start: float, end: float) -> bool:
     return points[0].co[0] >= start - NEAR_FRAME and points[-1].co[0] <= end + NEAR_FRAME
 
 
+def _straight(channel: ChannelKeys) -> KeyTable:
+    table = straight_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
+    return lasting_keys(table) if channel.lasting else table
+
+
 def _baked(channel: ChannelKeys) -> KeyTable:
     table = new_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
     if channel.left is not None and channel.right is not None:
         table["handle_left"][:], table["handle_right"][:] = channel.left, channel.right
         kinds = HANDLE_ALIGNED if channel.smooth is None else np.where(channel.smooth, HANDLE_ALIGNED, HANDLE_FREE)
         table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = kinds
-    return table
+    return lasting_keys(table) if channel.lasting else table
