@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 import bpy
 import numpy as np
 
+from tests.baking.checks.orientations import target_on
 from tests.baking.scenes import key_channel, set_range
 from tests.real.generated_rigs import generated_rig, run_and_leave
 from twobone_addon import registration
@@ -18,6 +19,8 @@ FIRST, LAST = 3, 14
 AROUND = (-2, 2, *range(FIRST, LAST + 1), LAST + 1, 20)
 MOVED = 2.5e-4
 """World units: what Blender's IK leaves while it stretches, a two-thousandth of the shortest limb, an arm half a unit long."""
+STAYS = 5e-6
+"""World units: a hundred-thousandth of that limb."""
 
 
 def walk_on_ik(rig):
@@ -53,6 +56,18 @@ def switches(rig):
     return [rig.pose.bones[name]["IK_FK"] for name in names]
 
 
+def check_baked_onto_tips(rig, chains):
+    """A bake onto targets on the tips moves nothing: it is solved with the stretch that became keys."""
+    before = places(rig)
+    for chain in chains:
+        names = {"armature": rig.name, "upper": chain["upper"], "lower": chain["lower"]}
+        target = target_on(rig, AROUND, lambda bones, end=chain["lower"]: bones[end].tail, f"Target {chain['lower']}")
+        assert bpy.ops.twobone.bake(**names, target=target.name, plane="POSE") == {"FINISHED"}
+    moved = np.abs(places(rig) - before).max(axis=(1, 2, 3))
+    print("baked onto the tips, moved at most", moved.max())
+    assert moved.max() < STAYS, dict(zip(AROUND, moved, strict=True))
+
+
 def main():
     registration.register()
     rig = generated_rig("basic_human")
@@ -71,6 +86,7 @@ def main():
     for frame, shown in ((FIRST - 1, 0.0), (FIRST, 1.0), (LAST, 1.0), (LAST + 1, 0.0)):
         bpy.context.scene.frame_set(frame)
         assert switches(rig) == [shown] * 4, frame
+    check_baked_onto_tips(rig, report["chains"])
     print("Rigify's limbs are keyed forwards as their IK moves them")
 
 
