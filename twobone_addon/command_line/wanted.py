@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ import bpy
 
 from ..baking.actions.choosing import ACTIVE
 from ..baking.plan.completing import active_object, completed, over_stored, stored_chains, stored_settings
-from ..errors import ObjectError, SettingError
+from ..baking.plan.planning import plan_bake
+from ..errors import ObjectError, SettingError, TwoBoneError
 from ..settings import BakeSettings
 from ..unused import unused
 from .flags.chain_flags import ChainGroup, flag
@@ -90,6 +92,21 @@ def settings_of(wanted: Wanted) -> list[NamedSettings]:
     if wanted.strict_settings:
         _refuse_unused(chains)
     return chains
+
+
+@contextmanager
+def named_in_refusals(chains: Sequence[NamedSettings]) -> Iterator[None]:
+    """Let what refuses a block name the chain that it is about, if that has a name; planning them one by one takes time."""
+    try:
+        yield
+    except TwoBoneError as error:
+        for chain in chains if any(chain.label for chain in chains) else ():
+            try:
+                plan_bake(bpy.context.scene, chain.settings, active_object(bpy.context))
+            except TwoBoneError as found:
+                where = f' of "{chain.settings.armature}"' if chain.settings.armature else ""
+                raise type(found)(f'Chain "{chain.label}"{where}: {found}') from error
+        raise
 
 
 def _refuse_unused(chains: list[NamedSettings]) -> None:

@@ -145,3 +145,23 @@ def test_a_shot_that_was_never_baked_is_reported_without_blame(twobone, shot):
     assert "off although in reach" in ended.said
     assert "something else moves" not in ended.said
     assert "0 keys on 0 curves" in ended.said
+
+
+@pytest.mark.parametrize("command", ["bake", "bake --dry-run", "report"])
+def test_a_refusal_names_the_chain_that_it_is_about(twobone, tmp_path, registered_addon, command):
+    rig, target = make_shot()
+    store_chain(rig, target, name="left leg")
+    store_chain(rig, None, name="right leg")
+    save(tmp_path / "shot.blend")
+    name, *words = command.split()
+    ended = twobone(name, "--file", tmp_path / "shot.blend", "--stored", *words)
+    assert ended.code == 1
+    assert 'Chain "right leg" of "Rig": No target is chosen.' in ended.complained
+
+
+def test_notes_of_several_chains_name_theirs(twobone, tmp_path, registered_addon):
+    rig, _ = make_shot()
+    rig.pose.bones["lower"].lock_rotation = (True, True, True)
+    save(tmp_path / "shot.blend")
+    ended = twobone("bake", "--file", tmp_path / "shot.blend", "--last-wins", *LEG, "--chain", "one", "--chain", "two")
+    assert ended.said.count("  upper to lower: Bone") == 2, ended.said

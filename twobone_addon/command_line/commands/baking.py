@@ -37,7 +37,7 @@ from ..jobs.uses import USES
 from ..outcomes import ExitCode, FileError, Outcome
 from ..output import Voice, complain, hand_over
 from ..provenance import source_file
-from ..wanted import NamedSettings, asked_actions, of_last_chain, settings_of, wanted_chains
+from ..wanted import NamedSettings, asked_actions, named_in_refusals, of_last_chain, settings_of, wanted_chains
 from .dry_run import dry_run_document, dry_run_lines
 from .strictness import shortcomings
 
@@ -70,10 +70,12 @@ def _bake(arguments: argparse.Namespace, shot: OpenedShot, voice: Voice) -> Outc
     last_wins = arguments.last_wins or bool(job and job.last_wins)
     actions = asked_actions(arguments, job)
     if arguments.dry_run:
-        document = _dry_run(chains, voice, goal, actions, last_wins=last_wins)
+        with named_in_refusals(chains):
+            document = _dry_run(chains, voice, goal, actions, last_wins=last_wins)
         document = _with_missing(document, settings, actions)
         return Outcome(judged(document, arguments, job, voice), document, settings, shot.source)
-    report = bake(bpy.context.scene, settings, active_object(bpy.context), last_wins=last_wins, actions=actions)
+    with named_in_refusals(chains):
+        report = bake(bpy.context.scene, settings, active_object(bpy.context), last_wins=last_wins, actions=actions)
     tell(report, voice)
     document = _with_missing(json.loads(report.to_json()), settings, actions)
     code = judged(document, arguments, job, voice)
@@ -90,8 +92,10 @@ def report_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Measure the present animation against the chains' targets."""
     shot = opened(arguments, voice)
     with window_in_context(shot.scene):
-        settings = [chain.settings for chain in settings_of(wanted_chains(arguments, shot.job))]
-        report = inspect(bpy.context.scene, settings, active_object(bpy.context))
+        chains = settings_of(wanted_chains(arguments, shot.job))
+        settings = [chain.settings for chain in chains]
+        with named_in_refusals(chains):
+            report = inspect(bpy.context.scene, settings, active_object(bpy.context))
     for chain in report.chains:
         voice.say(f"{chain.armature}: {chain.sentence()}")
     document = _with_missing(json.loads(report.to_json()), settings)
@@ -212,7 +216,8 @@ def tell(report: BakeReport, voice: Voice) -> None:
         for chain in report.chains:
             voice.detail(f"  {chain.armature}: {chain.sentence()}")
     for chain in report.chains:
+        name = f"{chain.upper} to {chain.lower}: " if len(report.chains) > 1 else ""
         for note in chain.notes:
-            voice.say(f"  {note}")
+            voice.say(f"  {name}{note}")
     stages = ", ".join(f"{stage} {seconds:.3f} s" for stage, seconds in report.seconds.items())
     voice.detail(f"  {stages}; evaluation {report.evaluation}")
