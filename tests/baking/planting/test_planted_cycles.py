@@ -69,7 +69,7 @@ def test_feet_stand_still_and_nothing_jumps_while_a_cycle_is_played_round_after_
     assert bends[seam] <= 1.2 * np.delete(bends, seam).max()
 
 
-def test_a_cycle_that_opens_is_said_so_by_as_much_as_is_seen(empty_file):
+def test_a_cycle_that_opens_is_said_so_by_as_much_as_is_seen(empty_file, capfd):
     """Where the motion goes on outside the range, what is planted at one end is no concern of the other one."""
     armature, states, before = make_cycle(frames=4 * CYCLE)
     key_contacts(armature, states)
@@ -78,6 +78,7 @@ def test_a_cycle_that_opens_is_said_so_by_as_much_as_is_seen(empty_file):
     assert gap > 0.01
     assert report["cycle_gap"] == pytest.approx(gap, abs=1e-6)
     assert f"the cycle's ends differ by up to {100 * gap:.2g} cm now" in report["sentence"]
+    assert f"Warning: {report['sentence']}" in capfd.readouterr().out
 
 
 def test_a_cycle_whose_ends_are_left_alone_stays_closed(empty_file):

@@ -54,6 +54,11 @@ class ContactReport:
     seconds: dict[str, float]
     evaluation: str | dict[str, str]
 
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return all(chain.is_on_target for chain in self.chains)
+
     def to_json(self) -> str:
         """The report as one JSON object."""
         return json.dumps(self.to_dict())

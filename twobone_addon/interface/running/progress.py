@@ -137,8 +137,7 @@ class ShowsProgress(CanBeCorrected):
         keep_report(context, report, begun.keepers)
         write_animated_values()
         redraw_viewports(context.window_manager)
-        as_asked = report.is_as_asked if isinstance(report, BakeReport) else all(chain.is_on_target for chain in report.chains)
-        self.report({"INFO" if as_asked else "WARNING"}, report.sentence(pgettext_rpt))
+        self.report({"INFO" if report.is_as_asked else "WARNING"}, report.sentence(pgettext_rpt))
         return {"FINISHED"}
 
     def _clean_up(self, context: bpy.types.Context) -> None:

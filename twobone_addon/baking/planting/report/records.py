@@ -149,6 +149,12 @@ class PlantReport:
     `None` where they were not, and without verification.
     """
 
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        closes = self.cycle_gap is None or not self.lengths.is_seen(self.cycle_gap)
+        return closes and all(chain.is_on_target for chain in self.chains)
+
     def to_json(self) -> str:
         """The report as one JSON object."""
         return _json(self, self.sentence())
@@ -228,6 +234,11 @@ class RootFitReport:
     evaluation: str | dict[str, str]
     notes: list[str]
     lengths: Lengths
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return all(chain.is_on_target for chain in self.chains)
 
     def to_json(self) -> str:
         """The report as one JSON object."""
