@@ -11,12 +11,9 @@ from ..curves.frames import frame_grid, ranges
 from ..errors import ChainError
 from ..scene.blender_types import Scene
 from ..scene.rig.chain_finding import ChainNames
-from ..scene.sight.switches import Setting
+from ..scene.sight.switches import SAME, Setting
 from ..scene.walk.settings_over import values_over
 from .report.statements import Statement
-
-SAME = 1e-4
-"""Values of switches that differ by less are the same to the eye."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ..scene.keys.writing import ChannelKeys, write_keys
 from ..scene.lookup import find_armature
 from ..scene.rig.chain_finding import ChainNames
 from ..scene.sight.showing import deciding, hindrances, shown_bone
-from ..scene.sight.switches import Setting, fk_settings, set_value, switch_key_frames
+from ..scene.sight.switches import Setting, fk_settings, set_value, switch_frames
 from ..scene.versions import curve_bag
 from ..scene.walk.restoring import edits_kept, frame_and_edits_kept
 from ..settings import BakeSettings
@@ -85,12 +85,11 @@ def switch_to_fk(scene: Scene, settings: BakeSettings, active: Object | None = N
 
 
 def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float]) -> list[Setting]:
-    """What puts the limb on FK wherever in the range it is not: looked for at its ends, in its middle, and at each key of it."""
+    """What puts the limb on FK wherever in the range it is not: looked for at its ends and middle, and where keys change it."""
     found: dict[tuple[str, str], Setting] = {}
-    keyed = switch_key_frames(armature, deciding(armature, names))
-    keyed = keyed[(keyed > within[0]) & (keyed < within[1])]
+    keyed = switch_frames(scene, armature, deciding(armature, names), within)
     with frame_and_edits_kept(scene):
-        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *keyed.tolist())):
+        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *keyed)):
             scene.frame_set(round(frame))
             found |= {(setting.owner.name, setting.path): setting for setting in fk_settings(armature, names)}
     return list(found.values())

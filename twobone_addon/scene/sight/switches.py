@@ -11,19 +11,21 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...array_types import Array
-from ..blender_types import Object
-from ..keys.reading import read_frames
+from ..blender_types import Object, Scene
+from ..keys.reading import moving_curves, read_frames
 from ..lookup import bone_owner, object_named, owner_of
 from ..moves.stillness import Stillness
 from ..rig.chain_finding import ChainNames
-from ..versions import curve_bag
+from ..walk.settings_over import values_over
 from .links import TURNS, Hindrance
 from .showing import hindrances
 from .trials import Trial, trial
 
 TRIED = (1.0, 0.0)
 """Values of a property that switches something."""
+
+SAME = 1e-4
+"""Values of switches that differ by less are the same to the eye."""
 
 Property = tuple[Object, str]
 """A datablock and the data path of one of its properties."""
@@ -70,15 +72,19 @@ def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
     return [(_armature_of(armature, hindrance), f"{path}.{name}") for name in ("influence", "mute")]
 
 
-def switch_key_frames(armature: Object, deciding: Iterable[Hindrance]) -> Array:
-    """Frames `(K,)` of all keys of what decides what a limb follows: influences, or the properties that drive them."""
-    found: list[Array] = []
+def switch_frames(scene: Scene, armature: Object, deciding: Iterable[Hindrance], within: tuple[float, float]) -> list[float]:
+    """Frames inside a range at which keys change what a limb follows: one for each combination of off, on and between."""
+    properties: dict[Property, None] = {}
     for each in deciding:
-        for owner, path in driving_properties(armature, each) or _influences(armature, each):
-            bag = curve_bag(owner)
-            fcurve = bag.fcurves.find(path) if bag else None
-            found += [read_frames(fcurve)] if fcurve else []
-    return np.unique(np.concatenate(found)) if found else np.empty(0)
+        properties |= dict.fromkeys(driving_properties(armature, each) or _influences(armature, each))
+    curves = [curve for owner, path in properties for curve in moving_curves(owner, path) if curve.keyframe_points]
+    keyed = np.unique(np.concatenate([np.empty(0), *map(read_frames, curves)]))
+    keyed = keyed[(keyed > within[0]) & (keyed < within[1])]
+    if not len(keyed):
+        return []
+    values = values_over(scene, list(properties), keyed)
+    states = np.select([np.abs(values) <= SAME, np.abs(values - 1.0) <= SAME], [0.0, 1.0], 0.5)
+    return keyed[np.sort(np.unique(states, axis=1, return_index=True)[1])].tolist()
 
 
 def set_value(datablock: Object, path: str, value: float) -> None:
