@@ -184,6 +184,7 @@ def _contacts() -> Schema:
     told = {"chain": TEXT, "contacts": own_contacts, "kept_frames": {"type": "integer"}, "is_seen": {"type": "boolean"}}
     chain = {"type": "object", "properties": told, "required": list(told)}
     own = _record(ContactReport)
+    del own["properties"]["units"]
     own["properties"]["chains"] = {"type": "array", "items": chain}
     own["properties"] |= {"version": {"const": FORMAT}, "sentence": TEXT, "incomplete": {"type": "array", "items": TEXT}}
     own["properties"]["evaluation"] = {"type": ["string", "object"]}

@@ -41,6 +41,7 @@ def test_a_given_velocity_is_that_of_the_ground():
     make_walker(rate=30, feet=on_belt(make_feet(), [0.0, -0.9 * WALK.speed, 0.0]))
     report = find(ground_moves="GIVEN", ground_velocity=(0.0, -0.9 * WALK.speed, 0.0))
     assert report["ground_velocity"] == pytest.approx([0.0, -0.9 * WALK.speed, 0.0], abs=1e-6)
+    assert f"the ground moves at {0.9 * WALK.speed:.2g} m per second" in report["sentence"]
     assert report["chains"][0]["contacts"]
     assert find(ground_moves="NO", keep=False)["ground_velocity"] == [0.0, 0.0, 0.0]
 

@@ -122,6 +122,7 @@ def test_without_a_pole_or_a_copied_rotation_the_control_alone_is_keyed(empty_fi
     before = limb_over_time(rig)
     report = given(plane="POSE", pole="", pole_bone="", rotate=False)
     assert report["channels"] == 3
+    assert report["sentence"].startswith(f"{report['target_bone']}: {report['keys']} keys on 3 curves")
     assert_ik_does_the_same(rig, before)
 
 

@@ -232,6 +232,7 @@ def test_what_is_made_for_a_stored_chain_becomes_its_own(leg):
     assert bpy.ops.twobone.bake_target() == {"FINISHED"}
     report = json.loads(bpy.context.window_manager.twobone_report)
     assert (chain.target.name, chain.pole.name) == (report["target"], report["pole"])
+    assert report["sentence"].startswith(f"{chain.target.name}, {chain.pole.name} (Leg): {report['keys']} keys on 6 curves")
 
 
 def test_nothing_is_made_where_the_motion_cannot_be_given(leg):

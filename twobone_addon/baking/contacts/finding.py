@@ -21,6 +21,7 @@ from ...scene.walk.stepping import Steps, at_once
 from ...settings.contacts import ContactSettings
 from ..motion.sampling import sample_steps
 from ..plan.completing import StoredChain, names_of
+from ..report.units import units_of
 from ..stages import Stopwatch
 from .motion import grounded_feet
 from .planning import ContactPlan, plan_contacts
@@ -67,6 +68,7 @@ def find_contacts_steps(scene: Scene, settings: ContactSettings, active: Object 
         held_ground=plan.held_ground,
         seconds=watch.seconds,
         evaluation=found.evaluation,
+        units=units_of(scene),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from ...contacts.states import Contact
 from ..report.statements import Translate, in_english
-from ..report.units import digits
+from ..report.units import Units
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class ContactReport:
     frame_end: float
     seconds: dict[str, float]
     evaluation: str | dict[str, str]
+    units: Units
+    """Of the scene; not in the JSON, which has world units."""
 
     @property
     def is_as_asked(self) -> bool:
@@ -65,7 +67,7 @@ class ContactReport:
 
     def to_dict(self) -> dict[str, object]:
         """As JSON has it."""
-        own = {name: value for name, value in asdict(self).items() if name != "chains"}
+        own = {name: value for name, value in asdict(self).items() if name not in {"chains", "units"}}
         return {**own, "chains": [chain.to_dict() for chain in self.chains], "sentence": self.sentence()}
 
     def sentence(self, translate: Translate = in_english) -> str:
@@ -79,7 +81,7 @@ class ContactReport:
         parts += unseen
         speed = sum(part * part for part in self.ground_velocity) ** 0.5
         if speed:
-            parts.append(translate("the ground moves at {speed} per second").format(speed=digits(speed)))
+            parts.append(translate("the ground moves at {speed} per second").format(speed=self.units.text(speed)))
         if self.held_ground:
             parts.append(taken_as_it_is(self.held_ground, translate))
         kept = sum(chain.kept for chain in self.chains)

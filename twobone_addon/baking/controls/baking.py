@@ -49,6 +49,11 @@ class ControlReport(TargetReport):
     base_bone: str
     """First bone of the IK, where it had to be keyed as well."""
 
+    @property
+    def keyed(self) -> tuple[str, ...]:
+        """Names of the bones that have the keys."""
+        return self.target_bone, self.pole_bone, self.base_bone
+
 
 @dataclass(frozen=True, slots=True)
 class SolvedControls:
@@ -177,6 +182,7 @@ def _report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> 
         pole=control.pole.armature if control.pole else "",
         max_round_trip=float(joint_errors(solved.goals, seen)[rows].max()) if seen else None,
         max_end_turn=math.degrees(end_errors(steered.limb.goals, seen)[rows].max()) if seen and control.turns else None,
+        stored=control.plan.settings.stored,
         target_bone=control.target.bone.name,
         pole_bone=control.pole.bone.name if control.pole else "",
         constraint=control.ik.constraint if control.ik else "",

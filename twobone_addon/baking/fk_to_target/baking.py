@@ -30,6 +30,7 @@ from ..plan.planning import ChainPlan, plan_chain
 from ..pose.solving import SolvedChain
 from ..report.records import BakeReport, FurtherReport
 from ..report.reporting import chain_report
+from ..report.statements import Translate, in_english
 from ..report.units import digits
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .keys import LOCATION, location_keys, location_space, refuse_flat, rotation_keys, rotation_space
@@ -50,6 +51,19 @@ class TargetReport(FurtherReport):
     were written. `None` without verification."""
     max_end_turn: float | None
     """Farthest that it turns the bone at the tip, degrees, where that copies the target."""
+    stored: str
+    """Name of the stored chain; empty where there is none."""
+
+    @property
+    def keyed(self) -> tuple[str, ...]:
+        """Names of what has the keys."""
+        return self.chain.target, self.pole
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people: what has the keys, and the chain that they were made for."""
+        things = ", ".join(name for name in self.keyed if name) + (f" ({self.stored})" if self.stored else "")
+        said = translate("{things}: {keys} keys on {curves} curves")
+        return said.format(things=things, keys=self.chain.keys, curves=self.chain.channels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +277,7 @@ def _report(chain: _Guided, proof: _Proof | None) -> TargetReport:
         pole=guides[1].thing.name if len(guides) > 1 else "",
         max_round_trip=proof.round_trip if proof else None,
         max_end_turn=math.degrees(proof.end_turn) if proof and proof.end_turn is not None else None,
+        stored=plan.settings.stored,
     )
 
 

@@ -52,10 +52,11 @@ def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> C
     return _plan(scene, settings, find_chain(settings, active))
 
 
-def refuse_unwritable_chain(scene: Scene, plan: ChainPlan) -> None:
-    """Raise a `TwoBoneError` where a bake could not write the chain's channels."""
+def refuse_unwritable_chain(scene: Scene, plan: ChainPlan, *, is_motion: bool = False) -> None:
+    """Raise a `TwoBoneError` where a bake could not write the chain's channels, see `guarding.refuse_unwritable`."""
     refuse_stretched_time(scene)
-    refuse_unwritable(object_named(plan.names.armature), plan.keyed_paths(), plan.settings.destination)
+    armature = object_named(plan.names.armature)
+    refuse_unwritable(armature, plan.keyed_paths(), plan.settings.destination, is_motion=is_motion)
 
 
 def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:

@@ -136,7 +136,11 @@ class FurtherReport:
     def to_dict(self) -> dict[str, object]:
         """All in one object, as JSON has it."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "chain"}
-        return {**asdict(self.chain), **own, "sentence": self.chain.sentence()}
+        return {**asdict(self.chain), **own, "sentence": self.sentence()}
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people."""
+        return self.chain.sentence(translate)
 
 
 ReportEntry: TypeAlias = ChainReport | FurtherReport
@@ -201,7 +205,7 @@ class BakeReport:
 
     def _baked(self, translate: Translate) -> str:
         if len(self.chains) == 1:
-            return self.chains[0].sentence(translate)
+            return self.entries[0].sentence(translate)
         keys = sum(chain.keys for chain in self.chains)
         actions = {(chain.armature, chain.action) for chain in self.chains}
         in_several = len(actions) > len({armature for armature, _ in actions})

@@ -213,8 +213,8 @@ def tell(report: BakeReport, voice: Voice) -> None:
     """Say what became of each chain, and with `--verbose` how long it took."""
     voice.say(report.sentence())
     if len(report.chains) > 1:
-        for chain in report.chains:
-            voice.detail(f"  {chain.armature}: {chain.sentence()}")
+        for chain, entry in zip(report.chains, report.entries, strict=True):
+            voice.detail(f"  {chain.armature}: {entry.sentence()}")
     for chain in report.chains:
         name = f"{chain.upper} to {chain.lower}: " if len(report.chains) > 1 else ""
         for note in chain.notes:

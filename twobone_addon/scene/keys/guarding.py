@@ -24,8 +24,11 @@ def refuse_stretched_time(scene: Scene) -> None:
         )
 
 
-def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> None:
-    """Raise `WriteError` where keys at the data paths could not be written, or would not be seen."""
+def refuse_unwritable(armature: Object, paths: list[str], destination: str, *, is_motion: bool = False) -> None:
+    """Raise `WriteError` where keys at the data paths could not be written, or would not be seen.
+
+    is_motion : whether curves that are there already hold the motion that is worked on, so that they must not go
+    """
     _refuse_armature(armature)
     data = armature.animation_data
     if data is None:
@@ -34,7 +37,7 @@ def refuse_unwritable(armature: Object, paths: list[str], destination: str) -> N
     bag = curve_bag(armature)
     curves = [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
     if destination == "NLA":
-        _refuse_hidden_strip(data, curves)
+        _refuse_hidden_strip(data, curves, is_motion=is_motion)
         return
     with _naming(armature):
         _refuse_mixed(data)
@@ -99,13 +102,19 @@ def _refuse_drivers(thing: Object, data: AnimData, paths: list[str]) -> None:
                 raise WriteError(f"Channel {_name(fcurve)} is driven, so keys would have no effect. Remove the driver first.")
 
 
-def _refuse_hidden_strip(data: AnimData, curves: list[FCurve]) -> None:
+def _refuse_hidden_strip(data: AnimData, curves: list[FCurve], *, is_motion: bool) -> None:
     """The action lies above all strips and would cover the new one."""
-    if curves and not data.action_influence <= 0.0:
+    if not curves or data.action_influence <= 0.0:
+        return
+    if is_motion:
         raise WriteError(
             f'Action "{data.action.name}" already has curve {_name(curves[0])}, which would cover the NLA strip. '
-            "Remove that curve, or choose another destination."
+            "Push the action down to the NLA, or choose another destination."
         )
+    raise WriteError(
+        f'Action "{data.action.name}" already has curve {_name(curves[0])}, which would cover the NLA strip. '
+        "Remove that curve, or choose another destination."
+    )
 
 
 def _refuse_mixed(data: AnimData) -> None:

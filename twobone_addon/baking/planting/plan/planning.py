@@ -155,7 +155,7 @@ def _leg_plan(
     if foot is not None:
         own = replace(own, end_rotation="KEEP")
     plan = plan_chain(scene, own, None)
-    refuse_unwritable_chain(scene, plan)
+    refuse_unwritable_chain(scene, plan, is_motion=True)
     # Planting leaves scales alone, so a stretch that is keyed stays; a bake onto targets takes it away.
     stretched = plan.stretched_before if follows else {}
     rows = np.arange(0, len(samples), SAMPLES_PER_FRAME)

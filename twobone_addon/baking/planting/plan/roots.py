@@ -81,7 +81,7 @@ def plan_root(
         bone = _found_root(armature, free, within)
     rest = read_rest_bone(bone)
     path = location_path(rest)
-    refuse_unwritable(armature, [path], settings.destination)
+    refuse_unwritable(armature, [path], settings.destination, is_motion=True)
     parent = Quantity("POSE", armature.name, bone.parent.name) if bone.parent else None
     keyed = {(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
     return RootPlan(armature.name, rest, parent, path, keyed, notes=tuple(_notes(bone))), ()
@@ -95,7 +95,7 @@ def _may_move(armature: Object) -> bool:
 
 def _object_root(armature: Object, settings: RootSettings, within: tuple[float, float]) -> RootPlan:
     path = "location"
-    refuse_unwritable(armature, [path], settings.destination)
+    refuse_unwritable(armature, [path], settings.destination, is_motion=True)
     parent = None if armature.parent is None else Quantity("WORLD", armature.parent.name)
     keyed = {(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
     inverse, delta = np.array(armature.matrix_parent_inverse), np.array(armature.delta_location)

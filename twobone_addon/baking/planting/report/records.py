@@ -191,8 +191,11 @@ class PlantReport:
             return [planted]
         at_frames = max(contact.slide_after or 0.0 for contact in contacts)
         only_between = self.lengths.is_seen(now) and not self.lengths.is_seen(at_frames)
+        before, after = self.lengths.said(then), self.lengths.said(now)
+        if before == after:
+            return [planted, wording.slide_as_before(after, only_between=only_between, translate=translate)]
         slid = wording.slid(once=count == 1, only_between=only_between, translate=translate)
-        return [planted, slid.format(before=self.lengths.said(then), after=self.lengths.said(now))]
+        return [planted, slid.format(before=before, after=after)]
 
     def _unseen(self, translate: Translate) -> list[str]:
         """Which leg is not seen to do what its keys say; the first one is enough."""

@@ -34,6 +34,13 @@ def slid(*, once: bool, only_between: bool, translate: Translate) -> str:
     return translate("they slid by up to {before}, now {after}")
 
 
+def slide_as_before(distance: str, *, only_between: bool, translate: Translate) -> str:
+    """That planting has not changed how far they slide."""
+    if only_between:
+        return translate("sliding by up to {distance} between frames, as before").format(distance=distance)
+    return translate("sliding by up to {distance}, as before").format(distance=distance)
+
+
 def root_motion(bone: str, distance: str, *, is_added: bool, translate: Translate) -> str:
     """What a root got, or lost; no distance where there was nothing."""
     if not distance:
