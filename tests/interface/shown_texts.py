@@ -20,7 +20,7 @@ RESULTS = [
         "contacts/records",
         "planting/report/records",
         "planting/report/wording",
-        "fk_to_target/baking",
+        "fk_to_target/records",
         "limbs/records",
     )
 ]

@@ -27,7 +27,7 @@ from ..settings import BakeSettings
 from .actions.passes import Span, with_range
 from .controls.baking import bake_plans, solved_controls, steered_keys
 from .controls.plans import plan_controls, with_end
-from .fk_to_target.baking import TargetReport
+from .fk_to_target.records import TargetReport
 from .ik_to_fk.converting import convert, refuse_conversion
 from .ik_to_fk.plans import Conversion, limb_plan
 from .ik_to_fk.reports import SEEN_TO_MOVE, ConvertedReport

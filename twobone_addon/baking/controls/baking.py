@@ -13,7 +13,7 @@ from ...scene.blender_types import Object, Scene
 from ...scene.walk.evaluate import Quantity, Samples
 from ...scene.walk.stepping import Steps
 from ...settings import BakeSettings
-from ..fk_to_target.baking import TargetReport
+from ..fk_to_target.records import TargetReport
 from ..fk_to_target.solving import TargetMotion, solve_target
 from ..keys.reducing import KeyDrift
 from ..motion.plan_motion import motion_quantities

@@ -28,42 +28,17 @@ from ..motion.plan_motion import motion_quantities
 from ..motion.sampling import sample_steps
 from ..plan.planning import ChainPlan, plan_chain
 from ..pose.solving import SolvedChain
-from ..report.records import BakeReport, FurtherReport
+from ..report.records import BakeReport
 from ..report.reporting import chain_report
-from ..report.statements import Translate, in_english
 from ..report.units import digits
 from ..stages import SkipCheckError, Stopwatch, all_frames, evaluation_of
 from .keys import LOCATION, location_keys, location_space, refuse_flat, rotation_keys, rotation_space
 from .missing_guides import missing_guides
+from .records import TargetReport
 from .solving import TargetMotion, solve_target, way_back
 
 SAME_SHAPE = 1e-3
 """Part of the chain's length that joints may be moved by and still be where they were to the eye."""
-
-
-@dataclass(frozen=True, slots=True)
-class TargetReport(FurtherReport):
-    """What became of one target. The chain's `max_error` is its distance from the tip, `max_off_plane` that of other joints."""
-
-    pole: str
-    max_round_trip: float | None
-    """Farthest that a bake with this target brings a joint from where it is now, world units: measured with the keys as they
-    were written. `None` without verification."""
-    max_end_turn: float | None
-    """Farthest that it turns the bone at the tip, degrees, where that copies the target."""
-    stored: str
-    """Name of the stored chain; empty where there is none."""
-
-    @property
-    def keyed(self) -> tuple[str, ...]:
-        """Names of what has the keys."""
-        return self.chain.target, self.pole
-
-    def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people: what has the keys, and the chain that they were made for."""
-        things = ", ".join(name for name in self.keyed if name) + (f" ({self.stored})" if self.stored else "")
-        said = translate("{things}: {keys} keys on {curves} curves")
-        return said.format(things=things, keys=self.chain.keys, curves=self.chain.channels)
 
 
 @dataclass(frozen=True, slots=True)

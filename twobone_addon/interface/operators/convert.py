@@ -2,7 +2,8 @@
 
 import bpy
 
-from ...baking.fk_to_target.baking import TargetReport, with_rotation
+from ...baking.fk_to_target.baking import with_rotation
+from ...baking.fk_to_target.records import TargetReport
 from ...baking.giving import give_actions_steps
 from ...baking.ik_to_fk.converting import convert_steps
 from ...baking.ik_to_fk.plans import SETTINGS, Conversion

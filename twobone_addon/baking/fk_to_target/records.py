@@ -1,0 +1,33 @@
+"""What became of a target that got a chain's motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..report.records import FurtherReport
+from ..report.statements import Translate, in_english
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport(FurtherReport):
+    """What became of one target. The chain's `max_error` is its distance from the tip, `max_off_plane` that of other joints."""
+
+    pole: str
+    max_round_trip: float | None
+    """Farthest that a bake with this target brings a joint from where it is now, world units: measured with the keys as they
+    were written. `None` without verification."""
+    max_end_turn: float | None
+    """Farthest that it turns the bone at the tip, degrees, where that copies the target."""
+    stored: str
+    """Name of the stored chain; empty where there is none."""
+
+    @property
+    def keyed(self) -> tuple[str, ...]:
+        """Names of what has the keys."""
+        return self.chain.target, self.pole
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people: what has the keys, and the chain that they were made for."""
+        things = ", ".join(name for name in self.keyed if name) + (f" ({self.stored})" if self.stored else "")
+        said = translate("{things}: {keys} keys on {curves} curves")
+        return said.format(things=things, keys=self.chain.keys, curves=self.chain.channels)
