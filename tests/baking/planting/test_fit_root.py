@@ -165,3 +165,18 @@ def test_free_moves_stay_within_the_limits(reaching):
     report = fit_root(axis="FREE", max_lower=0.01)
     assert np.linalg.norm(hip_places(armature) - places, axis=1).max() <= 0.01 + 1e-6
     assert report["chains"][0]["out_of_reach"]
+
+
+def test_under_an_uneven_scale_it_says_of_as_many_frames_as_a_bake_that_they_are_reached(reaching):
+    armature, target = reaching
+    carrier = add_empty("Carrier")
+    carrier.rotation_euler, carrier.scale = (0.2, 0.1, 0.4), (1.0, 2.0, 0.7)
+    armature.parent = carrier
+    bpy.context.view_layer.update()
+    hip, ankle = (armature.matrix_world @ armature.pose.bones[name].head for name in ("thigh.L", "foot.L"))
+    key_places(target, [hip + (ankle - hip) * (0.9 + 0.01 * frame) for frame in range(FRAMES)])
+    armature.twobone.chains["leg.L"].plane = "POSE"
+    reached = fit_root(max_lower=0.05, max_raise=0.05)["chains"][0]["reached"]
+    assert bpy.ops.twobone.bake_all() == {"FINISHED"}
+    assert json.loads(bpy.context.window_manager.twobone_report)["reached"] == reached
+    assert 0 < reached < FRAMES

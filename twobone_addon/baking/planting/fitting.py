@@ -85,9 +85,8 @@ def _free_moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array) -> 
 
 def _reach(plan: PlantingPlan, leg: LegMotion, goals: Array, moves: Array) -> ReachReport:
     own = leg.leg.plan
-    limits = leg.lengths * (1.0 + REACHED)
     ways = goals - leg.joints[:, 0]
-    before, after = ((magnitude(way) > limits)[::SAMPLES_PER_FRAME] for way in (ways, ways - moves))
+    before, after = ((leg.extensions_for(way) > 1.0 + REACHED)[::SAMPLES_PER_FRAME] for way in (ways, ways - moves))
     return ReachReport(
         armature=plan.armature,
         chain=leg.leg.chain,

@@ -50,6 +50,15 @@ class LegMotion:
         """`(S,)` how straight the leg is: the part of its length that ankle and hip are apart."""
         return magnitude(self.joints[:, 2] - self.joints[:, 0]) / self.lengths
 
+    def extensions_for(self, ways: Array) -> Array:
+        """`(S,)` which part of the leg's length the ways `(S, 3)` from its hip are, world space: above 1 it does not reach.
+
+        In armature space, where links keep their length whichever way they point: an uneven scale stretches a leg in the world.
+        """
+        into_armature = every_row(self.motion.armature_from_world, len(ways))[:, :3, :3]
+        inside = (into_armature @ ways[..., None])[..., 0]
+        return magnitude(inside) / path_length(self.joints @ np.swapaxes(into_armature, -1, -2))
+
 
 def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     """A leg out of samples that have its frames."""

@@ -149,8 +149,8 @@ def _without_ground(footing: Footing, chain: str, pins: Sequence[Pin]) -> list[s
 
 def _missed(leg: PlantedLeg, moves: Array) -> Array:
     """Frames `(F,)` at which the leg does not reach."""
-    distances = magnitude(leg.ankles - leg.before.joints[:, 0] - moves)
-    return (distances > leg.before.lengths * (1.0 + REACHED))[::SAMPLES_PER_FRAME]
+    extensions = leg.before.extensions_for(leg.ankles - leg.before.joints[:, 0] - moves)
+    return (extensions > 1.0 + REACHED)[::SAMPLES_PER_FRAME]
 
 
 def _contacts(frames: Array, leg: PlantedLeg, before: Track, after: Track | None) -> Iterator[ContactReport]:
