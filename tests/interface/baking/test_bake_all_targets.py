@@ -40,8 +40,11 @@ def test_where_all_have_one_nothing_is_said_of_it(legs):
     assert "skipped" not in report()["sentence"]
 
 
-def test_without_any_target_it_is_refused_for_the_first(legs):
-    with pytest.raises(RuntimeError, match='Chain "Leg L" of "Rig": No target is chosen'):
+def test_without_any_target_it_is_refused_for_all_and_a_single_one_by_its_name(legs):
+    with pytest.raises(RuntimeError, match=r"^Error: None of the enabled chains has a target\."):
+        bpy.ops.twobone.bake_all()
+    legs[0].enabled = False
+    with pytest.raises(RuntimeError, match='Chain "Leg R" of "Rig": No target is chosen'):
         bpy.ops.twobone.bake_all()
 
 

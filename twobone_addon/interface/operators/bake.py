@@ -115,8 +115,11 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
             self.draw_correction()
 
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> str:
-        """Say which of the chains it was."""
-        found, _ = with_targets(list(chains_in_scope(context, self.scope)))
+        """Say which of the chains it was, unless it was all."""
+        try:
+            found, _ = with_targets(list(chains_in_scope(context, self.scope)))
+        except SelectionError:
+            return str(error)
         return explained(context, (chain for _, chain in found), error)
 
 
@@ -149,12 +152,14 @@ def stored_in_scope(context: bpy.types.Context, scope: str) -> list[FoundChain]:
 
 
 def with_targets(found: list[FoundChain]) -> tuple[list[FoundChain], list[str]]:
-    """Those of the chains that have had a target, and the names of the others; all where none has.
+    """Those of the chains that have had a target, and the names of the others; a single one in any case.
 
-    Find Limbs lists chains without one, and an animator gives it to those that are to be baked. A chain that was baked, or
-    names a bone of its target, has lost it: that is refused.
+    Raises `SelectionError` where none of several has. Find Limbs lists chains without one, and an animator gives it to those
+    that are to be baked. A chain that was baked, or names a bone of its target, has lost it: that is refused.
     """
     never = [chain for _, chain in found if chain.target is None and not (chain.target_bone or chain.report)]
+    if len(never) == len(found) > 1:
+        raise SelectionError("None of the enabled chains has a target. Add a target to each limb that is to be baked.")
     if len(never) == len(found):
         return found, []
     return [(armature, chain) for armature, chain in found if chain not in never], [chain.name for chain in never]
