@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from ..scene.sight.switches import Setting
 from ..scene.walk.evaluate import Quantity
 from ..scene.walk.stepping import at_once
 from ..settings import BakeSettings
+from ..settings.keys import KeySettings
 from .actions.passes import Span, with_range
 from .controls.baking import bake_plans, solved_controls, steered_keys
 from .controls.plans import plan_controls, with_end
@@ -221,25 +223,24 @@ def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: C
 
 
 def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> BakeSettings:
-    """The settings of a bake that keeps the chain as it is, with the channels held outside the range."""
-    settings = replace(
-        settings,
+    """The settings of a bake that keeps the chain as it is, with the channels held outside the range.
+
+    Of those that are given only what says where keys go counts: reach, limits and the like are for a chain that follows.
+    """
+    keys: dict[str, Any] = {entry.name: getattr(settings, entry.name) for entry in fields(KeySettings)}
+    keys["frame_range"] = "SCENE" if settings.frame_range == "AUTO" else settings.frame_range
+    keys["key_before"] = keys["key_after"] = True
+    settings = BakeSettings(
+        **keys,
         armature=armature.name,
         upper=names.upper,
         lower=names.lower,
         tip=names.tip,
         tip_end="TAIL" if names.tip_at_tail else "HEAD",
-        target="",
-        target_bone="",
-        pole="",
-        pole_bone="",
         plane="REST",
         reference="POSE",
-        bend="POSITIVE",
-        end_rotation="NONE",
-        frame_range="SCENE" if settings.frame_range == "AUTO" else settings.frame_range,
-        key_before=True,
-        key_after=True,
+        stored=settings.stored,
+        asked=settings.asked & keys.keys(),
     )
     turned = replace(settings, end_rotation="KEEP")
     try:

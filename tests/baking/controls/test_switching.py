@@ -8,6 +8,7 @@ import pytest
 
 from tests.baking.checks.file_dump import differences, dump_file
 from tests.baking.rigs.control_rig import LAST, LENGTH, control_rig, drive_by_property, limb_over_time, widest
+from tests.baking.scenes import add_empty
 
 BACK = 1e-4 * LENGTH
 TURNED = 0.05
@@ -54,6 +55,45 @@ def test_to_ik_and_back_nothing_is_seen_to_move(empty_file, prepare):
     to_fk = switch("FK")
     assert to_fk["baked"]
     assert_unmoved(rig, before)
+
+
+def soft(chain):
+    chain.reach, chain.softness = "SOFTEN", 0.5
+
+
+def limited(chain):
+    chain.use_limits, chain.upper_min, chain.upper_max = True, -0.01, 0.01
+
+
+def held_back(chain):
+    chain.max_distance = 0.5 * LENGTH
+
+
+def turned_pole(chain):
+    chain.plane, chain.pole, chain.pole_angle = "POLE", add_empty("Pole"), 1.0
+
+
+def keyed_to_the_other_side(chain):
+    chain.bend, chain.influence = "NEGATIVE", 0.5
+    chain.keyframe_insert("bend", frame=FIRST_IN)
+    chain.keyframe_insert("influence", frame=FIRST_IN)
+
+
+CHANGES = (soft, limited, held_back, turned_pole, keyed_to_the_other_side)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_what_a_chain_is_to_do_in_a_bake_moves_nothing_in_a_switch(empty_file, change):
+    rig = control_rig()
+    drive_by_property(rig)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.tip = "Leg", "upper", "lower", "foot"
+    chain.frame_range, chain.frame_start, chain.frame_end = "CUSTOM", FIRST_IN, LAST_IN
+    change(chain)
+    before = limb_over_time(rig, frames=AROUND)
+    for to in ("IK", "FK"):
+        assert bpy.ops.twobone.switch(chain="Leg", to=to) == {"FINISHED"}
+        assert_unmoved(rig, before)
 
 
 def test_the_switch_is_keyed_at_the_ends_and_its_old_value_is_held_outside(empty_file):

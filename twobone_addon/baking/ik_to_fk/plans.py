@@ -180,8 +180,8 @@ def limb_plan(
         influence_refused=None,
     )
     switches = [end.path for end in ends]
-    # A stretch that is keyed is part of what is seen: it stays.
-    plan = replace(plan, stretched_before={})
+    # A stretch that is keyed is part of what is seen and stays; a chain's keyed bend is for targets.
+    plan = replace(plan, stretched_before={}, animated_settings={})
     paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *switches]
     return replace(
         limb,
