@@ -229,6 +229,9 @@ def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> B
     """
     keys: dict[str, Any] = {entry.name: getattr(settings, entry.name) for entry in fields(KeySettings)}
     keys["frame_range"] = "SCENE" if settings.frame_range == "AUTO" else settings.frame_range
+    # The frames that a target or the chain has keys on would not show what is seen between them.
+    keys["keys"] = "REDUCE" if settings.keys == "REDUCE" else "FRAMES"
+    keys["keep_keys"] = "EXTREMES" if settings.keep_keys == "EXTREMES" else "NONE"
     keys["key_before"] = keys["key_after"] = True
     settings = BakeSettings(
         **keys,

@@ -79,7 +79,11 @@ def keyed_to_the_other_side(chain):
     chain.keyframe_insert("influence", frame=FIRST_IN)
 
 
-CHANGES = (soft, limited, held_back, turned_pole, keyed_to_the_other_side)
+def on_the_targets_keys(chain):
+    chain.target, chain.keys = add_empty("Target"), "TARGET_KEYS"
+
+
+CHANGES = (soft, limited, held_back, turned_pole, keyed_to_the_other_side, on_the_targets_keys)
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
