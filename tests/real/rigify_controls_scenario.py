@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from tests.baking.rigs.control_rig import limb_over_time, widest
-from tests.baking.scenes import key_channel, set_range
+from tests.baking.scenes import add_empty, key_channel, set_range
 from tests.real.generated_rigs import generated_rig, run_and_leave, turn_forwards
 from twobone_addon import registration
 
@@ -54,6 +54,21 @@ def compare(rig, before, what):
         assert widest(turns, turned) < TURNED, limb
 
 
+def check_copied_rotation(rig):
+    """A foot that copies its target's rotation is turned by its own control, also where the chain names no foot."""
+    target = add_empty("Target")
+    target.matrix_world = rig.matrix_world @ rig.pose.bones["ORG-foot.R"].matrix
+    key_channel(target, "rotation_euler", {1: target.rotation_euler[:], LAST: (0.5, -0.3, 1.0)})
+    names = {"armature": rig.name, "upper": "thigh_fk.R", "lower": "shin_fk.R", "target": "Target"}
+    assert bpy.ops.twobone.bake(**names, plane="POSE", end_rotation="TARGET") == {"FINISHED"}
+    apart = []
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        foot = (rig.matrix_world @ rig.pose.bones["ORG-foot.R"].matrix).to_quaternion()
+        apart.append(target.matrix_world.to_quaternion().inverted() @ foot)
+    assert widest(apart[:1] * LAST, apart) < TURNED
+
+
 def main():
     registration.register()
     rig = generated_rig("basic_human")
@@ -81,6 +96,7 @@ def main():
     compare(rig, before, "on IK")
     assert bpy.ops.twobone.convert_ik(armature=rig.name) == {"FINISHED"}
     compare(rig, before, "back on FK")
+    check_copied_rotation(rig)
     print("The rig's own IK does what its FK did")
 
 

@@ -28,7 +28,7 @@ from ..settings import BakeSettings
 from ..settings.keys import KeySettings
 from .actions.passes import Span, with_range
 from .controls.baking import bake_plans, solved_controls, steered_keys
-from .controls.plans import plan_controls, with_end
+from .controls.plans import plan_controls
 from .fk_to_target.records import TargetReport
 from .ik_to_fk.converting import convert, refuse_conversion
 from .ik_to_fk.plans import Conversion, limb_plan
@@ -36,7 +36,7 @@ from .ik_to_fk.reports import SEEN_TO_MOVE, ConvertedReport
 from .ik_to_fk.solving import SolvedLimb, solve_limb
 from .keys.writing import write_chains
 from .motion.sampling import sample_steps
-from .plan.finding import chain_names, end_bone_of, find_chain
+from .plan.finding import chain_names, end_bone_of, find_chain, with_end
 from .plan.frame_choice import frame_range
 from .plan.planning import plan_chain, refuse_unwritable_chain
 from .report.statements import Statement

@@ -11,7 +11,6 @@ from ...scene.keys.reading import is_animated
 from ...scene.lookup import find_armature, object_named
 from ...scene.moves.dependencies import Node
 from ...scene.paths import rotation_path
-from ...scene.rig.chain_finding import ChainNames
 from ...scene.rig.rigify_reading import ik_control, rigify_limbs
 from ...scene.sight.ik_settings import ik_settings
 from ...scene.sight.rig_ik import RigIk, RigReader
@@ -93,12 +92,7 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
     if settings.frame_range == "AUTO":
         settings = replace(settings, frame_range="SCENE")
     armature = find_armature(settings.armature, active)
-    names = chain_names(armature, settings)
-    if settings.end_rotation == "TARGET" and names.tip_at_tail:
-        names = with_end(armature, names)
-        end = {"tip": names.tip, "tip_end": "TAIL" if names.tip_at_tail else "HEAD"}
-        settings = replace(settings, upper=names.upper, lower=names.lower, **end)
-    reader = RigReader(armature, names)
+    reader = RigReader(armature, chain_names(armature, settings))
     target = read_control("Target", settings.target, settings.target_bone)
     ik = reader.steered_by(target.node)
     settings = _with_pole(settings, ik)
@@ -145,16 +139,6 @@ def moving_toes(plan: ControlPlan) -> tuple[str, ...]:
         for toe in (limb.controls[ENDS:] if upper in limb.controls else ())
     )
     return tuple(control.name for _, control in toe_controls(armature, upper)) if keyed and plan.turns else ()
-
-
-def with_end(armature: Object, names: ChainNames) -> ChainNames:
-    """The chain up to the foot or hand that Rigify gives the limb, where none is named.
-
-    What starts at the lower bone's tail there is a bone of the mechanism, which does not turn with the foot's own keys.
-    """
-    limb = (names.upper, names.lower)
-    ends = [end for each in rigify_limbs(armature) if each.controls[:2] == limb for end in each.controls[2:]]
-    return replace(names, tip=ends[0], tip_at_tail=False) if names.tip_at_tail and ends else names
 
 
 def _with_pole(settings: BakeSettings, ik: RigIk | None) -> BakeSettings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...errors import ChainError
 from ...rig.bones import RestBone, RestChain
@@ -11,6 +11,7 @@ from ...scene.lookup import find_armature
 from ...scene.rest_bones import read_rest_bone
 from ...scene.rig.chain_finding import ChainNames, chain_from_names, chain_from_selection
 from ...scene.rig.rest_reading import read_rest_chain, starts_at_tail
+from ...scene.rig.rigify_reading import rigify_limbs
 from ...settings import BakeSettings
 
 
@@ -26,7 +27,10 @@ class FoundChain:
 def find_chain(settings: BakeSettings, active: Object | None) -> FoundChain:
     """The chain that the settings mean; `active` is the armature where they name none. Raises a `TwoBoneError` without one."""
     armature = find_armature(settings.armature, active)
-    return chain_found(armature, chain_names(armature, settings), every_joint=settings.joints == "ALL")
+    names = chain_names(armature, settings)
+    if settings.end_rotation != "NONE":
+        names = with_end(armature, names)
+    return chain_found(armature, names, every_joint=settings.joints == "ALL")
 
 
 def chain_found(armature: Object, names: ChainNames, *, every_joint: bool = False) -> FoundChain:
@@ -42,6 +46,18 @@ def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:
         given, missing = ("upper", "lower") if settings.upper else ("lower", "upper")
         raise ChainError(f"Only the {given} bone is named. Name the {missing} bone as well, or neither.")
     return chain_from_selection(armature, settings.tip, settings.tip_end)
+
+
+def with_end(armature: Object, names: ChainNames) -> ChainNames:
+    """The chain up to the foot or hand that Rigify gives the limb, where none is named.
+
+    What starts at the lower bone's tail there is a bone of the mechanism, which does not turn with the foot's own keys.
+    """
+    if not names.tip_at_tail:
+        return names
+    limb = (names.upper, names.lower)
+    ends = [end for each in rigify_limbs(armature) if each.controls[:2] == limb for end in each.controls[2:]]
+    return replace(names, tip=ends[0], tip_at_tail=False) if ends else names
 
 
 def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | None, int]:
