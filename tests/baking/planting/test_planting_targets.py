@@ -64,3 +64,33 @@ def test_a_target_that_cannot_be_keyed_is_refused_before_anything_changes(walker
     with pytest.raises(RuntimeError, match='"Held" has constraint'):
         plant(keep_targets=True)
     assert differences(before, dump_file()) == []
+
+
+def soft(chain):
+    chain.reach, chain.softness = "SOFTEN", 0.3
+
+
+def held_back(chain):
+    chain.max_distance = 0.5
+
+
+def stretched(chain):
+    """By a bake with the reach Stretch, which is another now."""
+    bone = chain.id_data.pose.bones[chain.upper]
+    bone.scale = (0.9, 0.9, 0.9)
+    bone.keyframe_insert("scale", frame=1, keytype="GENERATED")
+
+
+@pytest.mark.parametrize("change", [soft, held_back, stretched], ids=lambda change: change.__name__)
+def test_a_leg_whose_reach_lets_no_bake_give_its_motion_back_is_named(walker, change):
+    armature, _ = walker
+    change(armature.twobone.chains["leg.L"])
+    told = {chain["chain"]: chain for chain in plant(keep_targets=True)["chains"]}
+    before = Seen(armature, whole_frames())
+    assert [note for note in told["leg.L"]["notes"] if note.startswith("The chain's Reach settings change the motion: ")]
+    assert told["leg.L"]["max_round_trip"] > 0.01
+    assert told["leg.R"]["notes"] == []
+    bake_all()
+    again = Seen(armature, whole_frames())
+    assert np.abs(np.array(again.knees["L"]) - before.knees["L"]).max() > 0.01
+    assert np.abs(np.array(again.knees["R"]) - before.knees["R"]).max() < 1e-3

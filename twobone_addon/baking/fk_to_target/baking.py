@@ -267,7 +267,8 @@ def _notes(plan: ChainPlan, solved: TargetMotion, proof: _Proof | None) -> list[
         )
     if proof is None or proof.round_trip <= SAME_SHAPE * solved.length:
         return notes
-    links, moved = len(plan.rest.turning), f"a bake with it moves joints by up to {digits(proof.round_trip)}."
+    links, far = len(plan.rest.turning), digits(proof.round_trip)
+    moved = f"a bake with it moves joints by up to {far}."
     if links > TWO:
         keep = "" if plan.settings.reference == "POSE" else " With the reference Current Pose they keep the shape they have."
         return [*notes, f"A target does not determine how {links} links bend: {moved}{keep}"]
@@ -275,4 +276,13 @@ def _notes(plan: ChainPlan, solved: TargetMotion, proof: _Proof | None) -> list[
         return notes
     if plan.settings.keys == "REDUCE":
         return [f"The target's keys are reduced: {moved} Lower the tolerance, or key every frame."]
+    if _is_held_back(plan) and solved.off_plane[plan.report_rows].max() <= SAME_SHAPE * solved.length:
+        return [f"The chain's Reach settings change the motion: a bake with its target moves joints by up to {far}."]
     return [f"The motion leaves the plane: {moved} The plane Pole keeps any motion of two bones."]
+
+
+def _is_held_back(plan: ChainPlan) -> bool:
+    """Whether a bake poses the chain otherwise than its target asks, or without a stretch that it has now."""
+    settings = plan.settings
+    limited = settings.use_limits or settings.min_distance > 0.0 or settings.max_distance > 0.0
+    return limited or settings.reach != "CLAMP" or bool(plan.stretched_before)

@@ -40,7 +40,7 @@ def kept_targets(scene: Scene, plan: PlantingPlan, settings: PlantSettings) -> I
 
 
 def _told(report: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: report[name] for name in ("target", "pole", "max_round_trip")}
+    return {name: report[name] for name in ("target", "pole", "max_round_trip", "notes")}
 
 
 def _kept(leg: LegPlan) -> dict[str, Any]:

@@ -59,7 +59,10 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
     report = plant_report(
         footing, planted, (samples, proof), keys, watch.seconds, travel=travel, root_motion=settings.root_motion
     )
-    chains = [replace(chain, **target) for chain, target in zip(report.chains, targets, strict=True)]
+    chains = [
+        replace(chain, **{**target, "notes": [*chain.notes, *target.get("notes", ())]})
+        for chain, target in zip(report.chains, targets, strict=True)
+    ]
     notes = [*report.notes, *_without_travel(plan, settings, travel)]
     return replace(report, chains=chains, notes=notes, held_ground=contacts.held_ground)
 
