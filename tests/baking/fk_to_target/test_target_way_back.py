@@ -128,4 +128,5 @@ def test_all_chains_of_the_armature_at_once(empty_file):
     report = json.loads(bpy.context.window_manager.twobone_report)
     assert [chain["upper"] for chain in report["chains"]] == ["upper", "upper2"]
     assert all(chain["keys"] < chain["full_rate_keys"] for chain in report["chains"])
+    assert report["sentence"] == f"{sum(chain['keys'] for chain in report['chains'])} keys on the targets of 2 chains"
     assert all(chain.target is not None for chain in rig.twobone.chains)

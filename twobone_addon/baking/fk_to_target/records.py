@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..report.records import FurtherReport
 from ..report.statements import Translate, in_english
@@ -11,6 +12,8 @@ from ..report.statements import Translate, in_english
 @dataclass(frozen=True, slots=True)
 class TargetReport(FurtherReport):
     """What became of one target. The chain's `max_error` is its distance from the tip, `max_off_plane` that of other joints."""
+
+    IS_OF_TARGET: ClassVar[bool] = True
 
     pole: str
     max_round_trip: float | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from .statements import Statement, Translate, in_english, joined
 
@@ -131,6 +131,9 @@ class ChainReport:
 class FurtherReport:
     """A chain's report, and what one use case tells besides: that is in the fields of its own kind of report."""
 
+    IS_OF_TARGET: ClassVar[bool] = False
+    """Whether what the chain follows has the keys, and not the chain."""
+
     chain: ChainReport
 
     def to_dict(self) -> dict[str, object]:
@@ -215,6 +218,8 @@ class BakeReport:
             done = translate("1 chain in {actions} actions baked, {keys} keys")
         elif in_several:
             done = translate("{chains} chains in {actions} actions baked, {keys} keys")
+        elif all(isinstance(entry, FurtherReport) and entry.IS_OF_TARGET for entry in self.entries):
+            done = translate("{keys} keys on the targets of {chains} chains")
         parts = [done.format(chains=count, actions=len(actions), keys=keys)]
         missed = [chain for chain in self.chains if not chain.is_on_target]
         if missed:
