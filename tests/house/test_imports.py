@@ -80,7 +80,7 @@ FLOORS = {
     "command_line/batch": ("processes",),
     "baking": (
         *("plan", "motion", "pose", "keys", "hinges", "report", "actions", "ik_to_fk", "fk_to_target", "controls"),
-        *("limbs", "contacts", "planting"),
+        *("switching", "limbs", "contacts", "planting"),
     ),
 }
 

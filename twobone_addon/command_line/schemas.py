@@ -14,7 +14,7 @@ from ..baking.ik_to_fk.switches import MOTIONS, SIDES, SWITCHES
 from ..baking.limbs.records import LeftOutLimb, LimbReport
 from ..baking.planting.report.records import LegReport, ReachReport, RootReport
 from ..baking.report.records import ChainReport, Refused
-from ..baking.switching import SwitchReport
+from ..baking.switching.records import SwitchReport
 from ..options import Kind, Option
 from ..settings import OPTIONS, BakeSettings
 from .batch.summary import STATES, ShotRecord

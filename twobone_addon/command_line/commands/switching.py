@@ -10,9 +10,9 @@ import bpy
 
 from ...baking.completeness import missing_in_rig
 from ...baking.ik_to_fk.switches import MOTIONS, SIDES
-from ...baking.limb_switch import switch_limb
 from ...baking.plan.completing import active_object
-from ...baking.switching import SwitchReport
+from ...baking.switching.limb_switch import switch_limb
+from ...baking.switching.records import SwitchReport
 from ..files.shot_files import window_in_context
 from ..jobs.job import Job
 from ..outcomes import ExitCode, Outcome

@@ -6,10 +6,10 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_rpt
 
-from ...baking.limb_switch import switch_limb
 from ...baking.plan.completing import completed, stored_settings
-from ...baking.switch_ranges import in_words
-from ...baking.switching import SwitchReport
+from ...baking.switching.limb_switch import switch_limb
+from ...baking.switching.ranges import in_words
+from ...baking.switching.records import SwitchReport
 from ...errors import ChainError
 from ...options import Group
 from ...scene.lookup import find_armature

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..curves.frames import frame_grid, ranges
-from ..errors import ChainError
-from ..scene.blender_types import Scene
-from ..scene.rig.chain_finding import ChainNames
-from ..scene.sight.switches import SAME, Setting
-from ..scene.walk.settings_over import values_over
-from .report.statements import Statement
+from ...curves.frames import frame_grid, ranges
+from ...errors import ChainError
+from ...scene.blender_types import Scene
+from ...scene.rig.chain_finding import ChainNames
+from ...scene.sight.switches import SAME, Setting
+from ...scene.walk.settings_over import values_over
+from ..report.statements import Statement
 
 
 @dataclass(frozen=True, slots=True)

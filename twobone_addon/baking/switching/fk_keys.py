@@ -2,64 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from ..errors import ChainError
-from ..scene.blender_types import Object, Scene
-from ..scene.keys.destinations import open_destination
-from ..scene.keys.guarding import refuse_unwritable
-from ..scene.keys.reading import read_keyed
-from ..scene.keys.writing import ChannelKeys, write_keys
-from ..scene.lookup import find_armature
-from ..scene.rig.chain_finding import ChainNames
-from ..scene.sight.showing import deciding, hindrances, shown_bone
-from ..scene.sight.switches import Setting, fk_settings, set_value, switch_frames
-from ..scene.versions import curve_bag
-from ..scene.walk.restoring import edits_kept, frame_and_edits_kept
-from ..settings import BakeSettings
-from .keys.holding import held_outside
-from .plan.finding import chain_names
-from .plan.frame_choice import frame_range
-from .report.statements import Statement
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchReport:
-    """What was switched for one chain."""
-
-    armature: str
-    upper: str
-    lower: str
-    to: str
-    visible_bone: str
-    """The bone that is seen where the lower bone is; empty where nothing is seen there."""
-    properties: list[str]
-    """Data paths of what was switched; empty where the limb was on FK already."""
-    owners: list[str]
-    """Names of the datablocks that have these properties: the armature as a rule."""
-    values: list[float]
-    keys: int
-    """Keys that were written; 0 where there is no animation, so that the properties were set."""
-    frame_start: float
-    frame_end: float
-    ranges: list[tuple[float, float]]
-    """First and last frame of each part of that which was switched; the limb was on the wanted side already between them."""
-    baked: bool = False
-    """Whether the motion was baked onto the side that the limb follows now."""
-    max_moved: float | None = None
-    """Farthest that a joint is seen to have moved by the switch, world units; `None` where no motion was baked."""
-    notes: list[str] = field(default_factory=list)
-    remarks: list[Statement] = field(default_factory=list)
-    """What a person would be misled without, for the status bar."""
-
-    def to_json(self) -> str:
-        """The report as JSON has it, under the names of a bake's."""
-        own = asdict(self)
-        return json.dumps({**own, "chains": [own]})
+from ...errors import ChainError
+from ...scene.blender_types import Object, Scene
+from ...scene.keys.destinations import open_destination
+from ...scene.keys.guarding import refuse_unwritable
+from ...scene.keys.reading import read_keyed
+from ...scene.keys.writing import ChannelKeys, write_keys
+from ...scene.lookup import find_armature
+from ...scene.rig.chain_finding import ChainNames
+from ...scene.sight.showing import deciding, hindrances, shown_bone
+from ...scene.sight.switches import Setting, fk_settings, set_value, switch_frames
+from ...scene.versions import curve_bag
+from ...scene.walk.restoring import edits_kept, frame_and_edits_kept
+from ...settings import BakeSettings
+from ..keys.holding import held_outside
+from ..plan.finding import chain_names
+from ..plan.frame_choice import frame_range
+from .records import SwitchReport
 
 
 def switch_to_fk(scene: Scene, settings: BakeSettings, active: Object | None = None) -> SwitchReport:

@@ -8,42 +8,43 @@ from typing import Any
 
 import numpy as np
 
-from ..array_types import Array
-from ..arrays import magnitude
-from ..errors import ChainError
-from ..scene.blender_types import Object, Scene
-from ..scene.evaluated import as_evaluated
-from ..scene.keys.reading import is_animated
-from ..scene.keys.writing import ChannelKeys
-from ..scene.lookup import find_armature, objects_by_name
-from ..scene.moves.dependencies import dependencies
-from ..scene.moves.stillness import Stillness
-from ..scene.rig.chain_finding import ChainNames
-from ..scene.rig.rigify_reading import rigify_limbs
-from ..scene.sight.rig_ik import RigIk, RigReader
-from ..scene.sight.switches import Setting
-from ..scene.walk.evaluate import Quantity
-from ..scene.walk.stepping import at_once
-from ..settings import BakeSettings
-from ..settings.keys import KeySettings
-from .actions.passes import Span, with_range
-from .controls.baking import bake_plans, solved_controls, steered_keys
-from .controls.plans import plan_controls
-from .fk_to_target.records import TargetReport
-from .ik_to_fk.converting import convert, refuse_conversion
-from .ik_to_fk.plans import Conversion, limb_plan
-from .ik_to_fk.reports import SEEN_TO_MOVE, ConvertedReport
-from .ik_to_fk.solving import SolvedLimb, solve_limb
-from .keys.writing import write_chains
-from .motion.sampling import sample_steps
-from .plan.finding import chain_names, end_bone_of, find_chain, with_end
-from .plan.frame_choice import frame_range
-from .plan.planning import plan_chain, refuse_unwritable_chain
-from .report.statements import Statement
-from .report.units import units_of
-from .stages import evaluation_of
-from .switch_ranges import SwitchRanges, ranges_to_switch
-from .switching import SwitchReport, fk_settings_over, is_still, switch_keys, switch_report, switch_to_fk, write_switch
+from ...array_types import Array
+from ...arrays import magnitude
+from ...errors import ChainError
+from ...scene.blender_types import Object, Scene
+from ...scene.evaluated import as_evaluated
+from ...scene.keys.reading import is_animated
+from ...scene.keys.writing import ChannelKeys
+from ...scene.lookup import find_armature, objects_by_name
+from ...scene.moves.dependencies import dependencies
+from ...scene.moves.stillness import Stillness
+from ...scene.rig.chain_finding import ChainNames
+from ...scene.rig.rigify_reading import rigify_limbs
+from ...scene.sight.rig_ik import RigIk, RigReader
+from ...scene.sight.switches import Setting
+from ...scene.walk.evaluate import Quantity
+from ...scene.walk.stepping import at_once
+from ...settings import BakeSettings
+from ...settings.keys import KeySettings
+from ..actions.passes import Span, with_range
+from ..controls.baking import bake_plans, solved_controls, steered_keys
+from ..controls.plans import plan_controls
+from ..fk_to_target.records import TargetReport
+from ..ik_to_fk.converting import convert, refuse_conversion
+from ..ik_to_fk.plans import Conversion, limb_plan
+from ..ik_to_fk.reports import SEEN_TO_MOVE, ConvertedReport
+from ..ik_to_fk.solving import SolvedLimb, solve_limb
+from ..keys.writing import write_chains
+from ..motion.sampling import sample_steps
+from ..plan.finding import chain_names, end_bone_of, find_chain, with_end
+from ..plan.frame_choice import frame_range
+from ..plan.planning import plan_chain, refuse_unwritable_chain
+from ..report.statements import Statement
+from ..report.units import units_of
+from ..stages import evaluation_of
+from .fk_keys import fk_settings_over, is_still, switch_keys, switch_report, switch_to_fk, write_switch
+from .ranges import SwitchRanges, ranges_to_switch
+from .records import SwitchReport
 from .toes import key_toes, seen_toes
 
 

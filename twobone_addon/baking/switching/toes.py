@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..array_types import Array
-from ..rig.bones import RestBone
-from ..rig.inheritance import local_basis
-from ..rig.rotations import nearest_rotation
-from ..scene.blender_types import Object, Scene
-from ..scene.keys.destinations import open_destination
-from ..scene.keys.guarding import refuse_unwritable
-from ..scene.keys.writing import ChannelKeys, write_keys
-from ..scene.lookup import object_named, rotation_values
-from ..scene.paths import rotation_path
-from ..scene.rest_bones import read_rest_bone
-from ..scene.walk.evaluate import Quantity
-from ..scene.walk.restoring import edits_kept
-from ..scene.walk.stepping import at_once
-from .controls.plans import toe_controls
-from .fk_to_target.keys import chosen_keys, rotation_drift, rotation_samples
-from .motion.sampling import sample_steps
-from .plan.chain_plan import ChainPlan
+from ...array_types import Array
+from ...rig.bones import RestBone
+from ...rig.inheritance import local_basis
+from ...rig.rotations import nearest_rotation
+from ...scene.blender_types import Object, Scene
+from ...scene.keys.destinations import open_destination
+from ...scene.keys.guarding import refuse_unwritable
+from ...scene.keys.writing import ChannelKeys, write_keys
+from ...scene.lookup import object_named, rotation_values
+from ...scene.paths import rotation_path
+from ...scene.rest_bones import read_rest_bone
+from ...scene.walk.evaluate import Quantity
+from ...scene.walk.restoring import edits_kept
+from ...scene.walk.stepping import at_once
+from ..controls.plans import toe_controls
+from ..fk_to_target.keys import chosen_keys, rotation_drift, rotation_samples
+from ..motion.sampling import sample_steps
+from ..plan.chain_plan import ChainPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Limbs switched between FK and IK, without being seen to move."""
