@@ -128,6 +128,9 @@ def test_a_limb_has_the_side_of_the_frames_around_until_it_is_clearly_bent_to_th
     assert hinges.sides.tolist() == sides
     frames = np.arange(1.0, len(knees) + 1.0)
     assert hinges.at(frames, frames[1:3] + 0.5).sides.tolist() == sides[1:3]
+    part = hinges.on(slice(1, 3))
+    assert part.sides.tolist() == sides[1:3]
+    assert np.array_equal(part.axes, hinges.axes[1:3])
 
 
 @pytest.mark.parametrize("rest", [0.3, -0.3])

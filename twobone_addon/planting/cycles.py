@@ -15,10 +15,19 @@ SAME = 1e-3
 """Part of the leg's length by which poses may differ that are meant to be the same."""
 
 
+def ways_gone(joints: Array, heels: Array, balls: Array) -> Array:
+    """How far each point of a leg is at the last moment from where it is at the first, `(5, 3)`.
+
+    joints : (F, 3, 3) hip, knee and ankle; heels, balls : (F, 3)
+    """
+    ends = [np.vstack([joints[row], heels[row], balls[row]]) for row in (0, -1)]
+    return ends[1] - ends[0]
+
+
 def round_way(gone: Array, leg_length: float) -> Array | None:
     """How far `(3,)` a character gets in one round of its motion; `None` where that is no cycle.
 
-    gone : (P, 3) of points of its legs, how far each is at the last frame from where it is at the first
+    gone : (P, 3) of points of its legs, see `ways_gone`
     """
     way = gone.mean(axis=0)
     return None if magnitude(gone - way).max() > SAME * leg_length else way
@@ -49,9 +58,14 @@ class Rounds:
         """When all moments are, if the round that is meant begins at `first`, and moments are a `step` apart."""
         return first + step * self._moments()
 
+    @property
+    def meant(self) -> slice:
+        """The moments of the round that is meant, among all."""
+        return slice(self.beside, self.beside + self.count)
+
     def middle(self, values: Array) -> Array:
         """What is meant, out of values for all moments, `(n, ...)`."""
-        return values[self.beside : self.beside + self.count]
+        return values[self.meant]
 
     def states(self, states: Codes) -> Codes:
         """States of a foot for all moments: a point that stands at the first or at the last moment of a round stands at both."""

@@ -6,6 +6,9 @@ import pytest
 
 from tests.baking.checks.seen_walk import SIDES, SLIDE, Seen, plant, whole_frames
 from tests.baking.rigs.walker import Walk, build_walker, key_contacts
+from twobone_addon.baking.planting.pose import solving
+from twobone_addon.baking.planting.pose.rounds import many_rounds
+from twobone_addon.baking.pose.limb_plane import hinges_of
 from twobone_addon.contacts.runs import runs
 
 CYCLE = 24
@@ -97,3 +100,17 @@ def test_a_walk_that_ends_in_another_pose_is_no_cycle(empty_file):
     report = plant()
     assert report["cycle_gap"] is None
     assert "cycle" not in report["sentence"]
+
+
+def test_the_bends_of_a_round_are_those_of_its_own_samples(empty_file, monkeypatch):
+    """Also after it was looked at among others, so that a leg bends to the side that it has at the frame, not at another."""
+    armature, states, _ = make_cycle(rounds=1, frames=CYCLE + 1)
+    key_contacts(armature, states)
+    made = []
+    monkeypatch.setattr(solving, "many_rounds", lambda *given: made.append(many_rounds(*given)) or made[-1])
+    plant()
+    (rounds,) = made
+    for leg in rounds.one:
+        alone = hinges_of(leg.leg.plan, leg.motion)
+        assert len(leg.hinges.axes) == len(leg.hinges.sides) == len(leg.joints)
+        assert np.array_equal(leg.hinges.sides, alone.sides)

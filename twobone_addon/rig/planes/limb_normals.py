@@ -6,7 +6,7 @@ carried through frames in which the limb is straight and says nothing, and its s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,10 @@ class Hinges:
         axes = np.stack([np.interp(frames, known, column) for column in self.axes.T], axis=-1)
         rows = np.clip(np.searchsorted(known, frames, side="right") - 1, 0, None)
         return Hinges(unit(axes), self.telling, self.sides[rows])
+
+    def on(self, rows: slice) -> Hinges:
+        """The same at some of its frames."""
+        return replace(self, axes=self.axes[rows], sides=self.sides[rows])
 
 
 def limb_bends(joints: Array) -> tuple[Array, Array]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ....array_types import Array
-from ....arrays import every_row
-from ....planting.cycles import Rounds, round_way, stance_beside
+from ....planting.cycles import Rounds, round_way, stance_beside, ways_gone
 from ....planting.goals import SAMPLES_PER_FRAME, FootGoals
 from ....planting.ground import moving_ground
 from ....planting.knees import STRETCH
@@ -61,7 +60,8 @@ def many_rounds(footing: Footing, standing: Standing) -> ManyRounds | None:
     plan, legs = footing.plan, footing.legs
     if standing.found.plan.surface is not None or any(_goes_on(plan, leg) for leg in legs):
         return None
-    way = round_way(np.concatenate([_gone(leg) for leg in legs]), max(leg.length for leg in legs))
+    gone = [ways_gone(leg.joints, leg.foot.points(leg.foot.heel), leg.foot.points(leg.foot.ball)) for leg in legs]
+    way = round_way(np.concatenate(gone), max(leg.length for leg in legs))
     count = len(plan.frames)
     if way is None:
         return None
@@ -97,16 +97,10 @@ def _goes_on(plan: PlantingPlan, leg: LegMotion) -> bool:
     return any(frames.min() < first or frames.max() > last for frames in tables if len(frames))
 
 
-def _gone(leg: LegMotion) -> Array:
-    """How far each point of a leg is at the last sample from where it is at the first, `(5, 3)`."""
-    points = np.stack([*np.moveaxis(leg.joints, 1, 0), leg.foot.points(leg.foot.heel), leg.foot.points(leg.foot.ball)])
-    return points[:, -1] - points[:, 0]
-
-
 def _of_rounds(leg: LegMotion, samples: Rounds) -> LegMotion:
     """The leg in one round, whose bends continue those of the round before, and lead to those of the next one."""
     hinges = hinges_of(leg.leg.plan, leg.motion, samples.rows())
-    return replace(leg, hinges=None if hinges is None else replace(hinges, axes=samples.middle(hinges.axes)))
+    return replace(leg, hinges=None if hinges is None else hinges.on(samples.meant))
 
 
 def _repeated(leg: LegMotion, samples: Rounds, way: Array) -> LegMotion:
@@ -117,5 +111,5 @@ def _repeated(leg: LegMotion, samples: Rounds, way: Array) -> LegMotion:
         leg,
         foot=replace(foot, ankles=foot.ankles + along),
         joints=leg.joints[rows] + along[:, None],
-        lengths=every_row(leg.lengths, samples.count)[rows],
+        lengths=leg.lengths[rows],
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....array_types import Array
 from ....arrays import magnitude
-from ....planting.cycles import round_way
+from ....planting.cycles import round_way, ways_gone
 from .proof import Track
 
 
@@ -20,13 +20,9 @@ def cycle_gap(tracks: Sequence[tuple[Track, Track]], leg_length: float, travel: 
     tracks : of each leg in the world, before and after
     travel : (3,) how much farther the root goes from the first frame to the last than it did
     """
-    before, after = (np.concatenate([_gone(each[which]) for each in tracks]) for which in (0, 1))
+    before, after = (
+        np.concatenate([ways_gone(each.joints, each.heels, each.balls) for each in side]) for side in zip(*tracks, strict=True)
+    )
     if round_way(before, leg_length) is None:
         return None
     return float(magnitude(after - before - travel).max())
-
-
-def _gone(found: Track) -> Array:
-    """How far each point of a leg is at the last frame from where it is at the first, `(5, 3)`."""
-    ends = [np.vstack([found.joints[row], found.heels[row], found.balls[row]]) for row in (0, -1)]
-    return ends[1] - ends[0]

@@ -18,7 +18,7 @@ from ....scene.walk.evaluate import Samples
 from ...report.records import Visible
 from ..keys.curves import ChannelPieces
 from ..plan.contacts import ground_after
-from ..plan.planning import LegPlan, PlantingPlan
+from ..plan.planning import PlantingPlan
 from ..pose.standing import Footing, Planted, PlantedLeg
 from .causes import sliding_causes
 from .cycles import cycle_gap
@@ -51,14 +51,15 @@ def plant_report(
 ) -> PlantReport:
     """What became of the feet; `samples` are those before, and the proof of what is there after."""
     plan, (before, proof) = footing.plan, samples
-    chains, after = [], proof.samples
+    chains, ends, after = [], [], proof.samples
     for leg, visible in zip(planted.legs, proof.visible, strict=True):
         own = leg.before.leg
         paths = set(own.plan.rotation_paths())
         written = [channel for channel in keys if channel.pieces[0].path in paths]
         later = ground_after(footing.ground, travel)
-        still = _track(plan, footing.ground, own, before.on(plan.samples))
-        tracks = still, None if after is None else _track(plan, later, own, after)
+        old, new = track(own, before.on(plan.samples)), None if after is None else track(own, after)
+        tracks = _seen_from(footing.ground, plan, old), None if new is None else _seen_from(later, plan, new)
+        ends += [] if new is None else [(old, new)]
         found = _leg_report(footing, planted, leg, tracks, written)
         causes = sliding_causes(leg.before, found.contacts, after)
         chains.append(replace(found, visible=visible, notes=[*found.notes, *causes]))
@@ -69,18 +70,13 @@ def plant_report(
         farthest = float(magnitude(planted.moves).max())
         root = RootReport(plan.root.name, farthest, count_keys(written), travel[-1].tolist(), root_motion)
     lengths = Lengths(plan.units, max(leg.before.length for leg in planted.legs))
-    gap = None
-    if after is not None:
-        own = [leg.before.leg for leg in planted.legs]
-        ends = [(track(each, before.on(plan.samples)), track(each, after)) for each in own]
-        gap = cycle_gap(ends, lengths.leg, travel[-1])
+    gap = cycle_gap(ends, lengths.leg, travel[-1]) if ends else None
     return PlantReport(chains, root, seconds, before.evaluation, notes, lengths, cycle_gap=gap)
 
 
-def _track(plan: PlantingPlan, ground: Ground, leg: LegPlan, samples: Samples) -> Track:
-    """A leg as seen from the ground."""
-    rows = np.searchsorted(plan.samples, samples.frames)
-    return on_ground(track(leg, samples), ground.at(rows))
+def _seen_from(ground: Ground, plan: PlantingPlan, found: Track) -> Track:
+    """A leg as seen from the ground, which has the samples of the plan."""
+    return on_ground(found, ground.at(np.searchsorted(plan.samples, found.frames)))
 
 
 def count_keys(channels: Sequence[ChannelPieces]) -> int:
