@@ -187,9 +187,14 @@ def _fitted_roots(clearing: _Clearing) -> list[str]:
     return _root_names(object_named(clearing.armature), clearing.replaced)
 
 
+def _bone_names(armature: Object) -> dict[str, str]:
+    """Names of the bones, by how data paths begin that are theirs."""
+    return {bone_owner(bone): bone.name for bone in armature.pose.bones}
+
+
 def _root_names(armature: Object, paths: set[str]) -> list[str]:
-    bones = {bone_owner(bone): bone.name for bone in armature.pose.bones}
-    return list(dict.fromkeys(bones.get(owner_of(path), armature.name) for path in sorted(paths) if _is_root(path)))
+    bones, own = _bone_names(armature), str(armature.name)
+    return list(dict.fromkeys(bones.get(owner_of(path), own) for path in sorted(paths) if _is_root(path)))
 
 
 def _planted_together(clearing: _Clearing) -> list[str]:
@@ -201,7 +206,7 @@ def _planted_together(clearing: _Clearing) -> list[str]:
     if not roots or len(roots) == len(clearing.replaced):
         return []
     owners = {owner_of(path) for path in clearing.replaced if path not in roots}
-    bones = {bone_owner(bone): bone.name for bone in armature.pose.bones}
+    bones = _bone_names(armature)
     named = {bones[owner] for owner in owners if owner in bones}
     legs = [chain.name for chain in armature.twobone.chains if {chain.upper, chain.lower} & named]
     return [*(legs or sorted(named)), *_root_names(armature, roots)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...array_types import Array
-from ...arrays import magnitude
 from ...contacts.runs import runs
+from ...planting.knees import knee_angles, links_of
 from ...rig.following.posing import link_vectors
 from ...rig.following.tasks import TWO
 from ...rig.planes.limb_normals import LITTLE
@@ -48,11 +48,7 @@ def seen_bend(frames: Array, joints: Array) -> Array:
 
 def needed_bends(joints: Array, targets: Array) -> Array:
     """Angle `(F,)` between the two links of joints `(F, 3, 3)` once the tip is on `targets` `(F, 3)`, or as near as it gets."""
-    first, second = (magnitude(link) for link in np.moveaxis(np.diff(joints, axis=-2), -2, 0))
-    square = np.sum((targets - joints[..., 0, :]) ** 2, axis=-1)
-    product = 2.0 * first * second
-    cosine = np.divide(square - first**2 - second**2, product, out=np.ones(square.shape), where=product > 0.0)
-    return np.arccos(np.clip(cosine, -1.0, 1.0))
+    return knee_angles(targets - joints[..., 0, :], links_of(joints))
 
 
 def overstretched_sides(sides: Array, bends: Array, needed: Array, clear: Array) -> Array:

@@ -44,8 +44,10 @@ def operator_properties() -> dict[str, Any]:
 
 def properties_of(options: Sequence[Option]) -> dict[str, Any]:
     """Name to property for an operator with settings of its own, none of which is remembered from call to call."""
-    made = {option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}}) for option in options}
-    return made | {option.name: _object_search(option) for option in options if option.object_types}
+    return {
+        option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}, **_object_search(option)})
+        for option in options
+    }
 
 
 def stored_properties() -> dict[str, Any]:
@@ -112,11 +114,15 @@ def offered_objects(object_types: Sequence[str], typed: str) -> list[str]:
     return sorted(name for name in names if typed.casefold() in name.casefold())
 
 
-def _object_search(option: Option) -> Any:
+def _object_search(option: Option) -> dict[str, Any]:
+    """What lets an object be chosen from those of the setting's types; nothing for those of every type."""
+    if not option.object_types:
+        return {}
+
     def offered(_operator: bpy.types.Operator, _context: bpy.types.Context, typed: str) -> list[str]:
         return offered_objects(option.object_types, typed)
 
-    return _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}, "search": offered})
+    return {"search": offered}
 
 
 def _number_style(option: Option) -> dict[str, Any]:
