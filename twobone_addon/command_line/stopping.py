@@ -22,7 +22,7 @@ class _Stop(BaseException):
     """Thrown where the program happens to be; no `except` but our own takes it for something else."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class StopRequest:
     """Whether somebody wants an end."""
 
@@ -31,8 +31,6 @@ class StopRequest:
     """When it was said last, by `time.monotonic`."""
     number: int = 0
     """Of the last signal."""
-    interrupts: bool = False
-    """Whether it ends what is going on at once; else it is noted: what claims and releases files is not to be cut in two."""
 
     def obey(self) -> None:
         """End here, if somebody wants it: what a signal threw may have been caught, by Blender around a script in the file."""
@@ -41,13 +39,30 @@ class StopRequest:
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:
-        """While the block runs, a signal ends it wherever it is; one that came before ends it now."""
+        """While the block runs, a signal ends it wherever it is, unless `undisturbed`; one that came before ends it now."""
         self.obey()
-        self.interrupts = True
+        _interrupting.append(self)
         try:
             yield
         finally:
-            self.interrupts = False
+            _interrupting.clear()
+
+
+_interrupting: list[StopRequest] = []
+"""The request whose signals end what is going on at once, if there is one; else they are noted."""
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """What claims, writes and releases a file is not to be cut in two: a signal ends what comes after the block."""
+    held = _interrupting[:]
+    _interrupting.clear()
+    try:
+        yield
+    finally:
+        _interrupting.extend(held)
+    for request in held:
+        request.obey()
 
 
 @contextmanager
@@ -61,7 +76,7 @@ def stopped_by_signals(request: StopRequest) -> Iterator[None]:
         request.number = number
         first, since = not request.wanted, time.monotonic() - request.last
         request.wanted, request.last = True, time.monotonic()
-        if request.interrupts and (first or since > PATIENCE):  # One right after another would end what puts things back.
+        if request in _interrupting and (first or since > PATIENCE):  # One right after another would end what puts things back.
             raise _Stop
 
     try:

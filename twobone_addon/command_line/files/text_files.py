@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ..outcomes import FileError
+from ..stopping import undisturbed
 from .claims import claimed, unfinished
 
 PATIENCE = 10.0
@@ -26,7 +27,7 @@ def write_text(goal: Path, text: str) -> None:
                 stream.write(text)
             return
         goal = goal.resolve()
-        with claimed(goal, patience=PATIENCE, everything=False):
+        with undisturbed(), claimed(goal, patience=PATIENCE, everything=False):
             _replace(goal, text)
     except OSError as error:
         raise FileError(

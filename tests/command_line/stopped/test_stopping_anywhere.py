@@ -1,0 +1,51 @@
+"""A signal that comes while a text is written: at whichever line, the file is whole and nothing is left beside it."""
+
+import signal
+import sys
+
+from twobone_addon.command_line.files.text_files import write_text
+from twobone_addon.command_line.outcomes import StoppedError
+from twobone_addon.command_line.stopping import StopRequest, stopped_by_signals
+
+BEFORE, AFTER = "as it was", "as it is"
+
+
+def stopped_at(line, goal):
+    """Write, with a signal at that line of those the add-on passes; whether it passed as many, and whether it was stopped."""
+    left, request = line, StopRequest()
+
+    def passed(_frame, event, _argument):
+        nonlocal left
+        if event == "line":
+            left -= 1
+            if left == 0:
+                signal.raise_signal(signal.SIGTERM)
+        return passed
+
+    earlier = sys.gettrace()
+    try:
+        with stopped_by_signals(request), request.interrupting():
+            sys.settrace(lambda frame, *_: passed if "twobone_addon" in frame.f_code.co_filename else None)
+            try:
+                write_text(goal, AFTER)
+            finally:
+                sys.settrace(earlier)
+    except StoppedError:
+        return left <= 0, True
+    return left <= 0, False
+
+
+def test_nothing_is_left_of_a_text_that_was_being_written(tmp_path):
+    goal = tmp_path / "report.json"
+    line, was_stopped = 0, []
+    while True:
+        line += 1
+        goal.write_text(BEFORE)
+        reached, stopped = stopped_at(line, goal)
+        assert [path.name for path in tmp_path.iterdir()] == ["report.json"], line
+        assert goal.read_text() in {BEFORE, AFTER}
+        if not reached:
+            break
+        was_stopped.append(stopped)
+    assert all(was_stopped)
+    assert line > 50  # Else the text was written by something else.
