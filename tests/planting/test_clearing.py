@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from twobone_addon.planting.clearing import lifts
+from twobone_addon.planting.clearing import far_from, lifts
 
 WINDOW, COUNT, HIGH = 16, 200, 0.12
 
@@ -58,3 +58,11 @@ def test_near_the_ground_a_lift_has_less_room_but_where_the_motion_begins_or_end
     assert beginning[:10] == pytest.approx(HIGH)
     assert ending == pytest.approx(beginning[::-1], abs=1e-12)
     assert np.abs(np.diff(beginning)).max() < 4.0 * HIGH / WINDOW
+
+
+@given(arrays.arrays(bool, st.integers(1, 60)))
+def test_halfway_is_far(standing):
+    places = np.flatnonzero(standing)
+    for row, part in enumerate(far_from(standing, WINDOW)):
+        nearest = min((abs(row - place) for place in places), default=WINDOW)
+        assert part == pytest.approx(min(1.0, nearest / WINDOW))

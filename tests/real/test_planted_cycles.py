@@ -49,3 +49,5 @@ def test_a_planted_cycle_still_closes_and_no_leg_snaps_over(data_folder, empty_f
     assert opened < 1e-4 * HEIGHT
     assert report["cycle_gap"] < 1e-4 * HEIGHT
     assert "cycle" not in report["sentence"]
+    # Its hips go down by 4.2 units, and no paw goes deeper into the ground than it did anyway.
+    assert all(leg["penetration_after"] <= leg["penetration_before"] + 1e-4 * HEIGHT for leg in report["chains"])

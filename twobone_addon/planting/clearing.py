@@ -31,6 +31,18 @@ def lifts(needs: Array, free: Mask, window: int) -> Array:
     return found
 
 
+def far_from(standing: Mask, window: int) -> Array:
+    """0 where a foot stands `(S,)`, 1 a `window` of samples away from that and farther, evenly in between."""
+    rows, stands = np.arange(len(standing)), np.flatnonzero(standing)
+    if not len(stands):
+        return np.ones(len(standing))
+    after = np.searchsorted(stands, rows)
+    nearest = np.minimum(
+        np.abs(rows - stands[np.minimum(after, len(stands) - 1)]), np.abs(rows - stands[np.maximum(after - 1, 0)])
+    )
+    return np.minimum(1.0, nearest / window)
+
+
 def _average(values: Array, at: int, reach: int) -> float:
     rows = np.clip(np.arange(at - reach, at + reach + 1), 0, len(values) - 1)
     weights = np.hanning(2 * reach + 3)[1:-1]

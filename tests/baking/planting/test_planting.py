@@ -155,6 +155,7 @@ def assert_only_stances_changed(before, after, states, *, tolerance=0.0):
             assert np.abs(values - after[path])[kept].max() <= tolerance, path
 
 
+@pytest.mark.parametrize("walker", ["slides", "at 60 frames a second"], indirect=True)
 def test_what_is_outside_contacts_and_ease_stays_as_it_was_to_the_last_bit(walker):
     armature, states = walker
     before = key_values(armature)
@@ -163,7 +164,7 @@ def test_what_is_outside_contacts_and_ease_stays_as_it_was_to_the_last_bit(walke
 
 
 def test_curves_with_few_keys_stay_as_they_were_beside_the_stances(empty_file):
-    armature, states = build_walker(FAULTS["at 60 frames a second"])
+    armature, states = build_walker(Walk(frames=120, rate=60.0, slide=0.02, raised=-0.03))
     for curve in curves_of(armature):
         for key in reversed([key for key in curve.keyframe_points if (round(key.co[0]) - 1) % 7]):
             curve.keyframe_points.remove(key)

@@ -1,4 +1,4 @@
-"""Feet on the ground that they are put down on."""
+"""Feet on the ground that they are put down on, and above it on their way."""
 
 import bpy
 import numpy as np
@@ -6,9 +6,27 @@ import pytest
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
-from tests.baking.checks.seen_walk import SIDES, SLIDE, Seen, plant, whole_frames, worst_slide
+from tests.baking.checks.seen_walk import SIDES, SLIDE, Seen, plant, quarters, whole_frames, worst_slide
 from tests.baking.rigs import terrain
 from tests.baking.rigs.walker import Walk, build_walker, key_contacts
+
+
+@pytest.mark.parametrize(
+    "walk", [Walk(slide=0.01, raised=0.06), Walk(frames=120, rate=60.0, slide=0.05, raised=0.05)], ids=lambda walk: walk.rate
+)
+def test_lowered_hips_take_no_foot_into_the_ground(empty_file, walk):
+    armature, states = build_walker(walk)
+    key_contacts(armature, states)
+    before = Seen(armature, quarters())
+    report = plant()
+    after = Seen(armature, quarters())
+    assert report["root"]["max_move"] > 0.04
+    for side, leg in zip(SIDES, report["chains"], strict=True):
+        assert leg["penetration_after"] <= leg["penetration_before"]
+        for bit, *seen in ((1, before.heels, after.heels), (2, before.balls, after.balls)):
+            old, new = (np.array(points[side])[:, 2] for points in seen)
+            stands = np.repeat(states[side] & bit != 0, 4)[: len(new)]
+            assert new.min() >= min(old.min(), new[stands].min()) - 1e-4
 
 
 def test_feet_are_put_down_on_a_ground_of_given_height(empty_file):

@@ -105,11 +105,11 @@ class Footing:
 
     def goals(self, leg: LegMotion, states: Codes, lying: LaidFoot | None, carried: Mask | None) -> FootGoals:
         """What a foot is to do in the space of the ground; see `foot_goals`."""
-        settled, on = _settled(leg), (on_heel(states), on_ball(states))
+        near, on = settled(leg), (on_heel(states), on_ball(states))
         if lying is None:
-            return foot_goals(self.foot(leg), *on, settled=settled, carried=carried)
+            return foot_goals(self.foot(leg), *on, settled=near, carried=carried)
         down = PutDown(lying.height, NEAR_GROUND * leg.length)
-        goals = foot_goals(lying.foot, *on, settled=settled, down=down, carried=carried)
+        goals = foot_goals(lying.foot, *on, settled=near, down=down, carried=carried)
         return replace(goals, turned=goals.turned | lying.tilted)
 
     def rise(self, lying: Sequence[LaidFoot | None], states: Sequence[Codes]) -> Array:
@@ -133,7 +133,7 @@ class Footing:
 def stand_still(footing: Footing, states: Sequence[Codes], calming: Array | None = None, *, rounds: int = ROUNDS) -> Planted:
     """Legs and root for these states; `calming` `(S,)` is added to what the root moves down; see `ROUNDS`."""
     planted = _stood(footing, states, calming, rounds=rounds)
-    carried = magnitude(planted.moves[::SAMPLES_PER_FRAME]) > min(_settled(leg) for leg in footing.legs)
+    carried = magnitude(planted.moves[::SAMPLES_PER_FRAME]) > min(settled(leg) for leg in footing.legs)
     if not any(_takes_along(leg, carried) for leg in planted.legs):
         return planted
     held = _stood(footing, states, calming, rounds=rounds, carried=carried)
@@ -141,7 +141,7 @@ def stand_still(footing: Footing, states: Sequence[Codes], calming: Array | None
     return replace(held, legs=legs)
 
 
-def _settled(leg: LegMotion) -> float:
+def settled(leg: LegMotion) -> float:
     """Distance, world units, by which a foot may be off its pins and still count as standing."""
     return SETTLED * (leg.length + 0.1 * float(np.abs(leg.joints).max()))
 
@@ -154,7 +154,7 @@ def _takes_along(leg: PlantedLeg, carried: Mask) -> bool:
 
 def _held_where_carried(held: PlantedLeg, before: PlantedLeg, moves: Array) -> PlantedLeg:
     """A leg of which a stance that needed nothing changes only while the root moves, `(S, 3)`."""
-    as_it_was = held.goals.pinned & ~before.goals.pinned & (magnitude(moves) <= _settled(held.before))
+    as_it_was = held.goals.pinned & ~before.goals.pinned & (magnitude(moves) <= settled(held.before))
     return replace(held, changed=held.changed & ~as_it_was)
 
 
