@@ -17,7 +17,7 @@ from tests.contacts.gait import (
 )
 from twobone_addon.contacts.feet import FeetMotion
 from twobone_addon.contacts.finding import find_states
-from twobone_addon.contacts.ground import ground_height, ground_velocity
+from twobone_addon.contacts.ground import ground_height, ground_velocity, velocity_of_stances
 from twobone_addon.contacts.thresholds import Thresholds, completed
 
 RATES = (24, 30, 60, 120)
@@ -242,3 +242,20 @@ def test_a_foot_that_is_held_up_never_stands():
     states = found(replace(feet, points=np.array([feet.points[0], held])))[0]
     assert states[0].any()
     assert not states[1].any()
+
+
+@pytest.mark.parametrize("spoiled", [0.0, 0.02])
+def test_what_stands_tells_the_velocity_of_its_ground(spoiled):
+    """Three stances, each in its own place, on one belt; a fourth point never stands."""
+    velocity, rate, chance = np.array([0.3, -1.2, 0.0]), 30.0, np.random.default_rng(3)
+    points, stands = chance.normal(size=(3, 40, 3)), np.zeros((3, 40), bool)
+    for point, first, last in ((0, 2, 9), (0, 20, 21), (1, 5, 30)):
+        rows = np.arange(first, last + 1)
+        points[point, rows], stands[point, rows] = chance.normal(size=3) + velocity * rows[:, None] / rate, True
+    points[1, 17, 2] += spoiled
+    found, off = velocity_of_stances(points, stands, rate)
+    assert found[:2] == pytest.approx(velocity[:2], abs=1e-12)
+    assert off == pytest.approx(spoiled, abs=1e-12 + 0.05 * spoiled)
+    alone = stands & (np.arange(40) == 5)
+    assert velocity_of_stances(points, alone, rate)[1] == 0.0
+    assert not velocity_of_stances(points, alone, rate)[0].any()

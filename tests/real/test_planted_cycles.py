@@ -51,3 +51,19 @@ def test_a_planted_cycle_still_closes_and_no_leg_snaps_over(data_folder, empty_f
     assert "cycle" not in report["sentence"]
     # Its hips go down by 4.2 units, and no paw goes deeper into the ground than it did anyway.
     assert all(leg["penetration_after"] <= leg["penetration_before"] + 1e-4 * HEIGHT for leg in report["chains"])
+
+
+@pytest.mark.parametrize("action, last", [("Walk", 17), ("Run", 28)])
+def test_a_cycle_on_its_belt_is_planted_once(data_folder, empty_file, action, last):
+    """The speed of the belt is found from what is seen, and that is a little different once the feet stand on it."""
+    armature, _ = open_rig(
+        data_folder, RealLimb(FOX, "b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", (0, last), action)
+    )
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.twobone.find_limbs(armature=armature.name)
+    bpy.ops.twobone.plant(armature=armature.name)
+    once = legs_seen(armature)
+    bpy.ops.twobone.plant(armature=armature.name)
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert np.array_equal(legs_seen(armature), once)
+    assert (report["root"]["max_move"], [leg["keys"] for leg in report["chains"]]) == (0.0, [0, 0, 0, 0])

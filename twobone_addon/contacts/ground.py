@@ -13,6 +13,7 @@ import numpy as np
 from ..array_types import Array, Mask
 from ..arrays import magnitude
 from .feet import FeetMotion
+from .runs import runs
 from .speeds import slopes, standing_speeds
 
 LOW_BAND = 0.06
@@ -51,6 +52,19 @@ def ground_velocity(feet: FeetMotion) -> Array:
     if speed < SLOWEST_BELT * feet.leg_length or travel > MOST_TRAVEL * speed or agreeing < LEAST_AGREEING:
         return still
     return np.array([*common, 0.0])
+
+
+def velocity_of_stances(points: Array, stands: Mask, rate: float) -> tuple[Array, float]:
+    """Velocity `(3,)` that `points` `(P, F, 3)` have in common while they stand `(P, F)`, and the farthest that one is off it.
+
+    By least squares over all stances, each of which has a place of its own; no velocity where none lasts for two frames.
+    """
+    stances = [place[first : last + 1] for place, on in zip(points, stands, strict=True) for first, last in runs(on)]
+    times = np.concatenate([np.zeros(0), *(np.arange(len(stance)) - (len(stance) - 1) / 2.0 for stance in stances)]) / rate
+    ways = np.concatenate([np.zeros((0, 3)), *(stance - stance.mean(axis=0) for stance in stances)])
+    square = times @ times
+    velocity = times @ ways / square if square else np.zeros(3)
+    return velocity, float(magnitude(ways - times[:, None] * velocity).max(initial=0.0))
 
 
 def ground_height(feet: FeetMotion) -> float:

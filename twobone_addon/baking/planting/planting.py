@@ -18,6 +18,7 @@ from .keys.writing import write
 from .plan.contacts import ground_of, key_contacts, standing_steps, travel_of
 from .plan.feet import leg_motion
 from .plan.planning import PlantingPlan, plan_planting
+from .pose.belt import on_their_belt
 from .pose.solving import solve_planting
 from .pose.standing import Footing
 from .report.proof import proof_frames, proof_quantities
@@ -44,6 +45,7 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
         samples = yield from sample_steps(scene, quantities, plan.samples, evaluation=evaluation_of(plans))
     with watch.stage("solve"):
         legs = [leg_motion(leg, samples) for leg in plan.legs]
+        standing = on_their_belt(contacts, standing, legs)
         ground = ground_of(plan, contacts, standing, samples, legs)
         footing = Footing(plan, legs, ground, round(settings.ease), settings.max_tilt)
         planted = solve_planting(footing, standing)
