@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.baking.checks.all_keys import all_keys
 from tests.baking.checks.seen_walk import key_values, plant
 from tests.baking.checks.targets import curves_of
 from tests.baking.rigs.walker import Walk, build_walker, key_contacts
@@ -55,18 +56,6 @@ def test_a_limb_that_was_not_planted_leaves_the_feet_where_they_are(empty_file):
     planted = key_values(armature)
     assert bpy.ops.twobone.clear_baked(armature="Walker", upper="hips", lower="chest") == {"CANCELLED"}
     assert differing(armature, planted) == set()
-
-
-def all_keys(armature):
-    """Everything that a person sees of the keys of each curve of the bones and of the object."""
-    return {
-        (curve.data_path, curve.array_index): [
-            (*key.co, *key.handle_left, *key.handle_right, key.type, key.interpolation, key.handle_left_type)
-            for key in curve.keyframe_points
-        ]
-        for curve in curves_of(armature)
-        if not curve.data_path.startswith("twobone")
-    }
 
 
 def thin_out(armature):

@@ -138,6 +138,12 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
         options={"HIDDEN"},
         override=OVERRIDABLE,
     )
+    plantings: bpy.props.StringProperty(
+        name="Plantings",
+        description="What Plant Feet was to do, as JSON, to begin anew when that is something else",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
     active_index: bpy.props.IntProperty(name="Active Chain", description="Chain shown in the panel", default=0, **FREE)
     show_overlay: bpy.props.BoolProperty(
         name="Overlay", description="Show the active chain's plane and reach in the 3D viewport", default=True, **FREE

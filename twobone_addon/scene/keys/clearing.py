@@ -8,7 +8,7 @@ import numpy as np
 
 from ..blender_types import CurveBag, FCurve, Object
 from .own_scales import give_back_own_scale
-from .tables import KEY_GENERATED, NEAR_FRAME, are_stretch, put_keys, read_keys, some_keys
+from .tables import KEY_GENERATED, NEAR_FRAME, are_stretch, read_keys, replace_keys, some_keys
 
 
 def remove_baked_keys(bag: CurveBag, paths: Iterable[str], start: float, end: float) -> int:
@@ -25,11 +25,13 @@ def remove_baked_keys(bag: CurveBag, paths: Iterable[str], start: float, end: fl
     return removed
 
 
-def count_baked_keys(bag: CurveBag, paths: Iterable[str]) -> int:
-    """How many baked keys the curves at the data paths have."""
+def count_baked_keys(bag: CurveBag, paths: Iterable[str], start: float = -np.inf, end: float = np.inf) -> int:
+    """How many baked keys the curves at the data paths have from `start` to `end`."""
     wanted = set(paths)
     tables = (read_keys(fcurve) for fcurve in bag.fcurves if fcurve.data_path in wanted and fcurve.keyframe_points)
-    return sum(int(np.count_nonzero(table["type"] == KEY_GENERATED)) for table in tables)
+    return sum(
+        int(np.count_nonzero((table["type"][:, 0] == KEY_GENERATED) & _inside(table["co"][:, 0], start, end))) for table in tables
+    )
 
 
 def remove_stretch(armature: Object, bag: CurveBag, scale_paths: Iterable[str], start: float, end: float) -> int:
@@ -82,13 +84,7 @@ def _remove_from(fcurve: FCurve, start: float, end: float) -> int:
     gone = _inside(table["co"][:, 0], start, end) & (table["type"][:, 0] == KEY_GENERATED)
     if not gone.any():
         return 0
-    kept = some_keys(table, ~gone)
-    fcurve.keyframe_points.clear()
-    put_keys(fcurve, kept)
-    fcurve.update()
-    # `update` recalculates automatic handles; the keys that stay are to stay as they are.
-    for name in ("handle_left", "handle_right"):
-        fcurve.keyframe_points.foreach_set(name, kept[name].ravel())
+    replace_keys(fcurve, some_keys(table, ~gone))
     return int(gone.sum())
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import bpy
 
-from ..blender_types import AnimData, FCurve, NlaStrip, Object
+from ..blender_types import AnimData, CurveBag, FCurve, NlaStrip, Object
 from ..versions import curve_bag, strip_bag
-from .tables import key_numbers
+from .tables import NEAR_FRAME, key_numbers
 
 LENGTH = 8
 """Bytes of a digest."""
@@ -96,6 +96,19 @@ class Digest:
 def text_digest(text: str) -> str:
     """The digest of a text."""
     return hashlib.blake2b(text.encode(), digest_size=LENGTH).hexdigest()
+
+
+def keys_digest(bag: CurveBag, paths: Collection[str], start: float, end: float) -> str:
+    """The digest of the keys from `start` to `end` on the data paths."""
+    digest = hashlib.blake2b(digest_size=LENGTH)
+    found = [fcurve for fcurve in bag.fcurves if fcurve.data_path in paths]
+    for fcurve in sorted(found, key=lambda fcurve: (fcurve.data_path, fcurve.array_index)):
+        frames = key_numbers(fcurve, "co")[:, 0]
+        inside = (frames >= start - NEAR_FRAME) & (frames <= end + NEAR_FRAME)
+        digest.update(f"{fcurve.data_path}[{fcurve.array_index}]".encode())
+        for name in KEYED:
+            digest.update(key_numbers(fcurve, name)[inside].tobytes())
+    return digest.hexdigest()
 
 
 def animated_paths(datablock: Object) -> set[str]:

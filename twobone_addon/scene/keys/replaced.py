@@ -7,16 +7,18 @@ import binascii
 import io
 import json
 import zipfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...array_types import Array, Mask
 from ..blender_types import CurveBag, FCurve, Object
-from ..versions import new_fcurve
-from .clearing import remove_held_keys
-from .tables import KEY_GENERATED, NEAR_FRAME, WIDTHS, KeyTable, blank_keys, joined_keys, put_keys, read_keys, some_keys
+from ..evaluated import write_animated_values
+from ..versions import curve_bag, ensure_curve_bag, new_fcurve
+from .clearing import remove_baked_keys, remove_curve, remove_held_keys
+from .tables import KEY_GENERATED, NEAR_FRAME, WIDTHS, KeyTable, blank_keys, joined_keys, read_keys, replace_keys, some_keys
 from .writing import ChannelKeys
 
 Channel = tuple[str, int]
@@ -92,15 +94,40 @@ def put_back(armature: Object, bag: CurveBag, paths: Collection[str], start: flo
     armature.twobone.replaced_keys = _packed(_Noted(noted.action, left, beside)) if left else ""
 
 
+@contextmanager
+def taken_back(armature: Object, paths: Collection[str], start: float, end: float) -> Iterator[None]:
+    """Keys on the data paths from `start` to `end` are as before they were replaced; if the block ends early, as they were."""
+    noted = armature.twobone.replaced_keys
+    baked = {
+        (fcurve.data_path, fcurve.array_index): (fcurve.group.name if fcurve.group else "", read_keys(fcurve))
+        for fcurve in _fcurves(armature, paths)
+    }
+    bag, is_done = ensure_curve_bag(armature), False
+    try:
+        remove_baked_keys(bag, paths, start, end)
+        put_back(armature, bag, paths, start, end)
+        yield
+        is_done = True
+    finally:
+        if not is_done:
+            for fcurve in _fcurves(armature, paths):
+                if (fcurve.data_path, fcurve.array_index) not in baked:
+                    remove_curve(bag, fcurve)
+            for (path, index), (group, table) in baked.items():
+                replace_keys(bag.fcurves.find(path, index=index) or new_fcurve(bag, path, index, group), table)
+            armature.twobone.replaced_keys = noted
+            write_animated_values()
+
+
+def _fcurves(armature: Object, paths: Collection[str]) -> list[FCurve]:
+    bag = curve_bag(armature)
+    return [fcurve for fcurve in bag.fcurves if fcurve.data_path in paths] if bag else []
+
+
 def _restore(bag: CurveBag, path: str, index: int, table: KeyTable) -> None:
     group = path.split('"')[1] if '"' in path else ""
     fcurve = bag.fcurves.find(path, index=index) or new_fcurve(bag, path, index, group)
-    merged = _united(read_keys(fcurve), table)
-    fcurve.keyframe_points.clear()
-    put_keys(fcurve, merged)
-    fcurve.update()
-    for name in ("handle_left", "handle_right"):
-        fcurve.keyframe_points.foreach_set(name, merged[name].ravel())
+    replace_keys(fcurve, _united(read_keys(fcurve), table))
 
 
 def _put_back_handles(fcurve: FCurve | None, table: KeyTable) -> None:

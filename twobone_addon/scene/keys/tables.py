@@ -102,6 +102,16 @@ def put_keys(fcurve: FCurve, table: KeyTable) -> None:
         fcurve.keyframe_points.foreach_set(name, values.ravel())
 
 
+def replace_keys(fcurve: FCurve, table: KeyTable) -> None:
+    """Give a curve the keys of a table instead of its own, with the handles they have there."""
+    fcurve.keyframe_points.clear()
+    put_keys(fcurve, table)
+    fcurve.update()
+    # `update` recalculates automatic handles; these keys are to be as they were.
+    for name in HANDLES:
+        fcurve.keyframe_points.foreach_set(name, table[name].ravel())
+
+
 def blank_keys(count: int) -> KeyTable:
     """Keys with nothing but zeros."""
     return {name: np.zeros((count, width), dtype=_number_type(name)) for name, width in WIDTHS.items()}

@@ -148,12 +148,16 @@ class PlantReport:
 
     `None` where they were not, and without verification.
     """
+    is_anew: bool = False
+    """Whether an earlier planting was taken back first, since contacts or settings were others then."""
+    is_on_top: bool = False
+    """Whether contacts were others then, and that planting is still there."""
 
     @property
     def is_as_asked(self) -> bool:
         """Whether there is nothing that a person should look at."""
         closes = self.cycle_gap is None or not self.lengths.is_seen(self.cycle_gap)
-        return closes and all(chain.is_on_target for chain in self.chains)
+        return closes and not self.is_on_top and all(chain.is_on_target for chain in self.chains)
 
     def to_json(self) -> str:
         """The report as one JSON object."""
@@ -164,7 +168,7 @@ class PlantReport:
         standing = [chain for chain in self.chains if chain.contacts]
         seen = self._unseen(translate)
         if not standing:
-            return "; ".join([translate("No foot is on the ground, nothing was changed"), *seen])
+            return "; ".join([wording.none_stands(translate, was_planted=self.is_anew), *seen])
         parts = [*self._planted(standing, translate), *seen]
         missed = [chain for chain in standing if chain.out_of_reach]
         if missed:
@@ -172,6 +176,8 @@ class PlantReport:
         if self.cycle_gap is not None and self.lengths.is_seen(self.cycle_gap):
             opened = translate("the cycle's ends differ by up to {distance} now")
             parts.append(opened.format(distance=self.lengths.said(self.cycle_gap)))
+        if self.is_on_top:
+            parts.append(translate("on top of an earlier planting: contacts that were taken away stand until that is undone"))
         if self.held_ground:
             parts.append(taken_as_it_is(self.held_ground, translate))
         if self.root is not None:

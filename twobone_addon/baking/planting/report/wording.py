@@ -14,6 +14,13 @@ def planted(contacts: int, feet: int, translate: Translate) -> str:
     return translate("{contacts} contacts of {chains} feet planted").format(contacts=contacts, chains=feet)
 
 
+def none_stands(translate: Translate, *, was_planted: bool) -> str:
+    """That there is nothing to plant."""
+    if was_planted:
+        return translate("No foot is on the ground any more, what was planted was taken back")
+    return translate("No foot is on the ground, nothing was changed")
+
+
 def still_already(contacts: int, feet: int, translate: Translate) -> str:
     """That feet did not slide in the first place."""
     if contacts == 1:

@@ -1,0 +1,175 @@
+"""Plant Feet pressed again after contacts or settings were changed: as if it had been so from the beginning."""
+
+import bpy
+import pytest
+
+from tests.baking.checks.all_keys import all_keys
+from tests.baking.checks.seen_walk import key_values, plant
+from tests.baking.checks.targets import curves_of
+from tests.baking.rigs.walker import Walk, build_walker, key_contacts
+from twobone_addon.baking.planting import planting
+from twobone_addon.settings.planting import PlantSettings
+
+PART = {"frame_range": "CUSTOM", "frame_start": 1, "frame_end": 30}
+REST = {"frame_range": "CUSTOM", "frame_start": 31, "frame_end": 60}
+OTHER_SETTINGS = ({"ease": 9}, {"keys": "REDUCE", "tolerance": 0.002}, {"max_lower": 0.01}, {"use_root": False})
+
+
+def walker():
+    armature, states = build_walker(Walk(slide=0.03, raised=0.03))
+    key_contacts(armature, states)
+    return armature, states
+
+
+def take_away_contact(armature, states, first=28, last=43):
+    """The animator sees that the left foot does not stand there, and keys that."""
+    fewer = {side: values.copy() for side, values in states.items()}
+    assert fewer["L"][first - 1 : last].all()
+    fewer["L"][first - 1 : last] = 0
+    for curve in [curve for curve in curves_of(armature) if "contact" in curve.data_path]:
+        curve.keyframe_points.clear()
+    key_contacts(armature, fewer)
+
+
+def told_of(report):
+    return "on top of an earlier planting: contacts that were taken away stand" in report["sentence"]
+
+
+@pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION"])
+def test_a_contact_that_is_taken_away_stands_no_more(empty_file, destination):
+    armature, states = walker()
+    plant(destination=destination)
+    take_away_contact(armature, states)
+    again = plant()
+    keys = all_keys(armature)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    armature, states = walker()
+    take_away_contact(armature, states)
+    assert plant()["sentence"] == again["sentence"]
+    assert all_keys(armature) == keys
+    assert not told_of(again)
+    assert again["is_anew"]
+
+
+@pytest.mark.parametrize("settings", OTHER_SETTINGS, ids=str)
+def test_other_settings_count_from_the_beginning(empty_file, settings):
+    armature, _ = walker()
+    plant()
+    plant(**settings)
+    keys = all_keys(armature)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    armature, _ = walker()
+    plant(**settings)
+    assert all_keys(armature) == keys
+
+
+def test_it_can_be_taken_back_as_after_the_first_time(empty_file):
+    armature, states = walker()
+    before = all_keys(armature)
+    plant()
+    take_away_contact(armature, states)
+    plant()
+    assert bpy.ops.twobone.clear_baked(armature="Walker", upper="thigh.L", lower="shin.L") == {"FINISHED"}
+    assert all_keys(armature) == before
+
+
+def test_without_any_contact_left_the_motion_is_the_one_from_before(empty_file):
+    armature, states = walker()
+    before = all_keys(armature)
+    plant()
+    take_away_contact(armature, {side: values * 0 for side, values in states.items()}, 0, 0)
+    report = plant()
+    assert report["sentence"] == "No foot is on the ground any more, what was planted was taken back"
+    assert all_keys(armature) == before
+    assert plant()["sentence"] == "No foot is on the ground, nothing was changed"
+
+
+def test_a_part_of_the_motion_is_planted_again_alone(empty_file):
+    armature, states = walker()
+    before = key_values(armature)
+    plant(**PART)
+    plant(**REST)
+    keys = key_values(armature)
+    take_away_contact(armature, states, 28, 30)
+    report = plant(**PART)
+    assert (report["is_anew"], told_of(report)) == (True, False)
+    after = key_values(armature)
+    for path, values in after.items():
+        assert values[30:] == pytest.approx(keys[path][30:], abs=1e-6), path
+    moved = max(abs(after[path][:30] - before[path][:30]).max() for path in before if ".L" in path[0])
+    assert moved > 0.01
+
+
+def touch(armature):
+    curve = next(curve for curve in curves_of(armature) if "shin.L" in curve.data_path)
+    curve.keyframe_points[20].co[1] += 0.01
+    curve.update()
+
+
+def test_keys_that_were_changed_by_hand_stay_and_that_is_said(empty_file):
+    armature, states = walker()
+    plant()
+    touch(armature)
+    assert not told_of(plant())
+    take_away_contact(armature, states)
+    report = plant()
+    assert (report["is_anew"], told_of(report)) == (False, True)
+
+
+def test_a_bake_that_was_planted_is_not_lost(empty_file):
+    """Baked keys that are replaced are not noted, so taking the planting back would take them along."""
+    armature, states = walker()
+    for curve in curves_of(armature):
+        for key in curve.keyframe_points:
+            key.type = "GENERATED"
+    plant()
+    keys = all_keys(armature)
+    take_away_contact(armature, states)
+    report = plant()
+    assert (report["is_anew"], told_of(report)) == (False, True)
+    assert all_keys(armature).keys() == keys.keys()
+
+
+def test_another_range_over_it_is_said_where_contacts_are_others(empty_file, capfd):
+    armature, states = walker()
+    plant()
+    assert not told_of(plant(**PART))
+    take_away_contact(armature, states)
+    capfd.readouterr()
+    assert told_of(plant(**PART))
+    assert "Warning: " in capfd.readouterr().out
+
+
+def fail(*_):
+    raise RuntimeError
+
+
+def failed(armature, monkeypatch):
+    monkeypatch.setattr(planting, "solve_planting", fail)
+    with pytest.raises(RuntimeError):
+        planting.plant(bpy.context.scene, PlantSettings(armature=armature.name))
+
+
+def wait(*_):
+    yield 0.0
+    raise AssertionError
+
+
+def given_up(armature, monkeypatch):
+    monkeypatch.setattr(planting, "standing_steps", wait)
+    steps = planting.plant_steps(bpy.context.scene, PlantSettings(armature=armature.name))
+    next(steps)
+    steps.close()
+
+
+@pytest.mark.parametrize("ended", [failed, given_up])
+def test_what_was_planted_is_there_again_when_it_fails_or_is_given_up(empty_file, monkeypatch, ended):
+    armature, states = walker()
+    plant()
+    take_away_contact(armature, states)
+    keys, kept = all_keys(armature), armature.twobone.replaced_keys
+    ended(armature, monkeypatch)
+    assert all_keys(armature) == keys
+    assert armature.twobone.replaced_keys == kept
+    monkeypatch.undo()
+    assert plant()["is_anew"]
