@@ -1,11 +1,13 @@
 """A recorded walk, planted with one command: what slid stands, and neither hips nor knees pay for it."""
 
 import json
+from itertools import pairwise
 
 import bpy
 import numpy as np
 import pytest
 
+from tests.baking.checks.targets import curves_of
 from tests.real.rigs import WALKING_LIMBS, open_rig
 
 SIDES = ("Left", "Right")
@@ -14,8 +16,8 @@ METRES = 0.0564
 
 
 @pytest.fixture
-def planted(data_folder, empty_file):
-    """The walk before and after, frame by frame, and the report."""
+def walk(data_folder, empty_file):
+    """The walk, with a stored chain for each leg."""
     armature, _ = open_rig(data_folder, WALKING_LIMBS[0])
     armature.scale = (METRES, METRES, METRES)
     bpy.context.scene.render.fps = 120
@@ -25,9 +27,15 @@ def planted(data_folder, empty_file):
         chain.name, chain.upper, chain.lower, chain.tip, chain.toe, chain.limb = (
             side, f"{side}UpLeg", f"{side}Leg", f"{side}Foot", f"{side}ToeBase", "LEG",
         )  # fmt: skip
-    before = seen(armature)
+    return armature
+
+
+@pytest.fixture
+def planted(walk):
+    """The walk before and after, frame by frame, and the report."""
+    before = seen(walk)
     assert bpy.ops.twobone.plant() == {"FINISHED"}
-    return before, seen(armature), json.loads(bpy.context.window_manager.twobone_report)
+    return before, seen(walk), json.loads(bpy.context.window_manager.twobone_report)
 
 
 def seen(armature):
@@ -76,3 +84,22 @@ def test_the_walk_stands_and_neither_hips_nor_knees_pay_for_it(planted):
         assert new <= 1.5 * old
         assert max(contact["slide_before"] for contact in chain["contacts"]) > 0.01
         assert max(contact["slide_between"] for contact in chain["contacts"]) < 5e-4 * leg
+
+
+def test_a_contact_that_is_keyed_over_is_the_animators(walk):
+    """A key over one that was found keeps its type in Blender. The foot stands where it says so, others still roll for longer."""
+    assert bpy.ops.twobone.find_contacts() == {"FINISHED"}
+    chain = walk.twobone.chains["Left"]
+    keys = next(curve for curve in curves_of(walk) if curve.data_path == chain.path_from_id("contact")).keyframe_points
+    found = [(key.co[0], key.co[1]) for key in keys]
+    landed, flat = next((one[0], other[0]) for one, other in pairwise(found) if (one[1], other[1]) == (1.0, 3.0))
+    bpy.context.scene.frame_set(int(landed))
+    chain.contact = "BOTH"
+    chain.keyframe_insert("contact", frame=landed)
+    assert {key.type for key in keys} == {"GENERATED"}
+    assert bpy.ops.twobone.plant() == {"FINISHED"}
+    rows = slice(int(landed) - bpy.context.scene.frame_start, int(flat) - bpy.context.scene.frame_start)
+    after = seen(walk)
+    assert np.ptp(after["ball Left"][rows], axis=0).max() < 1e-5
+    assert np.ptp(after["foot Left"][rows], axis=0).max() < 1e-5
+    assert {frame for frame, _ in found if frame > flat} - {key.co[0] for key in keys}

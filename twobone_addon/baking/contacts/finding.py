@@ -100,7 +100,7 @@ def key_found(scene: Scene, found: FoundContacts) -> list[ChainContacts]:
     made, skins = [], Skins()
     with edits_kept(scene, [armature], {(armature, contact_path(chain)) for chain in chains}):
         for chain, states in zip(chains, found.states, strict=True):
-            kept = _edited(armature, chain, plan.frames) if plan.settings.keep else np.zeros(len(states), bool)
+            kept = edited_by_hand(armature, chain, plan.frames) if plan.settings.keep else np.zeros(len(states), bool)
             merged = np.where(kept, keyed_states(armature, chain, plan.frames), states)
             write_contact(armature, chain, plan.frames, merged, kept)
             chain.found_contacts = _noted(chain, plan.frames, states)
@@ -110,8 +110,8 @@ def key_found(scene: Scene, found: FoundContacts) -> list[ChainContacts]:
     return made
 
 
-def _edited(armature: Object, chain: StoredChain, frames: Array) -> Mask:
-    """Where `(F,)` somebody has keyed the contact, or has moved or deleted keys that were found."""
+def edited_by_hand(armature: Object, chain: StoredChain, frames: Array) -> Mask:
+    """Where `(F,)` somebody has keyed the contact, or has moved, deleted or keyed over keys that were found."""
     by_hand = keyed_by_hand(armature, chain, frames)
     if not chain.found_contacts:
         return by_hand

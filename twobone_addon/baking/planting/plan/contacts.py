@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....array_types import Array, Codes
+from ....array_types import Array, Codes, Mask
 from ....arrays import path_length
 from ....contacts.ground import is_of_flat_ground
 from ....contacts.states import on_ball, on_heel
 from ....planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
 from ....scene.blender_types import Scene
-from ....scene.keys.contact_keys import contact_curve, keyed_by_hand, keyed_states
+from ....scene.keys.contact_keys import contact_curve, keyed_states
 from ....scene.lookup import object_named
 from ....scene.walk.evaluate import Samples
 from ....scene.walk.stepping import Steps
 from ....settings.planting import PlantSettings
-from ...contacts.finding import FoundContacts, found_contacts_steps, key_found
+from ...contacts.finding import FoundContacts, edited_by_hand, found_contacts_steps, key_found
 from .feet import LegMotion, at_frames, in_ground
 from .planning import ContactPlan, LegPlan, PlantingPlan
 
@@ -37,8 +37,8 @@ class Standing:
     """What the motion says, whether it counts or not."""
     states: list[Codes]
     """`(F,)` of each leg."""
-    may_change: list[bool]
-    """Whether nobody has said by hand when a leg stands, so that it may stand for a shorter time."""
+    by_hand: list[Mask]
+    """`(F,)` of each leg, where somebody has said whether it stands; elsewhere it may stand for a shorter time."""
 
 
 def standing_steps(scene: Scene, plan: PlantingPlan, contacts: ContactPlan) -> Steps[Standing]:
@@ -49,9 +49,8 @@ def standing_steps(scene: Scene, plan: PlantingPlan, contacts: ContactPlan) -> S
     count = len(plan.frames)
     if any(contact_curve(armature, chain) is not None for chain in chains):
         states = [keyed_states(armature, chain, plan.frames) for chain in chains]
-        by_hand = [bool(keyed_by_hand(armature, chain, plan.frames).any()) for chain in chains]
-        return Standing(found, states, [not each for each in by_hand])
-    return Standing(found, [each[:count] for each in found.states], [True] * len(chains))
+        return Standing(found, states, [edited_by_hand(armature, chain, plan.frames) for chain in chains])
+    return Standing(found, [each[:count] for each in found.states], [np.zeros(count, bool)] * len(chains))
 
 
 def ground_of(

@@ -83,7 +83,11 @@ def many_rounds(footing: Footing, standing: Standing) -> ManyRounds | None:
             legs=[_repeated(leg, samples, way) for leg in legs],
             ground=replace(footing.ground, world_from_ground=moving.world_from_ground),
         ),
-        replace(standing, states=[frames.states(states) for states in standing.states]),
+        replace(
+            standing,
+            states=[frames.states(states) for states in standing.states],
+            by_hand=[by_hand[frames.rows()] for by_hand in standing.by_hand],
+        ),
         [_of_rounds(leg, samples) for leg in legs],
         frames,
         samples,

@@ -39,8 +39,8 @@ def _solved(footing: Footing, standing: Standing) -> Planted:
         return with_clear_ways(footing, with_calm_ease(footing.plan, with_clear_ways(footing, planted)))
     for _ in range(MOST_ROLLED):
         gentle = [
-            gentler(leg.states, sudden_bends(leg, planted.moves)) if may_change else leg.states
-            for leg, may_change in zip(planted.legs, standing.may_change, strict=True)
+            np.where(by_hand, leg.states, gentler(leg.states, sudden_bends(leg, planted.moves)))
+            for leg, by_hand in zip(planted.legs, standing.by_hand, strict=True)
         ]
         if all(np.array_equal(new, leg.states) for new, leg in zip(gentle, planted.legs, strict=True)):
             break
