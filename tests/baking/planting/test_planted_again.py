@@ -111,6 +111,10 @@ def test_keys_that_were_changed_by_hand_stay_and_that_is_said(empty_file):
     plant()
     touch(armature)
     assert not told_of(plant())
+    more = {side: values.copy() for side, values in states.items()}
+    more["L"][26] = 1
+    key_contacts(armature, more)
+    assert not told_of(plant())
     take_away_contact(armature, states)
     report = plant()
     assert (report["is_anew"], told_of(report)) == (False, True)

@@ -35,9 +35,9 @@ class Planting:
     first: float
     last: float
     contacts: dict[str, list[tuple[float, float, str]]]
-    """Of each leg."""
+    """Of each leg, by its chain's name."""
     settings: str
-    """Digest of them."""
+    """Digest of the settings."""
     stays: bool
     """Whether it cannot be taken back alone: it came with root motion, or has replaced baked keys, which are not noted."""
     paths: list[str]
@@ -55,7 +55,7 @@ class Beginning:
     is_anew: bool = False
     """Whether that was taken back, since it is to be something else now."""
     is_on_top: bool = False
-    """Whether legs stand at other frames now than they were planted, and that could not be taken back."""
+    """Whether legs are not to stand any more where they were planted, and that could not be taken back."""
 
 
 @contextmanager
@@ -68,10 +68,11 @@ def begun(scene: Scene, plan: PlantingPlan) -> Iterator[Beginning]:
     around = [each for each in _plantings(armature) if each.first <= end and each.last >= start]
     earlier = next((each for each in around if _is_of(each, plan)), None)
     untouched = earlier if earlier is not None and earlier.keys == _keys(armature, earlier.paths, start, end) else None
-    stands_otherwise = any(_stands_otherwise(each, plan) for each in around)
-    is_another = stands_otherwise or (earlier is not None and earlier.settings != _settings(plan))
+    then_and_now = [pair for each in around for pair in _contacts_then_and_now(each, plan)]
+    is_another = any(not np.array_equal(then, now) for then, now in then_and_now)
+    is_another |= earlier is not None and earlier.settings != _settings(plan)
     if untouched is None or not is_another or untouched.stays or _moves_along(plan) or plan.settings.destination != "ACTION":
-        yield Beginning(untouched, is_on_top=stands_otherwise)
+        yield Beginning(untouched, is_on_top=any(np.any(then & ~now) for then, now in then_and_now))
         return
     with ExitStack() as stack:
         with edits_kept(scene, [armature], {(armature, path) for path in untouched.paths}):
@@ -121,14 +122,12 @@ def _is_of(planting: Planting, plan: PlantingPlan) -> bool:
     return (planting.first, planting.last, list(planting.contacts)) == own
 
 
-def _stands_otherwise(planting: Planting, plan: PlantingPlan) -> bool:
-    """Whether a leg of both is to stand at other frames of both now."""
+def _contacts_then_and_now(planting: Planting, plan: PlantingPlan) -> Iterator[tuple[Codes, Codes]]:
+    """States of each leg of both, at the frames of both: as they were planted, and as they are keyed."""
     frames = plan.frames[(plan.frames >= planting.first) & (plan.frames <= planting.last)]
-    return any(
-        not np.array_equal(states, states_of_contacts([Contact(*contact) for contact in planting.contacts[chain]], frames))
-        for chain, states in _states(plan, frames)
-        if chain in planting.contacts
-    )
+    for chain, now in _states(plan, frames):
+        if chain in planting.contacts:
+            yield states_of_contacts([Contact(*contact) for contact in planting.contacts[chain]], frames), now
 
 
 def _states(plan: PlantingPlan, frames: Array) -> list[tuple[str, Codes]]:
