@@ -134,6 +134,23 @@ def test_a_bake_that_was_planted_is_not_lost(empty_file):
     assert all_keys(armature).keys() == keys.keys()
 
 
+def test_strips_that_were_planted_stay_and_that_is_said_until_they_are_cleared(empty_file):
+    armature, states = walker()
+    take_away_contact(armature, {side: values * 0 for side, values in states.items()}, 0, 0)
+    data, track = armature.animation_data, armature.animation_data.nla_tracks.new()
+    track.strips.new("walk", 1, data.action)
+    data.action = None
+    key_contacts(armature, states)
+    plant(destination="NLA")
+    assert not told_of(plant(destination="NLA"))
+    take_away_contact(armature, states)
+    report = plant(destination="NLA")
+    assert (report["is_anew"], told_of(report)) == (False, True)
+    assert bpy.ops.twobone.clear_baked(armature="Walker", upper="thigh.L", lower="shin.L", all_frames=True) == {"FINISHED"}
+    key_contacts(armature, states)
+    assert not told_of(plant(destination="NLA"))
+
+
 def test_another_range_over_it_is_said_where_contacts_are_others(empty_file, capfd):
     armature, states = walker()
     plant()

@@ -14,6 +14,7 @@ from ....contacts.states import Contact, contacts_of_states, states_of_contacts
 from ....scene.blender_types import Object, Scene
 from ....scene.keys.clearing import count_baked_keys
 from ....scene.keys.contact_keys import keyed_states
+from ....scene.keys.destinations import strips_of
 from ....scene.keys.fingerprints import keys_digest, text_digest
 from ....scene.keys.replaced import replaced_paths, taken_back
 from ....scene.lookup import object_named
@@ -39,9 +40,11 @@ class Planting:
     settings: str
     """Digest of the settings."""
     stays: bool
-    """Whether it cannot be taken back alone: it came with root motion, or has replaced baked keys, which are not noted."""
+    """Whether it is not taken back alone: it is in strips, came with root motion, or has replaced baked keys, never noted."""
+    strips: list[str]
+    """Names of the strips that were made."""
     paths: list[str]
-    """Data paths of the keys that were made."""
+    """Data paths of the keys that were made in the action."""
     keys: str
     """Their digest."""
 
@@ -83,15 +86,16 @@ def begun(scene: Scene, plan: PlantingPlan) -> Iterator[Beginning]:
 def write_and_note(scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelPieces], beginning: Beginning) -> None:
     """Write the keys of all channels, and note what was planted, for the next time."""
     armature, start, end = object_named(plan.armature), float(plan.frames[0]), float(plan.frames[-1])
-    paths = sorted({channel.pieces[0].path for channel in channels})
+    in_strips = plan.settings.destination == "NLA"
+    paths = set() if in_strips else {channel.pieces[0].path for channel in channels}
     bag = curve_bag(armature)
     covers = count_baked_keys(bag, paths, start, end) > 0 if bag is not None else False
     stays = beginning.earlier.stays if beginning.earlier is not None else covers
     write(scene, plan, channels)
-    if not channels or plan.settings.destination == "NLA":
+    if not channels:
         return
     others = [each for each in _plantings(armature) if not _is_of(each, plan)]
-    paths = sorted({*paths, *(beginning.earlier.paths if beginning.earlier is not None else ())})
+    made_on = sorted(paths.union(beginning.earlier.paths if beginning.earlier is not None else ()))
     made = Planting(
         first=start,
         last=end,
@@ -99,9 +103,10 @@ def write_and_note(scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelP
             chain: list(map(astuple, contacts_of_states(states, plan.frames))) for chain, states in _states(plan, plan.frames)
         },
         settings=_settings(plan),
-        stays=stays or _moves_along(plan),
-        paths=paths,
-        keys=_keys(armature, paths, start, end),
+        stays=stays or in_strips or _moves_along(plan),
+        strips=sorted({channel.strip for channel in channels}) if in_strips else [],
+        paths=made_on,
+        keys=_keys(armature, made_on, start, end),
     )
     armature.twobone.plantings = json.dumps([asdict(each) for each in (*others, made)])
 
@@ -113,7 +118,9 @@ def _plantings(armature: Object) -> list[Planting]:
         noted = [Planting(**each) for each in json.loads(armature.twobone.plantings or "[]")]
     except (ValueError, TypeError):
         return []
-    return [each for each in noted if replaced.issuperset(each.paths)]
+    return [
+        each for each in noted if replaced.issuperset(each.paths) and all(strips_of(armature, [name]) for name in each.strips)
+    ]
 
 
 def _is_of(planting: Planting, plan: PlantingPlan) -> bool:
