@@ -4,21 +4,36 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@contextmanager
 def start(*words, temporary=None, **more):
     """`python -m twobone_addon WORDS...` in a session of its own; its temporary files go to `temporary`."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | more
     if temporary is not None:
         temporary.mkdir(exist_ok=True)
-        environment |= {"TMPDIR": str(temporary), "TEMP": str(temporary), "TMP": str(temporary)}
-    command = [sys.executable, "-m", "twobone_addon", *map(str, words)]
-    return subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
+        more |= {"TMPDIR": str(temporary), "TEMP": str(temporary), "TMP": str(temporary)}
+    command = ["-m", "twobone_addon", *map(str, words)]
+    with python(command, more, stderr=subprocess.STDOUT, start_new_session=True) as process:
+        yield process
+
+
+@contextmanager
+def python(words, more=(), **options):
+    """A Python that knows the add-on, with `more` in its environment; at the end of the block it has ended.
+
+    Coverage does not look at it: a signal may come while that holds its own lock, and then it waits for itself for ever.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    environment = kept | {"PYTHONPATH": str(ROOT)} | dict(more)
+    with subprocess.Popen([sys.executable, *words], env=environment, stdout=subprocess.PIPE, text=True, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def wait_until(holds, patience=60.0):

@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
 import pytest
 
 from tests.command_line.shots import LEG, add_script, keys_in, make_shot, save
-from tests.command_line.stopped.killing import ROOT, alive_with, is_alive, start, wait_until
+from tests.command_line.stopped.killing import alive_with, is_alive, python, start, wait_until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sends signals, and reads /proc")
 # Each round starts Blender anew; the full numbers are for a release: see docs/contributing.md.
@@ -48,17 +49,12 @@ def names_in(folder):
     return sorted(entry.name for entry in folder.iterdir())
 
 
+@contextmanager
 def bake_forever(shot):
     words = ["bake", "--file", str(shot), *LEG, "--save", "--report", str(shot.parent / "report.json"), "--quiet"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", BAKE_FOREVER, *words],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert any("ready" in line for line in process.stdout)
-    return process
+    with python(["-c", BAKE_FOREVER, *words], stderr=subprocess.PIPE) as process:
+        assert any("ready" in line for line in process.stdout)
+        yield process
 
 
 def test_killed_bakes_leave_nothing_after_the_next_one(twobone, shot):
