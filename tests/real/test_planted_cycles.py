@@ -12,6 +12,16 @@ HEIGHT = 77.0
 """Of the fox, in units of the file."""
 
 
+def open_fox(data_folder, action, last):
+    """The fox with a stored chain for each leg, in one of its cycles."""
+    armature, _ = open_rig(
+        data_folder, RealLimb(FOX, "b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", (0, last), action)
+    )
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.twobone.find_limbs(armature=armature.name)
+    return armature
+
+
 def legs_seen(armature):
     """Joints `(F, C, 3, 3)` of all legs, as Blender evaluates them."""
     scene, found = bpy.context.scene, []
@@ -35,11 +45,7 @@ def bends(joints):
 @pytest.mark.parametrize("action, last", [("Walk", 17), ("Run", 28)])
 def test_a_planted_cycle_still_closes_and_no_leg_snaps_over(data_folder, empty_file, action, last):
     """In its walk a fore leg is overstretched by two degrees for two frames, at which it is to be bent by fifty."""
-    armature, _ = open_rig(
-        data_folder, RealLimb(FOX, "b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", (0, last), action)
-    )
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.twobone.find_limbs(armature=armature.name)
+    armature = open_fox(data_folder, action, last)
     before = legs_seen(armature)
     bpy.ops.twobone.plant(armature=armature.name)
     after, report = legs_seen(armature), json.loads(bpy.context.window_manager.twobone_report)
@@ -56,11 +62,7 @@ def test_a_planted_cycle_still_closes_and_no_leg_snaps_over(data_folder, empty_f
 @pytest.mark.parametrize("action, last", [("Walk", 17), ("Run", 28)])
 def test_a_cycle_on_its_belt_is_planted_once(data_folder, empty_file, action, last):
     """The speed of the belt is found from what is seen, and that is a little different once the feet stand on it."""
-    armature, _ = open_rig(
-        data_folder, RealLimb(FOX, "b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", (0, last), action)
-    )
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.twobone.find_limbs(armature=armature.name)
+    armature = open_fox(data_folder, action, last)
     bpy.ops.twobone.plant(armature=armature.name)
     once = legs_seen(armature)
     bpy.ops.twobone.plant(armature=armature.name)

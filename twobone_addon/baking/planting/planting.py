@@ -59,8 +59,14 @@ def plant_steps(scene: Scene, settings: PlantSettings, active: Object | None = N
         for chain, target in zip(report.chains, made.targets, strict=True)
     ]
     notes = [*report.notes, *_without_travel(plan, settings, made.travel)]
-    began = {"is_anew": beginning.is_anew, "is_on_top": beginning.is_on_top}
-    return replace(report, chains=chains, notes=notes, held_ground=contacts.held_ground, **began)
+    return replace(
+        report,
+        chains=chains,
+        notes=notes,
+        held_ground=contacts.held_ground,
+        is_anew=beginning.is_anew,
+        is_on_top=beginning.is_on_top,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..blender_types import CurveBag, FCurve, Object
 from .own_scales import give_back_own_scale
-from .tables import KEY_GENERATED, NEAR_FRAME, are_stretch, read_keys, replace_keys, some_keys
+from .tables import KEY_GENERATED, are_stretch, are_within, read_keys, replace_keys, some_keys
 
 
 def remove_baked_keys(bag: CurveBag, paths: Iterable[str], start: float, end: float) -> int:
@@ -30,7 +30,8 @@ def count_baked_keys(bag: CurveBag, paths: Iterable[str], start: float = -np.inf
     wanted = set(paths)
     tables = (read_keys(fcurve) for fcurve in bag.fcurves if fcurve.data_path in wanted and fcurve.keyframe_points)
     return sum(
-        int(np.count_nonzero((table["type"][:, 0] == KEY_GENERATED) & _inside(table["co"][:, 0], start, end))) for table in tables
+        int(np.count_nonzero((table["type"][:, 0] == KEY_GENERATED) & are_within(table["co"][:, 0], start, end)))
+        for table in tables
     )
 
 
@@ -51,14 +52,14 @@ def remove_stretch(armature: Object, bag: CurveBag, scale_paths: Iterable[str], 
 def has_baked_keys(fcurve: FCurve, start: float, end: float) -> bool:
     """Whether all keys of a curve between `start` and `end` are baked, and there are some."""
     table = read_keys(fcurve)
-    inside = _inside(table["co"][:, 0], start, end)
+    inside = are_within(table["co"][:, 0], start, end)
     return bool(inside.any() and np.all(table["type"][inside, 0] == KEY_GENERATED))
 
 
 def is_stretched(fcurve: FCurve, start: float, end: float) -> bool:
     """Whether all keys of a scale's curve between `start` and `end` are a bake's stretch, and there are some."""
     table = read_keys(fcurve)
-    inside = _inside(table["co"][:, 0], start, end)
+    inside = are_within(table["co"][:, 0], start, end)
     return bool(inside.any() and np.all(are_stretch(table)[inside]))
 
 
@@ -72,7 +73,7 @@ def remove_held_keys(bag: CurveBag, paths: Iterable[str], start: float, end: flo
         table = read_keys(fcurve)
         baked = table["co"][table["type"][:, 0] == KEY_GENERATED, 0]
         for first, last, beyond in ((start - 1.0, start, start - 2.0), (end, end + 1.0, end + 2.0)):
-            near, further = _inside(baked, first, last), _inside(baked, min(beyond, first), max(beyond, last))
+            near, further = are_within(baked, first, last), are_within(baked, min(beyond, first), max(beyond, last))
             if np.count_nonzero(near) == np.count_nonzero(further):
                 _remove_from(fcurve, first, last)
         if not fcurve.keyframe_points:
@@ -81,7 +82,7 @@ def remove_held_keys(bag: CurveBag, paths: Iterable[str], start: float, end: flo
 
 def _remove_from(fcurve: FCurve, start: float, end: float) -> int:
     table = read_keys(fcurve)
-    gone = _inside(table["co"][:, 0], start, end) & (table["type"][:, 0] == KEY_GENERATED)
+    gone = are_within(table["co"][:, 0], start, end) & (table["type"][:, 0] == KEY_GENERATED)
     if not gone.any():
         return 0
     replace_keys(fcurve, some_keys(table, ~gone))
@@ -96,7 +97,3 @@ def remove_curve(bag: CurveBag, fcurve: FCurve) -> None:
     group = bag.groups.get(name)
     if group is not None and not group.channels:
         bag.groups.remove(group)
-
-
-def _inside(frames: np.ndarray, start: float, end: float) -> np.ndarray:
-    return (frames >= start - NEAR_FRAME) & (frames <= end + NEAR_FRAME)

@@ -9,9 +9,10 @@ from typing import Any
 
 import bpy
 
+from ...array_types import Mask
 from ..blender_types import AnimData, CurveBag, FCurve, NlaStrip, Object
 from ..versions import curve_bag, strip_bag
-from .tables import NEAR_FRAME, key_numbers
+from .tables import are_within, key_numbers
 
 LENGTH = 8
 """Bytes of a digest."""
@@ -65,10 +66,14 @@ class Digest:
         """Add an F-curve, or the curve of a driver, with its keys and modifiers."""
         keys = fcurve.keyframe_points
         self.add(fcurve.data_path, fcurve.array_index, fcurve.mute, fcurve.extrapolation, len(keys), len(fcurve.sampled_points))
-        for name in KEYED:
-            self._hash.update(key_numbers(fcurve, name).tobytes())
+        self.add_keys(fcurve, slice(None))
         for modifier in fcurve.modifiers:
             self.add_settings(modifier)
+
+    def add_keys(self, fcurve: FCurve, which: slice | Mask) -> None:
+        """Add some keys of an F-curve."""
+        for name in KEYED:
+            self._hash.update(key_numbers(fcurve, name)[which].tobytes())
 
     def add_driver(self, fcurve: FCurve) -> None:
         """Add what a driver does with its variables; what they read is ignored."""
@@ -100,15 +105,12 @@ def text_digest(text: str) -> str:
 
 def keys_digest(bag: CurveBag, paths: Collection[str], start: float, end: float) -> str:
     """The digest of the keys from `start` to `end` on the data paths."""
-    digest = hashlib.blake2b(digest_size=LENGTH)
+    digest = Digest()
     found = [fcurve for fcurve in bag.fcurves if fcurve.data_path in paths]
     for fcurve in sorted(found, key=lambda fcurve: (fcurve.data_path, fcurve.array_index)):
-        frames = key_numbers(fcurve, "co")[:, 0]
-        inside = (frames >= start - NEAR_FRAME) & (frames <= end + NEAR_FRAME)
-        digest.update(f"{fcurve.data_path}[{fcurve.array_index}]".encode())
-        for name in KEYED:
-            digest.update(key_numbers(fcurve, name)[inside].tobytes())
-    return digest.hexdigest()
+        digest.add(fcurve.data_path, fcurve.array_index)
+        digest.add_keys(fcurve, are_within(key_numbers(fcurve, "co")[:, 0], start, end))
+    return digest.text()
 
 
 def animated_paths(datablock: Object) -> set[str]:

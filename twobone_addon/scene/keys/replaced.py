@@ -18,7 +18,18 @@ from ..blender_types import CurveBag, FCurve, Object
 from ..evaluated import write_animated_values
 from ..versions import curve_bag, ensure_curve_bag, new_fcurve
 from .clearing import remove_baked_keys, remove_curve, remove_held_keys
-from .tables import KEY_GENERATED, NEAR_FRAME, WIDTHS, KeyTable, blank_keys, joined_keys, read_keys, replace_keys, some_keys
+from .tables import (
+    KEY_GENERATED,
+    NEAR_FRAME,
+    WIDTHS,
+    KeyTable,
+    are_within,
+    blank_keys,
+    joined_keys,
+    read_keys,
+    replace_keys,
+    some_keys,
+)
 from .writing import ChannelKeys
 
 Channel = tuple[str, int]
@@ -82,8 +93,7 @@ def put_back(armature: Object, bag: CurveBag, paths: Collection[str], start: flo
     noted = _noted(armature)
     left = {}
     for (path, index), table in noted.keys.items():
-        frames = table["co"][:, 0]
-        wanted = (frames >= start - NEAR_FRAME) & (frames <= end + NEAR_FRAME) & (path in paths)
+        wanted = are_within(table["co"][:, 0], start, end) & (path in paths)
         if wanted.any():
             _restore(bag, path, index, some_keys(table, wanted))
         if path in paths and wanted.all():

@@ -165,6 +165,11 @@ def are_stretch(table: KeyTable) -> Mask:
     return (table["type"][:, 0] == KEY_GENERATED) & ~lasting
 
 
+def are_within(frames: Array, start: float, end: float) -> Mask:
+    """Which of the frames `(K,)` of keys are from `start` to `end`."""
+    return (frames >= start - NEAR_FRAME) & (frames <= end + NEAR_FRAME)
+
+
 def some_keys(table: KeyTable, which: object) -> KeyTable:
     """The keys that a mask, a slice or row numbers choose."""
     return {name: values[which] for name, values in table.items()}
