@@ -16,7 +16,7 @@ from tools.build_zip import build
 
 ROOT = Path(__file__).resolve().parent.parent
 HAS_BLENDER = importlib.util.find_spec("bpy") is not None
-NEEDS_BLENDER = ("scene", "baking", "faults", "interface", "command_line", "real", "package")
+NEEDS_BLENDER = ("scene", "baking", "promises", "faults", "interface", "command_line", "real", "package")
 DATA_VARIABLE = "TWOBONE_TEST_DATA"
 
 # Blender keeps preferences and installed extensions in the user's folder. The tests get one of their own,

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from .command_line.output import clean_standard_output
+from .command_line.output import clean_standard_output, open_closed_streams
 
+open_closed_streams()
 with clean_standard_output(wanted=True):  # On its way in, Blender may say which colours it uses.
     import bpy
 
@@ -21,8 +22,9 @@ def leave(code: int) -> NoReturn:
     Some versions (4.2) crash at exit once properties have been registered, which would hide the exit code, or print
     complaints about memory. Nothing is left to be done then but the removal of Blender's temporary folder.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # Nobody reads it any more.
+            stream.flush()
     with contextlib.suppress(OSError):  # Not empty: something else still uses it.
         Path(bpy.app.tempdir).rmdir()
     os._exit(code)

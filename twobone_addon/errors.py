@@ -1,12 +1,25 @@
 """What can be wrong with a request, one class per thing a person can put right.
 
-Every message is one sentence or two: what is wrong, what was found, how to put it right.
-Operators show it, the command line prints it, and nothing has been changed when it is raised.
+Every message is a sentence or two: what is wrong, what was found, how to put it right. When one is raised, nothing has changed.
+
+    raise ChainError('Armature "{armature}" has no bone "{bone}". Choose one of its bones.', armature=armature.name, bone=name)
 """
+
+from pathlib import PurePath
+
+from .said import Sentence, Value
 
 
 class TwoBoneError(Exception):
-    """A request that cannot be carried out; the message says what to do about it."""
+    """A request that cannot be carried out; the sentence says what to do about it. As `str` it is English."""
+
+    def __init__(self, sentence: str | Sentence, /, **values: Value | PurePath) -> None:
+        told = {name: str(value) if isinstance(value, PurePath) else value for name, value in values.items()}
+        self.sentence = Sentence(sentence, told) if isinstance(sentence, str) else sentence
+        super().__init__(self.sentence)
+
+    def __str__(self) -> str:
+        return self.sentence.text()
 
 
 class SettingError(TwoBoneError):
@@ -14,7 +27,7 @@ class SettingError(TwoBoneError):
 
 
 class SelectionError(TwoBoneError):
-    """What is selected does not say which chain is meant."""
+    """The selection does not say which chain is meant."""
 
 
 class ChainError(TwoBoneError):
@@ -26,7 +39,7 @@ class ObjectError(TwoBoneError):
 
 
 class DependencyError(TwoBoneError):
-    """The target hangs from the chain that is to follow it."""
+    """The target depends on the chain that is to follow it."""
 
 
 class WriteError(TwoBoneError):

@@ -5,39 +5,23 @@ import bpy
 from .command_line import command
 from .interface import translating
 from .interface.live import drag, following, gizmos, operator
-from .interface.operators import (
-    bake,
-    chain_list,
-    contacts,
-    convert,
-    fk_switch,
-    guides,
-    keys,
-    limbs,
-    limits,
-    planting,
-    results,
-    switches,
-)
+from .interface.operators import auditing, bake, chain_list, guides, of_tasks, results, switches
 from .interface.overlay import drawing
-from .interface.sidebar import forecasting, menus, panels, presets, result_panel, setting_panels
-from .interface.stored import properties, selecting
+from .interface.sidebar import audit_panel, forecasting, menus, nudge_panel, panels, presets, result_panel, setting_panels
+from .interface.stored import keeping, properties, renaming, selecting
 
 MODULES = (
     properties,
+    keeping,
     selecting,
+    renaming,
     bake,
-    limits,
+    of_tasks,
     chain_list,
-    limbs,
     guides,
-    keys,
     results,
     switches,
-    fk_switch,
-    convert,
-    contacts,
-    planting,
+    auditing,
     drag,
     following,
     operator,
@@ -47,6 +31,8 @@ MODULES = (
     panels,
     result_panel,
     setting_panels,
+    nudge_panel,
+    audit_panel,
     menus,
     drawing,
     translating,

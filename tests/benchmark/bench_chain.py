@@ -16,11 +16,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from twobone_addon.solver.chains.chain import solve_chain
-from twobone_addon.solver.chains.descent import descend
-from twobone_addon.solver.chains.request import read_request
-from twobone_addon.solver.chains.search import aim
-from twobone_addon.solver.forward import forward
+from twobone_addon.core.solver.angles import forward
+from twobone_addon.core.solver.chain import read_request, solve_chain
+from twobone_addon.core.solver.chain_descent import descend
+from twobone_addon.core.solver.chain_search import aim
 
 REACHED = 1e-6
 LINK_COUNTS = range(3, 9)

@@ -3,7 +3,7 @@
 Run: python tests/benchmark/bench_comparison.py
 
 The farthest that the ankle is from its target, at the frames and at the quarters between them, as Blender evaluates the keys; how
-many keys on how many F-Curves; and the time on the clock, the second of two runs. Prints the table of docs/comparison.md.
+many keys on how many F-Curves; and the time on the clock, the second of two runs. Prints the table of docs/measurements.md.
 """
 
 import time

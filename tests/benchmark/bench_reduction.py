@@ -21,13 +21,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.baking.scenes import BoneShape, Limb, add_empty, build_armature, key_places, set_range
 from tests.real.rigs import KAYKIT, WALKING_LIMBS, RealLimb, open_rig, plane_that_shows
+from tests.tasks.scenes import BoneShape, Limb, add_empty, build_armature, key_places, set_range
 from twobone_addon import registration
-from twobone_addon.baking.bake import bake
-from twobone_addon.baking.motion.sampling import sample
-from twobone_addon.scene.walk.quantities import Quantity
+from twobone_addon.pipeline.motion.sampling import sample
+from twobone_addon.pipeline.run import run
+from twobone_addon.scene.sampling.quantities import Quantity
 from twobone_addon.settings import BakeSettings
+from twobone_addon.settings.tasks import BakeAllSettings
+from twobone_addon.tasks.bake.task import BAKE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -117,15 +119,16 @@ def compare(case, share):
     """Keys of ours, keys of decimate's (see `key_count`), the worst drift of ours, the limb's length."""
     tolerance = share * case.length
     full = case.settings(interpolation="BEZIER")
-    bake(bpy.context.scene, [full])
+    run(bpy.context.scene, BAKE, BakeAllSettings(chains=(full,)))
     motion = tips(case)
-    bake(bpy.context.scene, [case.settings(keys="REDUCE", tolerance=tolerance)])
+    reduced = case.settings(keys="REDUCE", tolerance=tolerance)
+    run(bpy.context.scene, BAKE, BakeAllSettings(chains=(reduced,)))
     ours, drift = key_count(case), worst(case, motion)
     fewest = None
     low, high = math.log(SMALLEST_MARGIN), math.log(LARGEST_MARGIN)
     for _ in range(BISECTIONS):
         margin = math.exp(0.5 * (low + high))
-        bake(bpy.context.scene, [full])
+        run(bpy.context.scene, BAKE, BakeAllSettings(chains=(full,)))
         decimate(case, margin)
         if worst(case, motion) <= drift:
             low = math.log(margin)

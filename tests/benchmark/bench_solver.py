@@ -11,7 +11,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from twobone_addon.solver import ReachOptions, forward, mid_joint, solve_planar, solve_two_bone, solve_two_bone_limited
+from twobone_addon.core.solver import ReachOptions, forward, mid_joint, solve_planar, solve_two_bone, solve_two_bone_limited
 
 FRAMES = 1_000_000
 RUNS = 7

@@ -11,9 +11,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from twobone_addon.baking.bake import bake
+from twobone_addon.pipeline.run import run
 from twobone_addon.scene.versions import curve_bag
 from twobone_addon.settings import BakeSettings
+from twobone_addon.settings.tasks import BakeAllSettings
+from twobone_addon.tasks.bake.task import BAKE
 
 
 def prepare_native(shot):
@@ -111,7 +113,7 @@ def bake_ours(shot, *, verify):
         replace(common, armature=limb.armature, upper=limb.upper, lower=limb.lower, target=limb.target, plane=limb.plane)
         for limb in shot.limbs
     ]
-    return bake(bpy.context.scene, wanted)
+    return run(bpy.context.scene, BAKE, BakeAllSettings(chains=tuple(wanted)))
 
 
 LOOKS = 11

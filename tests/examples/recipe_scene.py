@@ -5,9 +5,9 @@ import math
 
 import bpy
 
-from tests.baking.rigs.walker import Walk, build_walker
-from tests.baking.scenes import set_range
 from tests.real.generated_rigs import generated_rig
+from tests.tasks.rigs.walker import Walk, build_walker
+from tests.tasks.scenes import set_range
 
 LAST = 96
 STEP_DEPTH, STEP_HEIGHT, FIRST_EDGE = 0.605, 0.12, 0.05

@@ -14,8 +14,8 @@ from tests.house.source import ROOT
 
 bpy = pytest.importorskip("bpy", reason="there is no Blender in this Python")
 
-from tests.baking.checks.targets import curves_of  # noqa: E402
 from tests.examples.recipe_scene import ACTION_LENGTH, ACTIONS, LAST, make_recipe_shot, step_height  # noqa: E402
+from tests.tasks.checks.targets import curves_of  # noqa: E402
 
 PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
 EVERY = range(1, LAST + 1)

@@ -5,11 +5,11 @@ import math
 
 import bpy
 
-from tests.baking.checks.checking import RIG
-from tests.baking.checks.file_dump import differences, dump_file
-from tests.baking.checks.targets import curves_of
-from tests.baking.scenes import FRAMES, LEG, add_empty, build_armature, key_places, set_range
 from tests.command_line.shots import store_chain
+from tests.tasks.checks.checking import RIG
+from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.checks.targets import curves_of
+from tests.tasks.scenes import FRAMES, LEG, add_empty, build_armature, key_places, set_range
 
 
 def make_leg(first=1, last=6, **names):

@@ -5,9 +5,9 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.baking.checks.measuring import evaluate
-from tests.baking.scenes import BoneShape, Limb, add_empty, build_armature, key_channel, key_places, set_range
 from tests.faults.attacking import report_or_refusal
+from tests.tasks.checks.measuring import evaluate
+from tests.tasks.scenes import BoneShape, Limb, add_empty, build_armature, key_channel, key_places, set_range
 
 FRAMES = (1, 5)
 INHERIT = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")

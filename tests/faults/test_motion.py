@@ -5,10 +5,10 @@ import math
 import bpy
 import pytest
 
-from tests.baking.checks.checking import RIG
-from tests.baking.checks.targets import curves_of
-from tests.baking.scenes import add_empty, key_channel
 from tests.faults.attacking import make_leg, report_or_refusal
+from tests.tasks.checks.checking import RIG
+from tests.tasks.checks.targets import curves_of
+from tests.tasks.scenes import add_empty, key_channel
 
 NO_NUMBERS = (math.nan, math.inf, -math.inf)
 HUGE = (3e38, -1e30)

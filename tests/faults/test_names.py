@@ -5,10 +5,10 @@ import json
 import bpy
 import pytest
 
-from tests.baking.checks.checking import check
-from tests.baking.checks.targets import curves_of
-from tests.baking.scenes import Limb
 from tests.faults.attacking import bake_all, make_leg, store_leg
+from tests.tasks.checks.checking import check
+from tests.tasks.checks.targets import curves_of
+from tests.tasks.scenes import Limb
 
 NAMES = (
     'a"b', "a'b", "back\\slash", "end\\", 'a"]', '"]["', 'a\\"b', '["x"]', 'pose.bones["upper"].rotation_quaternion',

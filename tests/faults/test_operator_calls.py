@@ -7,8 +7,8 @@ import random
 import bpy
 import pytest
 
-from tests.baking.checks.file_dump import differences, dump_file
 from tests.faults.attacking import assert_one_sentence, make_leg, store_leg
+from tests.tasks.checks.file_dump import differences, dump_file
 
 CALLS = int(os.environ.get("TWOBONE_OPERATOR_CALLS", "250"))
 """How many; a person who has changed an operator asks for 5,000."""

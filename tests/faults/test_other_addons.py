@@ -3,11 +3,11 @@
 import bpy
 import pytest
 
-from tests.baking.checks.checking import RIG
-from tests.baking.checks.measuring import evaluate
-from tests.baking.scenes import add_empty
 from tests.faults.attacking import bake_all, make_leg, store_leg
-from twobone_addon.scene.walk.probes import PROBE_NAME
+from tests.tasks.checks.checking import RIG
+from tests.tasks.checks.measuring import evaluate
+from tests.tasks.scenes import add_empty
+from twobone_addon.scene.sampling.probes import PROBE_NAME
 
 NOW = (4, 0.25)
 FRAME_HANDLERS = ("frame_change_pre", "frame_change_post")

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.faults.attacking import bake_all, make_leg, report_or_refusal, store_leg
-from twobone_addon.options import Kind
 from twobone_addon.settings import OPTIONS
+from twobone_addon.settings.options import Kind
 
 LARGEST = 3.4e38
 """Of single precision, in which Blender holds numbers; the smallest is 1e-45."""

@@ -7,9 +7,10 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checks.checking import RIG, check
-from tests.baking.checks.targets import circling_target
-from tests.baking.scenes import (
+from tests.faults.attacking import make_leg, report_or_refusal
+from tests.tasks.checks.checking import RIG, check
+from tests.tasks.checks.targets import circling_target
+from tests.tasks.scenes import (
     LEG,
     STRAIGHT_LEG,
     BoneShape,
@@ -21,7 +22,6 @@ from tests.baking.scenes import (
     key_places,
     set_range,
 )
-from tests.faults.attacking import make_leg, report_or_refusal
 
 SIZES = (0.001, 0.1, 100.0, 10_000.0)
 """Meters of about half a leg."""

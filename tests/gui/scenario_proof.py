@@ -12,8 +12,8 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.baking.rigs.switched_leg import switched_leg
 from tests.gui.driver import install_zip, play
+from tests.tasks.rigs.switched_leg import switched_leg
 
 LAST = 24
 ASIDE = 20

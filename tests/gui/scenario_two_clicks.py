@@ -20,11 +20,23 @@ def prepare():
     bpy.data.batch_remove(list(bpy.data.objects))
     rig, target = leg_with_target()
     bpy.data.objects.remove(target)
+    dress(rig)
     bpy.ops.object.mode_set(mode="POSE")
     for bone in rig.pose.bones:
         holder = bone if hasattr(bone, "select") else bone.bone
         holder.select = bone.name == "lower"
     bpy.ops.ed.undo_push(message="Leg made")
+
+
+def dress(rig):
+    """A flat drawing of the leg makes it a cut-out's."""
+    corners = [(x, 0.0, z) for x, z in ((-0.1, 0.0), (0.1, 0.0), (0.1, 0.5), (-0.1, 0.5))]
+    drawing = bpy.data.meshes.new("Drawing")
+    drawing.from_pydata(corners, [], [(0, 1, 2, 3)])
+    shown = bpy.data.objects.new("Drawing", drawing)
+    bpy.context.scene.collection.objects.link(shown)
+    shown.parent = rig
+    shown.modifiers.new("Armature", "ARMATURE").object = rig
 
 
 def curves():

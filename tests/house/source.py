@@ -13,12 +13,12 @@ def addon_files() -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """Path as people write it: ``twobone_addon/rig/bones.py``."""
+    """Path as people write it: ``twobone_addon/core/rig/bones.py``."""
     return path.relative_to(ROOT).as_posix()
 
 
 def room_of(path: Path) -> str:
-    """First name below the package: ``rig`` for a file in that room, ``errors`` for the module beside the rooms."""
+    """First name below the package: ``core`` for a file in that room, ``errors`` for the module beside the rooms."""
     return path.relative_to(ROOT / PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -29,7 +29,7 @@ def tree_of(path: Path) -> ast.Module:
 def imports_of(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """Line and full dotted name of everything imported, relative imports resolved, inside functions too.
 
-    `package` is the package that holds the module, ``("twobone_addon", "rig")``.
+    `package` is the package that holds the module, ``("twobone_addon", "core", "rig")``.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -9,19 +9,19 @@ import bpy
 
 from tools.messages import HINDRANCE, returned_texts
 from twobone_addon.settings import OPTIONS
+from twobone_addon.settings.tasks import TABLES
 
 INTERFACE = Path(__file__).resolve().parents[2] / "twobone_addon" / "interface"
-BAKING = INTERFACE.parent / "baking"
 RESULTS = [
-    BAKING / f"{name}.py"
+    INTERFACE.parent / f"{name}.py"
     for name in (
-        "report/records",
-        "report/statements",
-        "contacts/records",
-        "planting/report/records",
-        "planting/report/wording",
-        "fk_to_target/records",
-        "limbs/records",
+        "pipeline/report/records",
+        "pipeline/report/statements",
+        "tasks/find_contacts/judge",
+        "tasks/plant/report/records",
+        "tasks/plant/report/wording",
+        "tasks/give/records",
+        "tasks/find_limbs/records",
     )
 ]
 SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "heading", "menu": "text", "prop_menu_enum": "text"}
@@ -30,7 +30,7 @@ SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "head
 SAID_BY = {"pgettext_rpt", "pgettext_iface", "translate"}
 """Calls that show their first argument."""
 
-LISTED_IN = {"SHORT_LABELS", "HELP", "FIGURES", "STATEMENTS", "AT_ONE_FRAME"}
+LISTED_IN = {"SHORT_LABELS", "HELP", "FIGURES", "STATEMENTS", "AT_ONE_FRAME", "VERIFYING"}
 """Constants that hold shown texts."""
 
 
@@ -43,7 +43,7 @@ def _of_settings():
     for option in OPTIONS:
         texts |= {option.label, option.text, option.group.value}
         texts |= {text for choice in option.choices for text in (choice.label, choice.text)}
-    return texts
+    return texts | {table.progress for table in TABLES.values()}
 
 
 def _of_classes():
@@ -91,7 +91,7 @@ def _of_code():
             if isinstance(node, ast.FunctionDef) and node.name == HINDRANCE:
                 texts |= set(returned_texts(node))
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in LISTED_IN:
-                values = node.value.values if isinstance(node.value, ast.Dict) else node.value.elts
+                values = getattr(node.value, "values", None) or getattr(node.value, "elts", [node.value])
                 texts |= {value.value for value in values}
     return {text for text in texts if re.search(r"[A-Za-z]{2}", text)}
 

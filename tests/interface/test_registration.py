@@ -3,8 +3,8 @@
 import bpy
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.shown_texts import own_properties
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.live import following as live
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.overlay import drawing as overlay_drawing

@@ -40,7 +40,7 @@ def test_blender_leaves_out_what_python_and_others_leave_in_the_checkout(officia
         ours.extractall(checkout)
     for litter in (
         "twobone_addon/__pycache__/a.pyc",
-        "twobone_addon/rig/__pycache__/b.pyc",
+        "twobone_addon/core/__pycache__/b.pyc",
         "tests/c.py",
         "build/d.zip",
         "notes.md",

@@ -117,7 +117,7 @@ def test_the_manifest_keeps_blenders_own_exclusions(manifest):
 
 def test_the_changelog_begins_with_this_version_and_the_day_it_came_out(manifest):
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    version, day = headings[0].split(" - ")
+    version, day = next(heading for heading in headings if heading != "Unreleased").split(" - ")
     assert version == manifest["version"]
     assert date.fromisoformat(day)
 

@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from tests.baking.checks.checking import BENDS
-from tests.baking.checks.measuring import LETTER_AXES, PROMISE, evaluate
-from tests.baking.checks.targets import circling_target
-from tests.baking.scenes import add_empty, bake
 from tests.real.rigs import plane_that_shows
+from tests.tasks.checks.checking import BENDS
+from tests.tasks.checks.measuring import LETTER_AXES, PROMISE, evaluate
+from tests.tasks.checks.targets import circling_target
+from tests.tasks.scenes import add_empty, bake
 from twobone_addon.scene.versions import assign_slot
 
 PLANES = ("XY", "XZ", "YZ", "REST", "POLE", "OBJECT")

@@ -10,7 +10,7 @@ import traceback
 
 import bpy
 
-from tests.baking.scenes import Limb, key_channel
+from tests.tasks.scenes import Limb, key_channel
 
 METARIGS = ("human", "basic_human", "basic_quadruped", "bird", "cat", "horse", "shark", "wolf")
 

@@ -8,10 +8,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 
 import bpy
+import pytest
 
 from tests.real.generated_rigs import run_and_leave
 from tests.real.limbs_of_rigs import of_metarig
 from twobone_addon import registration
+
+BODY = {"root", "torso", "hips", "chest", "neck", "head"}
 
 
 def main():
@@ -27,6 +30,7 @@ def main():
         if argument.endswith("+"):
             bpy.ops.pose.rigify_generate()
             check(f"generated {metarig}", of_metarig(metarig, generated=True))
+            check_body_is_refused()
     print("As anybody would name them")
 
 
@@ -40,6 +44,23 @@ def check(who, expected):
     for name, old in before.items():
         rig.data.bones[name].name = old
     rig.twobone.chains.clear()
+
+
+def check_body_is_refused():
+    """Add Target on a control of the whole body says that it is no part of a limb, and stores nothing."""
+    rig = bpy.context.view_layer.objects.active
+    bpy.ops.object.mode_set(mode="POSE")
+    before = set(bpy.data.objects)
+    for name in BODY & set(rig.pose.bones.keys()):
+        bpy.ops.pose.select_all(action="DESELECT")
+        bone = rig.pose.bones[name]
+        (bone if hasattr(bone, "select") else bone.bone).select = True
+        rig.data.bones.active = bone.bone
+        with pytest.raises(RuntimeError, match="is not part of an arm or leg"):
+            bpy.ops.twobone.add_target()
+    assert not rig.twobone.chains
+    assert set(bpy.data.objects) == before
+    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def limbs():

@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 
 import bpy
 
-from tests.baking.scenes import set_range
 from tests.real.everywhere import bake_everywhere
 from tests.real.generated_rigs import generated_rig, limbs_of, move_body, run_and_leave, shown_by, turn_forwards
+from tests.tasks.scenes import set_range
 from twobone_addon import registration
 
 FRAMES = (1, 8)

@@ -10,9 +10,9 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 import bpy
 import numpy as np
 
-from tests.baking.rigs.control_rig import limb_over_time, widest
-from tests.baking.scenes import add_empty, key_channel, set_range
 from tests.real.generated_rigs import generated_rig, run_and_leave, turn_forwards
+from tests.tasks.rigs.control_rig import limb_over_time, widest
+from tests.tasks.scenes import add_empty, key_channel, set_range
 from twobone_addon import registration
 
 LAST = 10
@@ -86,7 +86,7 @@ def main():
         assert bpy.ops.twobone.bake_target(**names, **pole, rotate=True) == {"FINISHED"}
         report = json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
         assert report["base_bone"] == f"{part}_ik.{side}"
-        told = f'The toes on IK follow bone "toe_ik.{side}", which was not keyed. Switch to IK keys it too.' in report["notes"]
+        told = f'IK toes follow bone "toe_ik.{side}", which was not keyed. Switch to IK also keys it.' in report["notes"]
         assert told == (limb == "thigh.L"), "only there toes move"
     compare(rig, before, "on FK still")
     for bone in rig.pose.bones:

@@ -10,9 +10,9 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 import bpy
 import numpy as np
 
-from tests.baking.checks.orientations import target_on
-from tests.baking.scenes import key_channel, set_range
 from tests.real.generated_rigs import generated_rig, run_and_leave
+from tests.tasks.checks.orientations import target_on
+from tests.tasks.scenes import key_channel, set_range
 from twobone_addon import registration
 
 FIRST, LAST = 3, 14

@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 import bpy
 import numpy as np
 
-from tests.baking.scenes import add_empty, key_channel, key_places, set_range
 from tests.real.generated_rigs import generated_rig, run_and_leave
+from tests.tasks.scenes import add_empty, key_channel, key_places, set_range
 from twobone_addon import registration
 
 FIRST, LAST = 1, 40

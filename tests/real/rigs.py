@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from tests.baking.checks.measuring import LETTER_AXES
-from tests.baking.scenes import Limb
+from tests.tasks.checks.measuring import LETTER_AXES
+from tests.tasks.scenes import Limb
 
 
 @dataclass(frozen=True)

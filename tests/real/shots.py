@@ -2,8 +2,8 @@
 
 import bpy
 
-from tests.baking.checks.targets import circling_target
 from tests.real.rigs import LIMBS, open_rig, plane_that_shows
+from tests.tasks.checks.targets import circling_target
 
 ONE_OF_EACH_FILE = {real.file: real for real in LIMBS}
 LONGEST = 48

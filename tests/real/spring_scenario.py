@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 import bpy
 import numpy as np
 
-from tests.baking.scenes import add_empty, bake, key_places, set_range
 from tests.real.generated_rigs import run_and_leave
+from tests.tasks.scenes import add_empty, bake, key_places, set_range
 from twobone_addon import registration
 
 LAST = 40

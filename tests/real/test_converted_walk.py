@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checks.measuring import evaluate
-from tests.baking.scenes import Limb
 from tests.real.rigs import LIMBS, WALKING_LIMBS, open_rig
 from tests.real.shots import make_real_shot
+from tests.tasks.checks.measuring import evaluate
+from tests.tasks.scenes import Limb
 
 RESIDUAL = 2e-4
 """Of a limb's length: what Blender's IK leaves."""

@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.scenes import add_empty, bake, key_places
 from tests.real.own_python import run
 from tests.real.rigs import FOX, RealLimb, open_rig
+from tests.tasks.scenes import add_empty, bake, key_places
 
 LEG = ("b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", "b_LeftFoot02_018")
 ACTIONS = {"Survey": 82, "Walk": 17, "Run": 27}

@@ -2,15 +2,16 @@
 
 from collections import Counter
 
+from tests.house.source import ROOT
 from tests.real.generated_rigs import METARIGS
 from tests.real.limbs_of_rigs import LIMBS_OF
 from tests.real.rigs import LIMBS
-from tools.make_real_rigs import PAGE
 
 
 def limbs_on_the_page():
     """Limbs of each rig, in both tables."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    page = (ROOT / "docs" / "measurements.md").read_text(encoding="utf-8")
+    lines = page.split("\n## Real rigs\n")[1].split("\n## ")[0].splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
     found = Counter()
     for rig, limbs, *_ in rows:

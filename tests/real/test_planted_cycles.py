@@ -64,8 +64,9 @@ def test_a_cycle_on_its_belt_is_planted_once(data_folder, empty_file, action, la
     """The speed of the belt is found from what is seen, and that is a little different once the feet stand on it."""
     armature = open_fox(data_folder, action, last)
     bpy.ops.twobone.plant(armature=armature.name)
-    once = legs_seen(armature)
+    once, first = legs_seen(armature), json.loads(bpy.context.window_manager.twobone_report)
     bpy.ops.twobone.plant(armature=armature.name)
-    report = json.loads(bpy.context.window_manager.twobone_report)
+    again = json.loads(bpy.context.window_manager.twobone_report)
     assert np.array_equal(legs_seen(armature), once)
-    assert (report["root"]["max_move"], [leg["keys"] for leg in report["chains"]]) == (0.0, [0, 0, 0, 0])
+    assert again["root"] == first["root"]  # It begins with the motion from before, and so has as much to do.
+    assert [leg["keys"] for leg in again["chains"]] == [leg["keys"] for leg in first["chains"]]

@@ -7,8 +7,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checks.targets import curves_of
 from tests.real.rigs import WALKING_LIMBS, open_rig
+from tests.tasks.checks.targets import curves_of
 
 SIDES = ("Left", "Right")
 METRES = 0.0564
@@ -103,3 +103,28 @@ def test_a_contact_that_is_keyed_over_is_the_animators(walk):
     assert np.ptp(after["ball Left"][rows], axis=0).max() < 1e-5
     assert np.ptp(after["foot Left"][rows], axis=0).max() < 1e-5
     assert {frame for frame, _ in found if frame > flat} - {key.co[0] for key in keys}
+
+
+def test_a_take_in_which_not_every_change_needs_every_channel_is_planted(data_folder, empty_file):
+    take = data_folder / "motion" / "cmu_131_01_walk.bvh"
+    if not take.is_file():
+        pytest.skip(f"{take.name} is not there")
+    bpy.context.scene.render.fps = 120
+    bpy.ops.import_anim.bvh(filepath=str(take), update_scene_duration=True)
+    armature = bpy.context.object
+    assert bpy.ops.twobone.plant() == {"FINISHED"}
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    stood = 0
+    for chain in report["chains"]:
+        side = "Left" if chain["chain"].startswith("Left") else "Right"
+        leg = sum(armature.data.bones[f"{side}{name}"].length for name in ("Hip", "Knee"))
+        for contact in chain["contacts"]:
+            if contact["point"] == "HEEL":
+                continue
+            balls = []
+            for frame in range(int(contact["first"]), int(contact["last"]) + 1):
+                bpy.context.scene.frame_set(frame)
+                balls.append(np.array(armature.matrix_world @ armature.pose.bones[f"{side}Toe"].head))
+            stood += len(balls)
+            assert np.ptp(balls, axis=0).max() < 1e-4 * leg
+    assert stood > 200

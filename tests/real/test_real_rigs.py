@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tests.baking.checks.checking import BENDS, check
-from tests.baking.checks.measuring import evaluate
-from tests.baking.checks.targets import circling_target, in_world
-from tests.baking.scenes import add_empty, bake, key_places
 from tests.real.rigs import FOX, LIMBS, RUN, WALKING_LIMBS, open_rig, plane_that_shows
+from tests.tasks.checks.checking import BENDS, check
+from tests.tasks.checks.measuring import evaluate
+from tests.tasks.checks.targets import circling_target, in_world
+from tests.tasks.scenes import add_empty, bake, key_places
 
 MOCAP_COMES_BACK = 1e-5
 """Joint positions, relative to the chain's length."""

@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checks.measuring import evaluate
 from tests.real.rigs import KAYKIT, WALK, RealLimb, open_rig
+from tests.tasks.checks.measuring import evaluate
 
 BACK = 1e-5
 """Of a limb's length: how near every joint comes back."""

@@ -4,10 +4,10 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checks.measuring import evaluate
-from tests.baking.scenes import Limb
 from tests.interface.acting import joints_world, select_bones
 from tests.real.rigs import LIMBS, WALKING_LIMBS, open_rig
+from tests.tasks.checks.measuring import evaluate
+from tests.tasks.scenes import Limb
 
 ONE_OF_EACH = list({(real.file, real.upper): real for real in (*LIMBS, *WALKING_LIMBS)}.values())
 TELLING = 0.3

@@ -5,11 +5,11 @@ import json
 import bpy
 import pytest
 
-from tests.baking.checks.orientations import UNSEEN, degrees_between, posed, target_on
-from tests.baking.scenes import bake
 from tests.interface.acting import select_bones
 from tests.real.own_python import run
 from tests.real.rigs import LIMBS, WALKING_LIMBS, open_rig
+from tests.tasks.checks.orientations import UNSEEN, degrees_between, posed, target_on
+from tests.tasks.scenes import bake
 
 MOST_FRAMES = 40
 FIRST_OF_EACH = list({real.file: real for real in (*LIMBS, *WALKING_LIMBS)}.values())

@@ -8,9 +8,9 @@ sys.path.insert(0, str(Path(__file__).absolute().parents[2]))
 import bpy
 import numpy as np
 
-from tests.baking.checks.orientations import UNSEEN, degrees_between, posed, target_on
-from tests.baking.scenes import bake, key_channel, set_range
 from tests.real.generated_rigs import generated_rig, limbs_of, move_body, run_and_leave, turn_forwards
+from tests.tasks.checks.orientations import UNSEEN, degrees_between, posed, target_on
+from tests.tasks.scenes import bake, key_channel, set_range
 from twobone_addon import registration
 
 FRAMES = range(1, 9)

@@ -16,9 +16,9 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.baking.scenes import Limb, set_range
 from tests.real.rigify_conversion_scenario import walk_on_ik
 from tests.real.shots import ONE_OF_EACH_FILE, make_real_shot, store_with_target
+from tests.tasks.scenes import Limb, set_range
 
 RIGIFY = "rigify"
 FRAMES = (3, 14)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.scene.movers import add_armature, add_driver, animate, animate_bone
-from twobone_addon.scene.walk.evaluate import Quantity
+from twobone_addon.scene.sampling.evaluate import Quantity
 
 FRAMES = np.concatenate([np.arange(1.0, 81.0), [90.5]])
 LIMB = ("root", "upper", "lower")

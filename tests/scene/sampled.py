@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from twobone_addon.baking.motion.sampling import sample
-from twobone_addon.scene.walk.evaluate import Quantity
+from twobone_addon.pipeline.motion.sampling import sample
+from twobone_addon.scene.sampling.evaluate import Quantity
 
 FRAMES = np.array([-7.0, -3.25, 0.0, 1.0, 4.5, 8.0, 13.7, 29.999, 44.0])
 SINGLE_PRECISION = 4e-6

@@ -3,9 +3,9 @@
 import bpy
 import pytest
 
-from tests.baking.checks.targets import curves_of
-from tests.baking.rigs.many_actions import make_action
-from tests.baking.scenes import add_empty, build_armature
+from tests.tasks.checks.targets import curves_of
+from tests.tasks.rigs.many_actions import make_action
+from tests.tasks.scenes import add_empty, build_armature
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def rig(empty_file):
 
 
 def names_of(armature):
-    from twobone_addon.scene.actions.finding import actions_of
+    from twobone_addon.scene.actions import actions_of
 
     return [own.name for own in actions_of(armature)]
 
@@ -67,8 +67,8 @@ def test_poses_of_an_asset_library_are_left_out_and_animated_assets_are_not(rig)
 
 
 def test_a_range_is_the_actions_own_or_that_of_its_keys(rig):
-    from twobone_addon.baking.actions.choosing import own_span
-    from twobone_addon.scene.actions.finding import own_action
+    from twobone_addon.pipeline.actions.choosing import own_span
+    from twobone_addon.scene.actions import own_action
 
     action = make_action(rig, "Walk", frames=(3, 17))
     assert own_span(own_action(rig, action)) == (3, 17)
@@ -77,8 +77,7 @@ def test_a_range_is_the_actions_own_or_that_of_its_keys(rig):
 
 
 def test_playing_leaves_pose_and_strips_as_they_were(rig):
-    from twobone_addon.scene.actions.finding import actions_of
-    from twobone_addon.scene.actions.playing import staged
+    from twobone_addon.scene.actions import actions_of, staged
 
     make_action(rig, "Other", bone="lower")
     action = make_action(rig, "Own")

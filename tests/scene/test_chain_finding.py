@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.baking.scenes import BoneShape, build_armature
+from tests.tasks.scenes import BoneShape, build_armature
 from twobone_addon.errors import ChainError, SelectionError
-from twobone_addon.scene.rig.chain_finding import ChainNames, chain_from_names, chain_from_selection
-from twobone_addon.scene.rig.limb_pieces import is_twist
+from twobone_addon.scene.bones import ChainNames
+from twobone_addon.scene.rig.chain_finding import chain_from_names, chain_from_selection, is_twist
 
 HUMAN = (
     BoneShape("hips", (0, 0, 1), (0, 0, 1.15)),
@@ -108,6 +108,29 @@ def test_what_cannot_be_a_limb_says_what_to_select(human, names):
     with pytest.raises(SelectionError, match=r"Select|Choose") as caught:
         chain_from_selection(human)
     assert str(caught.value).count(".") - str(caught.value).count(".L") <= 2
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("name", ["hips", "chest"])
+def test_the_body_is_no_part_of_a_limb(empty_file, name, is_named):
+    """Whether there are names that can be believed, or limbs on both sides alone tell what the body is."""
+    other_side = [
+        BoneShape(
+            shape.name.replace(".L", ".R"),
+            *((-x, y, z) for x, y, z in (shape.head, shape.tail)),
+            shape.parent.replace(".L", ".R"),
+        )
+        for shape in HUMAN
+        if shape.name.endswith(".L")
+    ]
+    rig = build_armature((*HUMAN, *other_side), "Human")
+    if not is_named:
+        name = f"x{rig.data.bones.find(name)}"
+        for number, bone in enumerate(list(rig.data.bones)):
+            bone.name = f"x{number}"
+    click(rig, name)
+    with pytest.raises(SelectionError, match="is not part of an arm or leg"):
+        chain_from_selection(rig)
 
 
 def test_a_lonely_bone_says_what_to_select(empty_file):

@@ -3,12 +3,12 @@
 import bpy
 import pytest
 
-from tests.baking.scenes import BoneShape, build_armature
 from tests.interface.acting import select_bones
-from twobone_addon.baking.fk_to_target.guides import guide_name
+from tests.tasks.scenes import BoneShape, build_armature
 from twobone_addon.errors import SelectionError
 from twobone_addon.scene.rig.chain_finding import chain_from_selection
 from twobone_addon.scene.rig.control_limbs import plain_name
+from twobone_addon.tasks.give.guides import guide_name
 
 JOINTS = ((0, 0, 1), (0, -0.1, 0.5), (0, 0, 0), (0, -0.2, 0))
 PARTS = ("alpha", "beta", "gamma")

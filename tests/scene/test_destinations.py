@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.checks.checking import RIG
-from tests.baking.checks.file_dump import differences, dump_file
-from tests.baking.checks.targets import circling_target, curves_of
-from tests.baking.rigs.legs_on_ik import SIDES, add_ik, legs_with_targets, store_chain
-from tests.baking.scenes import bake, build_armature, key_channel, refusal, set_range
+from tests.tasks.checks.checking import RIG
+from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.checks.targets import circling_target, curves_of
+from tests.tasks.rigs.legs_on_ik import SIDES, add_ik, legs_with_targets, store_chain
+from tests.tasks.scenes import bake, build_armature, key_channel, refusal, set_range
 
 SETTINGS = {"plane": "YZ", "bend": "POSITIVE"}
 RANGES = ((5, 14), (4.25, 13.75), (-6.5, 3), (0.1, 0.9))
@@ -116,7 +116,7 @@ def test_a_shared_action_is_refused_but_copied_on_request(limb):
     bpy.context.scene.collection.objects.link(twin)
     if hasattr(twin.animation_data, "action_slot"):
         twin.animation_data.action_slot = rig.animation_data.action_slot
-    assert "also animates 1 other" in refusal(RIG, target=target.name, **SETTINGS)
+    assert "Other users of action" in refusal(RIG, target=target.name, **SETTINGS)
     shared = rig.animation_data.action
     bake(RIG, target=target.name, destination="NEW_ACTION", **SETTINGS)
     assert twin.animation_data.action == shared

@@ -1,13 +1,13 @@
-"""A double is made in Edit Mode, but not in the user's: modes, selection, undo steps and other add-ons notice nothing."""
+"""A reduced rig is made in Edit Mode, but not in the user's: modes, selection, undo steps and other add-ons notice nothing."""
 
 import bpy
 import pytest
 
 from tests.scene.big_rig import FRAMES, LIMB, WANTED, big_rig
 from tests.scene.movers import add_empty
-from twobone_addon.scene.walk.doubles import fewer_bones
-from twobone_addon.scene.walk.doubles.fewer_bones import with_fewer_bones
-from twobone_addon.scene.walk.evaluate import prepared_place
+from twobone_addon.scene.sampling import reduced_rigs as fewer_bones
+from twobone_addon.scene.sampling.evaluate import prepared_place
+from twobone_addon.scene.sampling.reduced_rigs import with_fewer_bones
 
 
 def object_mode():
@@ -56,9 +56,9 @@ def add_mesh():
     return body
 
 
-def doubled():
+def reduced():
     with prepared_place(bpy.context.scene, WANTED, FRAMES) as place:
-        return {name: double.thing.pose.bones.keys() for name, double in place.doubles.items()}
+        return {name: double.thing.pose.bones.keys() for name, double in place.reduced.items()}
 
 
 def seen_by_the_user():
@@ -80,7 +80,7 @@ def test_the_user_stays_in_the_mode_with_what_is_selected(scene, enter_mode):
     big_rig()
     enter_mode()
     before = seen_by_the_user()
-    assert doubled() == {"Rig": list(LIMB)}
+    assert reduced() == {"Rig": list(LIMB)}
     assert seen_by_the_user() == before
 
 
@@ -93,7 +93,7 @@ def test_undo_and_redo_find_the_steps_that_the_user_made(scene, enter_mode):
     for x in (1.0, 2.0, 3.0):
         bpy.data.objects["Thing"].location.x = x
         bpy.ops.ed.undo_push(message=f"Move {x}")
-    assert doubled()
+    assert reduced()
     seen = []
     for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo):
         assert step() == {"FINISHED"}
@@ -110,7 +110,7 @@ def test_other_addons_hear_nothing_of_it(scene):
     for functions in handlers:
         functions.append(listen)
     try:
-        assert doubled()
+        assert reduced()
     finally:
         for functions in handlers:
             functions.remove(listen)
@@ -123,6 +123,6 @@ def test_where_edit_mode_cannot_be_entered_there_is_no_double_and_nothing_is_lef
     kinds = ("objects", "armatures", "collections", "scenes")
     before = [getattr(bpy.data, kind).keys() for kind in kinds]
     assert with_fewer_bones(rig, set(LIMB)) is None
-    assert doubled() == {}
+    assert reduced() == {}
     assert [getattr(bpy.data, kind).keys() for kind in kinds] == before
     assert len(rig.data.bones) > len(LIMB)

@@ -4,7 +4,7 @@ import bpy
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from twobone_addon.scene.paths import escaped
+from twobone_addon.scene.bones import escaped
 
 
 @given(name=st.text(alphabet=st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=40))

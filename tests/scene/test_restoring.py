@@ -3,9 +3,9 @@
 import bpy
 import pytest
 
-from tests.baking.checks.file_dump import differences, dump_file
-from tests.baking.rigs.busy_file import NOW, edit_without_keys, make_busy_file
-from twobone_addon.scene.walk.restoring import frame_and_edits_kept
+from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.rigs.busy_file import NOW, edit_without_keys, make_busy_file
+from twobone_addon.scene.restoring import Edit, apply_edits, frame_and_edits_kept
 
 
 @pytest.fixture
@@ -42,4 +42,12 @@ def test_a_curve_of_something_that_is_gone_is_passed_over(scene):
     thing.location.x = 3
     with frame_and_edits_kept(scene):
         scene.frame_set(20)
+    assert thing.location.x == 3
+
+
+def test_what_a_thing_that_is_gone_held_is_passed_over(scene):
+    thing = bpy.data.objects.new("Thing", None)
+    apply_edits(
+        [Edit(thing, '["gone"]', 0, 1.0), Edit(thing, "twobone.chains[0].contact", 0, "BALL"), Edit(thing, "location", 0, 3.0)]
+    )
     assert thing.location.x == 3

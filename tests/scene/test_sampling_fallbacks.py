@@ -6,8 +6,8 @@ import pytest
 
 from tests.scene.movers import add_armature, add_driver, add_empty, animate, animated_armature, animated_empty, curves_of
 from tests.scene.sampled import CHANNELS, FRAMES, POSES, THING, check
-from twobone_addon.baking.motion.sampling import sample
-from twobone_addon.scene.walk.evaluate import Quantity
+from twobone_addon.pipeline.motion.sampling import sample
+from twobone_addon.scene.sampling.evaluate import Quantity
 
 TOE = Quantity("POSE", "Rig", "toe")
 ROOT = Quantity("POSE", "Rig", "root")

@@ -6,8 +6,8 @@ import pytest
 
 from tests.scene.movers import add_driver, add_empty, animated_armature, animated_empty
 from tests.scene.sampled import CHANNELS, POSES, THING
-from twobone_addon.baking.motion.sampling import sample
-from twobone_addon.scene.walk.evaluate import Quantity
+from twobone_addon.pipeline.motion.sampling import sample
+from twobone_addon.scene.sampling.evaluate import Quantity
 
 QUANTITIES = [THING, *POSES, *CHANNELS, Quantity("VALUE", "Thing", path="empty_display_size")]
 

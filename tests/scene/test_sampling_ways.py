@@ -18,8 +18,8 @@ from tests.scene.movers import (
     group_curves,
 )
 from tests.scene.sampled import CHANNELS, FRAMES, POSES, THING, check
-from twobone_addon.baking.motion.sampling import sample
-from twobone_addon.scene.walk.evaluate import Quantity
+from twobone_addon.pipeline.motion.sampling import sample
+from twobone_addon.scene.sampling.evaluate import Quantity
 
 MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 

@@ -4,9 +4,9 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.scenes import build_armature
+from tests.tasks.scenes import build_armature
+from twobone_addon.scene.sampling.evaluate import values_over
 from twobone_addon.scene.versions import curve_bag
-from twobone_addon.scene.walk.settings_over import values_over
 
 FRAMES = np.array([-2.0, 1.0, 3.5, 5.0, 6.0, 9.0, 12.0])
 

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
-import bpy
-
-from ..baking.ik_to_fk.plans import SETTINGS
-from ..baking.ik_to_fk.switches import MOTIONS, SIDES, SWITCHES
-from ..options import Option
-from ..settings.contacts import CONTACT_OPTIONS
-from ..settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
+from ..pipeline.file_versions import version_text
+from ..settings.tasks import Table
 from .files.outputs import file_name, file_path
-from .flags.chain_flags import ChainGroup, add_ground_velocity, add_option_flags, add_setting_flags
-from .flags.numbers import count, duration, some
-from .flags.shared_flags import (
-    add_actions,
+from .flags import (
+    ChainGroup,
     add_chosen_chains,
     add_completeness,
     add_file,
     add_job,
+    add_option_flags,
     add_saving,
     add_scripts,
+    add_strict,
+    add_strict_settings,
     add_strictness,
     add_upgrade,
+    count,
+    duration,
+    some,
 )
+from .job_values import OF_COMMAND, READS_ONLY
 from .outcomes import ExitCode, UsageError
+from .provenance import addon_version
 from .schemas import NAMES
-from .version import addon_version
 
 PROGRAM = "blender [SHOT.blend] --command twobone"
 
@@ -43,6 +42,7 @@ CODES = "exit codes: " + ", ".join(
         ExitCode.STRICT: "--strict not met",
         ExitCode.INCOMPLETE: "something that moves the chain is missing",
         ExitCode.STOPPED: "stopped by Ctrl-C or a signal",
+        ExitCode.AGAIN: "another run has the file, or the disk is full: try again",
     }.items()
 )
 
@@ -53,13 +53,14 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong as the rest of the add-on does: by raising."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message[:1].upper()}{message[1:]}. See: {self.prog} --help")
+        raise UsageError("{message}. See: {program} --help", message=f"{message[:1].upper()}{message[1:]}", program=self.prog)
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
     """Flags as a namespace with `command`; raises `UsageError`, or `SystemExit` after `--help`."""
     found = command_parser().parse_args(_with_values_joined(argv))
     found.groups = getattr(found, "groups", None) or [ChainGroup("")]
+    found.once = getattr(found, "once", None) or {}
     return found
 
 
@@ -77,20 +78,13 @@ def _with_values_joined(argv: list[str]) -> list[str]:
 def command_parser() -> argparse.ArgumentParser:
     """All commands with their flags."""
     parser = _Parser(prog=PROGRAM, description="Bake two-bone IK without a window.", epilog=CODES, allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"twobone {addon_version()}, Blender {bpy.app.version_string}")
+    parser.add_argument("--version", action="version", version=f"twobone {addon_version()}, Blender {version_text()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    _bake(_sub(commands, "bake", "bake chains and report the result"))
+    for command, table in OF_COMMAND.items():
+        _task(_sub(commands, command, table.help or f"{table.text[:1].lower()}{table.text[1:]}"), table)
     _report(_sub(commands, "report", "measure the existing animation; change nothing"))
-    _chains(_sub(commands, "chains", "list the chains stored in the file"))
-    _limbs(_sub(commands, "limbs", "find the arms and legs of a character and store them as chains"))
-    _clear(_sub(commands, "clear", "remove the keys that a bake made"))
-    _convert(_sub(commands, "convert", "convert IK to FK keys, and switch the IK off"))
-    _target(_sub(commands, "target", "key targets and poles from the existing motion of the chains: the reverse of bake"))
-    _switch(_sub(commands, "switch", "switch limbs to FK, or to the IK of their rig, with their motion"))
-    _contacts(_sub(commands, "contacts", "detect when feet are on the ground, and key it on the leg chains"))
-    _plant(_sub(commands, "plant", "keep feet still on the ground, moving the hips only as much as needed"))
-    _own(_sub(commands, "fit-root", "move the root so that all enabled chains reach their targets"), ROOT_OPTIONS)
-    _batch(_sub(commands, "batch", "bake many shots, each in its own Blender"))
+    add_file(_sub(commands, "chains", "list the chains stored in the file"))
+    _batch(_sub(commands, "batch", "bake many shots, several at a time"))
     _schema(_sub(commands, "schema", "print the JSON Schema of a file that the command reads or writes"))
     return parser
 
@@ -103,17 +97,25 @@ def _sub(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _bake(parser: argparse.ArgumentParser) -> None:
+def _task(parser: argparse.ArgumentParser, table: Table) -> None:
+    """A command that does a task: what all of them have, and the settings of its table."""
     add_file(parser)
-    add_completeness(parser)
-    add_saving(parser)
-    parser.add_argument("--dry-run", action="store_true", help="say what would be baked and written; change nothing")
-    parser.add_argument(
-        "--last-wins", action="store_true", help="let a later chain overwrite the keys of an earlier one on the same bones"
-    )
-    add_actions(parser)
-    add_strictness(parser)
-    add_chosen_chains(parser)
+    if not table.is_of_any_shot:
+        add_completeness(parser)
+    if table.command not in READS_ONLY:
+        add_saving(parser)
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done and written; change nothing")
+    if table.is_strict:
+        (add_strictness if table.of_chains else add_strict)(parser)
+    if table.of_chains:
+        add_chosen_chains(parser)
+    else:
+        add_job(parser)
+        add_strict_settings(parser)
+    # Where several chains may be named, `--chain` is there.
+    add_option_flags(parser, [option for option in table.own if option.name != "chain" or not table.of_chains], once=True)
+    if table.task == "convert":  # Of batches in place: one that was killed comes again to shots that it has saved.
+        parser.add_argument("--again", action="store_true", help=argparse.SUPPRESS)
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
@@ -121,88 +123,6 @@ def _report(parser: argparse.ArgumentParser) -> None:
     add_completeness(parser)
     add_strictness(parser)
     add_chosen_chains(parser)
-
-
-def _chains(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
-
-
-def _limbs(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
-    add_saving(parser)
-    add_job(parser)
-    parser.add_argument("--armature", default="", metavar="NAME", help="armature to search; default: the active one")
-    parser.add_argument("--targets", action="store_true", help="also add an empty at the tip of every limb as its target")
-
-
-def _clear(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
-    add_saving(parser)
-    add_actions(parser)
-    add_chosen_chains(parser)
-
-
-def _convert(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
-    add_completeness(parser)
-    add_saving(parser)
-    add_job(parser)
-    parser.add_argument(
-        "--bone", default="", metavar="BONE", help="bone that carries the IK constraint; default: all in the armature"
-    )
-    off = f"mute the constraint, or key its influence to 0 over the range; default {SWITCHES[0]}"
-    _choice(parser, "--switch-off", SWITCHES, off)
-    parser.add_argument("--rigify", action="store_true", help="key Rigify's FK controls, and its switches from IK to FK")
-    add_actions(parser)
-    add_setting_flags(parser, SETTINGS)
-
-
-def _target(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
-    add_completeness(parser)
-    add_saving(parser)
-    add_actions(parser)
-    add_chosen_chains(parser)
-    parser.add_argument("--rotate", action="store_true", help="also key the targets' rotation, as the bones at the tips rotate")
-
-
-def _switch(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
-    add_completeness(parser)
-    add_saving(parser)
-    add_chosen_chains(parser)
-    _choice(parser, "--to", SIDES, f"what the limb follows over the range; default {SIDES[0]}")
-    _choice(parser, "--motion", MOTIONS, f"bake the visible motion onto the other side, or keep its keys; default {MOTIONS[0]}")
-
-
-def _choice(parser: argparse.ArgumentParser, name: str, choices: Sequence[str], text: str) -> None:
-    parser.add_argument(name, type=str.upper, choices=choices, default="", metavar="|".join(choices), help=text)
-
-
-def _plant(parser: argparse.ArgumentParser) -> None:
-    _own(parser, PLANT_OPTIONS)
-    add_ground_velocity(parser)
-
-
-def _own(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
-    """A command with settings of its own, about one armature."""
-    add_file(parser)
-    add_completeness(parser)
-    add_saving(parser)
-    add_job(parser)
-    parser.add_argument(
-        "--strict", action="store_true", help=f"exit with {int(ExitCode.STRICT)}, unsaved, when a frame is out of reach"
-    )
-    add_option_flags(parser, options)
-
-
-def _contacts(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
-    add_completeness(parser)
-    add_saving(parser)
-    add_job(parser)
-    add_option_flags(parser, CONTACT_OPTIONS)
-    add_ground_velocity(parser)
 
 
 def _batch(parser: argparse.ArgumentParser) -> None:
@@ -214,7 +134,24 @@ def _batch(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--freeze", type=file_name, metavar="FILE", help="write the numbered list of shots, and do nothing else")
     only.add_argument("--shot", metavar="NAME|NUMBER", help="only this shot, by its name, or its number in the list of --frozen")
     parser.add_argument("--frozen", type=file_path, metavar="FILE", help="take the shots from the list that --freeze has written")
-    parser.add_argument("--jobs", type=count, metavar="N", help="shots at a time; default: as many as the machine has cores")
+    parser.add_argument(
+        "--jobs", type=count, metavar="N", help="shots at a time; default: as many as there are cores, and memory for them"
+    )
+    parser.add_argument(
+        "--shots-per-blender", type=count, default=100, metavar="N", help="start a new Blender after N shots; default 100"
+    )
+    parser.add_argument(
+        "--user-addons", action="store_true", help="start the Blenders with your settings and add-ons, instead of factory ones"
+    )
+    replacing = parser.add_mutually_exclusive_group()
+    replacing.add_argument(
+        "--replace", action="store_true", help="replace outputs also where somebody has changed them, or no batch has saved them"
+    )
+    replacing.add_argument("--no-clobber", action="store_true", help="replace no output, not even that of an earlier batch")
+    parser.add_argument("--logs", type=file_path, metavar="FOLDER", help="keep the whole log of every shot in this folder")
+    parser.add_argument(
+        "--progress", choices=["text", "json"], default="text", metavar="text|json", help="how progress is printed; default text"
+    )
     add_upgrade(parser)
     parser.add_argument(
         "--memory", type=duration, metavar="GB", help="stop a shot whose Blender uses more memory; default: no limit"

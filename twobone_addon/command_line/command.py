@@ -11,39 +11,29 @@ import bpy
 from ..errors import SettingError, TwoBoneError
 from .arguments import parse
 from .batch.batch_command import batch_command
-from .commands.baking import bake_command, report_command
-from .commands.clearing import clear_command
-from .commands.contacts import contacts_command
-from .commands.converting import convert_command, target_command
-from .commands.limbs import limbs_command
+from .batch.worker import serve
 from .commands.listing import chains_command
-from .commands.planting import fit_root_command, plant_command
-from .commands.switching import switch_command
+from .commands.tasks import COMMANDS as TASKS
+from .commands.tasks import task_command
 from .files.claims import claimed
 from .files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
 from .files.shot_files import save_goal, source_of
-from .outcomes import ExitCode, FileError, Outcome, StoppedError, UsageError
-from .output import Voice, clean_standard_output, complain, hand_over
+from .outcomes import AgainError, ExitCode, FileError, Outcome, StoppedError, UsageError
+from .output import Voice, clean_standard_output, complain, hand_over, open_closed_streams
 from .provenance import with_provenance
 from .schemas import schema_command
 from .stopping import stopped_by_signals
 
 NAME = "twobone"
 COMMANDS = {
-    "bake": bake_command,
-    "report": report_command,
+    **dict.fromkeys(TASKS, task_command),
     "chains": chains_command,
-    "limbs": limbs_command,
-    "clear": clear_command,
-    "convert": convert_command,
-    "target": target_command,
-    "switch": switch_command,
-    "contacts": contacts_command,
-    "plant": plant_command,
-    "fit-root": fit_root_command,
     "batch": batch_command,
     "schema": schema_command,
 }
+
+WORKER = "worker"
+"""What a batch starts its Blenders with; no command for people."""
 
 OF_SHOTS = set(COMMANDS) - {"batch", "schema"}
 """Those that open a shot."""
@@ -57,6 +47,9 @@ _registered: list[object] = []
 
 def main(argv: list[str]) -> int:
     """Run one sub-command and return its exit code; only `--help` raises `SystemExit`."""
+    open_closed_streams()
+    if argv == [WORKER]:
+        return serve(main)
     try:
         return int(_run(parse(argv)))
     except (UsageError, SettingError) as error:
@@ -65,6 +58,9 @@ def main(argv: list[str]) -> int:
     except StoppedError as error:
         complain(str(error))
         return int(ExitCode.STOPPED)
+    except AgainError as error:
+        complain(str(error))
+        return int(ExitCode.AGAIN)
     except TwoBoneError as error:
         complain(str(error))
         return int(ExitCode.COULD_NOT)
@@ -95,7 +91,10 @@ def _claimed_outputs(arguments: argparse.Namespace, stack: ExitStack) -> dict[st
     if getattr(arguments, "save", None) is not None:
         goal = save_goal(arguments.save, source)
         refuse_wrong_outputs({"--save": str(goal)}, {})
-        stack.enter_context(claimed(goal))
+        if arguments.no_clobber and goal.exists():
+            raise FileError('"{goal}" is there already, and --no-clobber replaces nothing. Save elsewhere.', goal=goal)
+        if not stack.enter_context(claimed(goal)):
+            complain(f'The folder "{goal.parent}" knows no locks, so a second run that writes "{goal.name}" is not noticed.')
     return outputs
 
 
@@ -104,7 +103,9 @@ def _hand_over(report: str, outcome: Outcome, voice: Voice) -> None:
     try:
         hand_over(report, with_provenance(outcome, voice.warnings))
     except FileError as error:
-        raise FileError(f'{error} The shot was saved as "{outcome.saved}".' if outcome.saved else str(error)) from error
+        if outcome.saved is None:
+            raise
+        raise type(error)('{reason} The shot was saved as "{path}".', reason=error.sentence, path=outcome.saved) from error
 
 
 def register() -> None:

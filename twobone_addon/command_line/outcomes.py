@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -26,6 +27,8 @@ class ExitCode(IntEnum):
     """Something that moves the chain is missing, such as a library. The report was written, the shot was not saved."""
     STOPPED = 5
     """Somebody asked for an end (Ctrl-C, SIGTERM). Nothing is left half done."""
+    AGAIN = 6
+    """Another run has the file, or the disk is full: the same command may do later. Nothing was saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +54,31 @@ class FileError(TwoBoneError):
     """A file that cannot be opened, read or written."""
 
 
+class AgainError(FileError):
+    """What stood in the way may be gone later: another run that writes the same file, a full disk."""
+
+
 class StoppedError(TwoBoneError):
     """The user, or the machine, asked for an end (Ctrl-C, SIGTERM)."""
+
+
+FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+NO_RIGHT = {errno.EACCES, errno.EPERM}
+
+
+def refused_by_system(path: Path, done: str, error: OSError) -> FileError:
+    """What the system says about a path that cannot be `done` ("written", "made"), in words that help."""
+    values = {"path": str(path), "done": done, "reason": error.strerror or str(error)}
+    if error.errno in FULL:
+        return AgainError('"{path}" cannot be {done}, since the disk is full. Make room, and try again.', **values)
+    if error.errno in NO_RIGHT:
+        return FileError(
+            '"{path}" may not be {done}: this user has no right to. Change its permissions, or choose another.', **values
+        )
+    if error.errno == errno.EROFS:
+        return FileError('"{path}" cannot be {done}, since its disk can only be read. Choose another.', **values)
+    if error.errno == errno.ENOENT:
+        return FileError(
+            '"{path}" cannot be {done}, since its folder does not exist. Make it first, or choose another.', **values
+        )
+    return FileError('"{path}" cannot be {done} ({reason}). Choose another.', **values)

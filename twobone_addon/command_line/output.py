@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 from .files.outputs import STANDARD_OUTPUT
 from .files.text_files import one_line, showable, write_text
@@ -30,7 +32,7 @@ class Voice:
     def say(self, text: str) -> None:
         """A line that a person wants to see."""
         if not self.quiet:
-            print(showable(text, sys.stdout), flush=True)  # noqa: T201 - this is a command
+            _print(text, sys.stdout)
 
     def detail(self, text: str) -> None:
         """A line for those who asked for more."""
@@ -46,8 +48,27 @@ class Voice:
 
 def complain(text: str) -> None:
     """Say what went wrong."""
-    line = one_line(f"twobone: {text}")
-    print(showable(line, sys.stderr), file=sys.stderr, flush=True)  # noqa: T201 - this is a command
+    _print(one_line(f"twobone: {text}"), sys.stderr)
+
+
+def open_closed_streams() -> None:
+    """Let the standard streams that this process was started without lead nowhere.
+
+    Else the next file that is opened gets the number of such a stream, and whatever is printed lands in it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # Gets the least number that is free, which is this one.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _print(line: str, stream: TextIO) -> None:
+    """Print a line; one that nobody reads any more, such as after `| head`, ends nothing."""
+    with contextlib.suppress(OSError, ValueError):
+        print(showable(line, stream), file=stream, flush=True)
 
 
 @contextmanager
@@ -73,7 +94,8 @@ def clean_standard_output(*, wanted: bool) -> Iterator[None]:
 
 def _flush() -> None:
     """Empty Python's buffer and that of the C library, in which Blender's own lines wait."""
-    sys.stdout.flush()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
     library = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
     library.fflush(None)
 

@@ -5,30 +5,42 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from ..baking.contacts.records import ContactReport
-from ..baking.ik_to_fk.switches import MOTIONS, SIDES, SWITCHES
-from ..baking.limbs.records import LeftOutLimb, LimbReport
-from ..baking.planting.report.records import LegReport, ReachReport, RootReport
-from ..baking.report.records import ChainReport, Refused
-from ..baking.switching.records import SwitchReport
-from ..options import Kind, Option
+from ..pipeline.report.records import COUNTS, FAILED, FINE, FORMAT, LOOK, WORST, ChainReport, Refused, WholeReport
+from ..said import Sentence
 from ..settings import OPTIONS, BakeSettings
+from ..settings.options import Kind, Option
+from ..settings.tasks import Table
+from ..tasks.all_tasks import TASKS
+from ..tasks.audit.records import AuditReport
+from ..tasks.convert.records import ConvertedReport
+from ..tasks.find_contacts.judge import ContactReport
+from ..tasks.give.records import TargetReport
+from ..tasks.plant.report.records import PlantReport, RootFitReport
+from ..tasks.switch.records import SwitchReport
 from .batch.summary import STATES, ShotRecord
-from .jobs.uses import GROUND_VELOCITY, OWN_OPTIONS, USES
+from .job_values import OF_COMMAND, ONCE, USES, WITH_CHAINS
 from .outcomes import ExitCode, Outcome
 from .output import Voice
-from .version import FORMAT
 
 Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-NAMES = ("job", "report", "summary", "contacts")
+FILES = ("job", "report", "summary", "contacts")
+"""Schemas that the documentation has as files."""
+
+LONG = 100
+"""Characters from which on a part of a schema that occurs again is referred to."""
 
 TEXT: Schema = {"type": "string"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+NUMBER: Schema = {"type": "number"}
 SWITCH: Schema = {"type": "boolean"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
 PAIR: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
@@ -37,8 +49,23 @@ FILE: Schema = {
     "type": ["object", "null"],
     "properties": {"path": TEXT, "sha256": {"type": "string", "pattern": "^([0-9a-f]{64})?$"}},
     "required": ["path", "sha256"],
+    "additionalProperties": False,
 }
-PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+STATEMENT: Schema = {
+    "type": "object",
+    "properties": {"kind": TEXT, "values": {}, "ranges": {"type": "array", "items": PAIR}},
+    "required": ["kind", "values", "ranges"],
+    "additionalProperties": False,
+}
+STATED = {"statements", "remarks"}
+"""Fields of records whose sentences scripts recognise by their kind; those of other fields are texts."""
+
+SECONDS: Schema = {"type": "object", "additionalProperties": {"type": "number"}}
+EVALUATION: Schema = {"type": ["string", "object"]}
+TOLD: Schema = {"sentence": TEXT, "seconds": SECONDS, "evaluation": EVALUATION}
+"""What is told of all chains alike."""
+
+PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Sentence: "string"}
 
 
 def schema_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
@@ -49,8 +76,39 @@ def schema_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
 
 def schema(name: str) -> Schema:
     """The schema of one of `NAMES`."""
-    made = {"job": _job, "report": _report, "summary": _summary, "contacts": _contacts}[name]()
-    return {"$schema": DIALECT, "title": f"Two-Bone IK {name}, version {FORMAT}", **made}
+    made = {"job": _job, "report": _report, "summary": _summary, "contacts": _contacts, **KINDS}[name]()
+    return {"$schema": DIALECT, "title": f"Two-Bone IK {name}, version {FORMAT}", **_with_parts_once(made)}
+
+
+def _with_parts_once(made: Schema) -> Schema:
+    """The same schema, in which what occurs several times and is long stands once, under `$defs`."""
+    counts: Counter[str] = Counter()
+    parts: Schema = {}
+    names: dict[str, str] = {}
+
+    def count(node: Any) -> None:
+        if isinstance(node, dict):
+            counts[json.dumps(node)] += 1
+        for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            count(inner)
+
+    def shared(node: Any) -> Any:
+        if isinstance(node, list):
+            return [shared(inner) for inner in node]
+        if not isinstance(node, dict):
+            return node
+        text = json.dumps(node)
+        own = {key: shared(inner) for key, inner in node.items()}
+        is_schema = isinstance(node.get("type"), str | list) or isinstance(node.get("enum"), list)
+        if not is_schema or counts[text] == 1 or len(text) < LONG:
+            return own
+        name = names.setdefault(text, f"part_{len(names) + 1}")
+        parts[name] = own
+        return {"$ref": f"#/$defs/{name}"}
+
+    count(made)
+    whole = shared(made)
+    return {**whole, "$defs": {**whole.get("$defs", {}), **parts}} if parts else whole
 
 
 def _job() -> Schema:
@@ -71,9 +129,10 @@ def _job() -> Schema:
 
 def _job_settings() -> dict[str, Schema]:
     """What may stand in a job, in each of its shots and chains."""
-    others = {name: _setting(option) for options in OWN_OPTIONS.values() for name, option in options.items()}
+    tables = [table for command, table in OF_COMMAND.items() if command not in WITH_CHAINS]
+    others = {option.name: _setting(option) for table in tables for option in table.own}
     settings = others | {option.name: _setting(option) for option in OPTIONS}
-    return settings | {"limits": {"type": "array", "items": PAIR}, GROUND_VELOCITY: TRIPLE}
+    return settings | {"limits": {"type": "array", "items": PAIR}}
 
 
 def _shot(chain: Schema, settings: dict[str, Schema]) -> Schema:
@@ -82,6 +141,10 @@ def _shot(chain: Schema, settings: dict[str, Schema]) -> Schema:
         "file": {"type": "string", "minLength": 1},
         "output": TEXT,
         "scene": TEXT,
+        "use": {"enum": list(USES)},
+        "strict": SWITCH,
+        "max_error": {"type": "number", "minimum": 0},
+        "allow_incomplete": SWITCH,
         "chains": {"type": "array", "items": chain},
     }
     return {"type": "object", "properties": {**own, **settings}, "required": ["file"], "additionalProperties": False}
@@ -90,26 +153,19 @@ def _shot(chain: Schema, settings: dict[str, Schema]) -> Schema:
 def _ways() -> dict[str, Schema]:
     """How a job is to be done, by keys that are no settings of chains."""
     return {
-        "bone": TEXT,
-        "switch_off": _one_of(SWITCHES),
-        "rigify": SWITCH,
-        "rotate": SWITCH,
-        "targets": SWITCH,
-        "to": _one_of(SIDES),
-        "motion": _one_of(MOTIONS),
-        "actions": TEXT,
+        **{name: _with_empty(_setting(option)) for name, option in ONCE.items()},
         "in_place": SWITCH,
         "stored": SWITCH,
         "strict": SWITCH,
         "strict_settings": SWITCH,
-        "last_wins": SWITCH,
         "allow_incomplete": SWITCH,
         "max_error": {"type": "number", "minimum": 0.0},
     }
 
 
-def _one_of(values: tuple[str, ...]) -> Schema:
-    return {"enum": ["", *values, *(value.lower() for value in values)]}
+def _with_empty(setting: Schema) -> Schema:
+    """A setting that a job has once: a list has an empty value for what nobody has filled in."""
+    return setting | {"enum": ["", *setting["enum"]]} if "enum" in setting else setting
 
 
 def _setting(option: Option) -> Schema:
@@ -122,86 +178,118 @@ def _setting(option: Option) -> Schema:
             made["exclusiveMinimum" if option.above else "minimum"] = option.minimum
         if math.isfinite(option.maximum):
             made["maximum"] = option.maximum
+    elif option.kind is Kind.VECTOR:
+        made = dict(TRIPLE)
     else:
         made = dict(SWITCH if option.kind is Kind.SWITCH else TEXT)
-    return {**made, "description": option.text, "default": option.default}
+    if option.default is not None:
+        made["default"] = list(option.default) if option.kind is Kind.VECTOR else option.default
+    return {**made, "description": option.text}
 
 
 def _report() -> Schema:
-    """Of all commands but `contacts`: what a chain has tells them apart. `clear` only counts its chains."""
-    chains = [*map(_record, (ChainReport, LegReport, ReachReport, SwitchReport)), _rehearsed(), _stored()]
+    """Of any command: what its `kind` is tells which of these it is."""
+    return {"$defs": {kind: made() for kind, made in KINDS.items()}, "anyOf": [{"$ref": f"#/$defs/{kind}"} for kind in KINDS]}
+
+
+def _document(kind: str, *forms: Schema, has_incomplete: bool = True) -> Schema:
+    """A report as the command hands it over, which has one of these forms."""
     settings = {entry.name: {} for entry in fields(BakeSettings) if entry.name != "asked"}
-    own = {
-        "version": {"const": FORMAT},
-        "chains": {"anyOf": [{"type": "array", "items": {"anyOf": chains}}, COUNT]},
-        "root": _type(RootReport | None),
-        "keys_removed": COUNT,
-        "planting_undone": {"type": "array", "items": TEXT},
-        "dry_run": SWITCH,
-        "armature": TEXT,
-        "limbs": {"type": "array", "items": _record(LimbReport)},
-        "left_out": {"type": "array", "items": _record(LeftOutLimb)},
-        "refused": {"type": "array", "items": _record(Refused)},
-        "incomplete": {"type": "array", "items": TEXT},
-        "seconds": {"type": "object", "additionalProperties": {"type": "number"}},
-        "evaluation": {"type": ["string", "object"]},
-        "provenance": _provenance({"type": "object", "properties": settings, "additionalProperties": False}),
-    }
-    return {"type": "object", "properties": own, "required": ["version", "provenance"]}
+    shared = {"kind": {"const": kind}, "version": {"const": FORMAT}, "provenance": _provenance(_object(settings))}
+    shared |= {"incomplete": TEXTS} if has_incomplete else {}
+    made = [_object(form["properties"] | shared) for form in forms]
+    for each in made:
+        each["properties"].setdefault("dry_run", {"const": True})  # Only where nothing was changed.
+    return made[0] if len(made) == 1 else {"anyOf": made}
 
 
-def _rehearsed() -> Schema:
-    """A chain of a dry run."""
+def _of_chains(kind: str, entry: type) -> Schema:
+    """A report of what was done chain by chain: that of a single one stands beside its `chains`, of several their sums."""
+    chain = _object(_record(ChainReport)["properties"] | TOLD)
+    if entry is not ChainReport:
+        own = {name: made for name, made in _record(entry)["properties"].items() if name != "chain"}
+        chain = _object(chain["properties"] | own)
+    measure = {"type": ["number", "null"]}
+    sums = dict.fromkeys(COUNTS, COUNT) | dict.fromkeys((*WORST, "mean_error"), measure) | TOLD | {"notes": TEXTS}
+    whole = {"chains": _list(chain), "refused": _list(_record(Refused)), "skipped": TEXTS}
+    return _document(kind, _object(chain["properties"] | whole), _object(sums | whole))
+
+
+def _of_clips(kind: str, report: Schema) -> Schema:
+    """A report about one armature: of what it plays, or of several actions one by one."""
+    head = {"kind": {"const": kind}, "version": {"const": FORMAT}}
+    done = _object(report["properties"] | head | {"action": TEXT, "verdict": {"enum": [FINE, LOOK]}})
+    failed = _object(_record(Refused)["properties"] | {"verdict": {"const": FAILED}})
+    several = {"armature": TEXT, "seconds": SECONDS, "notes": TEXTS, "sentence": TEXT}
+    return _document(kind, report, _object(several | {"clips": _list(done), "refused": _list(failed)}))
+
+
+def _of_plant(kind: str, record: type) -> Schema:
+    """The report of planted feet, or of a fitted root."""
+    own = {name: made for name, made in _record(record)["properties"].items() if name != "lengths"}
+    return _of_clips(kind, _object(own | {"sentence": TEXT}))
+
+
+def _contacts(kind: str = "find_contacts") -> Schema:
+    """The report of contacts."""
+    point = {"enum": ["HEEL", "BALL", "BOTH"]}
+    contact = {"type": "array", "prefixItems": [NUMBER, NUMBER, point], "minItems": 3, "maxItems": 3}
+    of_each = _list({"type": ["number", "null"]})
+    told = {"chain": TEXT, "contacts": _list(contact), "travel": of_each, "confidence": of_each}
+    chain = _object(told | {"kept_frames": COUNT, "is_seen": SWITCH, "sole": {"enum": ["MESH", "BONE", "MOTION", "SET", "REST"]}})
+    own = {name: made for name, made in _record(ContactReport)["properties"].items() if name not in {"units", "task"}}
+    return _of_clips(kind, _object(own | {"chains": _list(chain), "sentence": TEXT}))
+
+
+def _audit() -> Schema:
+    """The report of audited clips."""
+    return _of_clips("audit", _object(_record(AuditReport)["properties"] | {"sentence": TEXT}))
+
+
+def _switch() -> Schema:
+    """The report of switched limbs: that of a single one stands beside its `chains`."""
+    chain = _object(_record(SwitchReport)["properties"] | {"sentence": TEXT})
+    whole = {"chains": _list(chain), "refused": _list(_record(Refused)), "notes": TEXTS, "sentence": TEXT}
+    return _document("switch", _object(chain["properties"] | whole), _object(whole))
+
+
+def _whole(report: type[WholeReport], table: Table) -> Schema:
+    """The report of a task that tells of all it did at once."""
+    form = _object(_record(report)["properties"] | {"sentence": TEXT})
+    return _document(report.KIND, form, has_incomplete=not table.is_of_any_shot)
+
+
+def _chains() -> Schema:
+    """The chains that are stored in a file."""
+    values = {option.name: _setting(option) for option in OPTIONS}
+    chain = _object({"name": TEXT, "enabled": SWITCH, **values, "limits": _list(PAIR)})
+    return _document("chains", _object({"scene": TEXT, "chains": _list(chain)}), has_incomplete=False)
+
+
+def _dry_run() -> Schema:
+    """What a bake would do."""
     chain = _record(ChainReport)["properties"]
     same = ("armature", "upper", "lower", "tip", "target", "frames", "frame_start", "frame_end")
     counts = ("reached", "too_far", "too_near", "degenerate", "out_of_reach")
-    curve = {"data_path": TEXT, "index": COUNT, "keys": COUNT}
-    own = {name: chain[name] for name in (*same, *counts)} | {
-        "name": TEXT,
-        "tip_at": {"enum": ["head", "tail"]},
-        "lengths": {"type": "array", "items": {"type": "number"}},
-        "curves": {"type": "array", "items": {"type": "object", "properties": curve, "required": list(curve)}},
+    asked = ("target_bone", "plane", "plane_space", "bend", "depth", "destination")
+    told = {name: chain[name] for name in (*same, *counts)} | {
+        option.name: _setting(option) for option in OPTIONS if option.name in asked
     }
-    return {"type": "object", "properties": own, "required": list(own)}
-
-
-def _stored() -> Schema:
-    """A chain that `chains` lists."""
-    values = {option.name: _setting(option) for option in OPTIONS}
-    own = {"name": TEXT, "enabled": SWITCH, **values, "limits": {"type": "array", "items": PAIR}}
-    return {"type": "object", "properties": own, "required": list(own)}
-
-
-def _contacts() -> Schema:
-    """Of `contacts`."""
-    contact = {
-        "type": "array",
-        "prefixItems": [{"type": "number"}, {"type": "number"}, {"enum": ["HEEL", "BALL", "BOTH"]}],
-        "minItems": 3,
-        "maxItems": 3,
+    told |= {"name": TEXT, "action": TEXT, "tip_at": {"enum": ["head", "tail"]}, "lengths": _list(NUMBER)}
+    told |= {"curves": _list(_object({"data_path": TEXT, "index": COUNT, "keys": COUNT}))}
+    own = {
+        "dry_run": {"const": True},
+        "evaluation": EVALUATION,
+        "chains": _list(_object(told)),
+        "save": {"type": ["string", "null"]},
     }
-    own_contacts = {"type": "array", "items": contact}
-    told = {"chain": TEXT, "contacts": own_contacts, "kept_frames": {"type": "integer"}, "is_seen": {"type": "boolean"}}
-    chain = {"type": "object", "properties": told, "required": list(told)}
-    own = _record(ContactReport)
-    del own["properties"]["units"]
-    own["properties"]["chains"] = {"type": "array", "items": chain}
-    own["properties"] |= {"version": {"const": FORMAT}, "sentence": TEXT, "incomplete": {"type": "array", "items": TEXT}}
-    own["properties"]["evaluation"] = {"type": ["string", "object"]}
-    own["properties"]["provenance"] = _provenance({"type": "object"})
-    return own | {"required": list(own["properties"])}
+    own |= {"refused": _list(_record(Refused)), "sentence": TEXT, "notes": TEXTS}
+    return _document("dry_run", _object(own))
 
 
 def _provenance(settings: Schema) -> Schema:
-    provenance = {
-        "addon": TEXT,
-        "blender": TEXT,
-        "source": FILE,
-        "output": FILE,
-        "settings": {"type": "array", "items": settings},
-        "warnings": {"type": "array", "items": TEXT},
-    }
-    return {"type": "object", "properties": provenance, "required": list(provenance)}
+    texts = {"addon": TEXT, "blender": TEXT, "source": FILE, "output": FILE}
+    return _object({**texts, "settings": _list(settings), "warnings": TEXTS})
 
 
 def _summary() -> Schema:
@@ -212,10 +300,20 @@ def _summary() -> Schema:
     return {"type": "object", "properties": own, "required": list(own)}
 
 
+def _object(properties: Schema) -> Schema:
+    """An object with these keys, all of them and no others."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
 def _record(record: type) -> Schema:
-    """Every field of a record with its type; a reader must expect further keys."""
-    properties = {name: _type(hint) for name, hint in get_type_hints(record).items()}
-    return {"type": "object", "properties": properties, "required": list(properties)}
+    """Every field of a record with its type."""
+    hints = get_type_hints(record)
+    types = {entry.name: _list(STATEMENT) if entry.name in STATED else _type(hints[entry.name]) for entry in fields(record)}
+    return _object(types)
 
 
 def _type(hint: Any) -> Schema:
@@ -225,6 +323,28 @@ def _type(hint: Any) -> Schema:
         return _record(hint)
     if isinstance(hint, UnionType):
         return {"anyOf": [_type(part) for part in get_args(hint)]}
-    if get_origin(hint) is list:
-        return {"type": "array", "items": _type(get_args(hint)[0])}
-    return {"type": "object"} if get_origin(hint) is dict else {}
+    if get_origin(hint) in {list, tuple, Sequence}:
+        return _list(_type(get_args(hint)[0]))
+    return {"type": "object"} if get_origin(hint) in {dict, Mapping} else {}
+
+
+KINDS: dict[str, Callable[[], Schema]] = {
+    "bake": partial(_of_chains, "bake", ChainReport),
+    "dry_run": _dry_run,
+    "inspect": partial(_of_chains, "inspect", ChainReport),
+    "convert": partial(_of_chains, "convert", ConvertedReport),
+    "give": partial(_of_chains, "give", TargetReport),
+    "switch": _switch,
+    "audit": _audit,
+    "find_contacts": _contacts,
+    "import_contacts": partial(_contacts, "import_contacts"),
+    "export_contacts": partial(_contacts, "export_contacts"),
+    "plant": partial(_of_plant, "plant", PlantReport),
+    "fit_root": partial(_of_plant, "fit_root", RootFitReport),
+    "chains": _chains,
+    **{task.TABLE.task: partial(_whole, task.REPORT, task.TABLE) for task in TASKS if issubclass(task.REPORT, WholeReport)},
+}
+"""Of each kind of report."""
+
+NAMES = (*FILES, *KINDS)
+"""What can be printed."""

@@ -1,10 +1,11 @@
 """Operators whose work may be refused: the one sentence that says why is shown, and nothing has changed."""
 
 import bpy
+from bpy.app.translations import pgettext_rpt
 
 from ..errors import TwoBoneError
-from ..scene.evaluated import bring_up_to_date, write_animated_values
-from .sentences import in_language
+from ..said import Sentence
+from ..scene.restoring import bring_up_to_date, write_animated_values
 from .stored.selecting import follow_selection
 
 
@@ -18,12 +19,12 @@ class MayRefuse:
         try:
             result = self.act(context)
         except TwoBoneError as error:
-            return refuse(self, str(error))
+            return refuse(self, error.sentence)
         write_animated_values()
         return result
 
 
-def refuse(operator: bpy.types.Operator, sentence: str) -> set[str]:
+def refuse(operator: bpy.types.Operator, sentence: Sentence) -> set[str]:
     """End an operator with what is wrong."""
-    operator.report({"ERROR"}, in_language(sentence))
+    operator.report({"ERROR"}, sentence.text(pgettext_rpt))
     return {"CANCELLED"}

@@ -7,10 +7,12 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface
 
-from ..options import Group, Kind, Option
+from ..said import Sentence
+from ..scene.lookup import NOTHING_CHOSEN
 from ..settings import OPTION, OPTIONS
-from .sentences import in_language
+from ..settings.options import Group, Kind, Option
 from .stored.option_properties import CONTEXT
+from .stored.selecting import NOT_LISTED
 
 Settings = Any
 """A stored chain or an operator: what has the settings as attributes."""
@@ -31,6 +33,9 @@ SHORT_LABELS = {
     "lower_max": "Max",
 }
 """What stands before a row where the setting's own label is wider than a sidebar, said by the row above."""
+
+AUTOMATIC = "(0 ="
+"""In the tooltip of a setting whose 0 means that its value is found, which its label says as long as it is 0."""
 
 LABEL_PART = 0.4
 """Part of a row's width that Blender gives the label."""
@@ -79,14 +84,15 @@ def draw_options(
             column.prop(chain, option.name, text=SHORT_LABELS.get(option.name), text_ctxt=CONTEXT)
 
 
-def draw_own_options(layout: bpy.types.UILayout, operator: bpy.types.Operator, options: Sequence[Option]) -> None:
-    """A row in the redo panel for each setting of an operator that has settings of its own, and makes a difference."""
+def draw_own_options(
+    layout: bpy.types.UILayout, operator: bpy.types.Operator, options: Sequence[Option], armature: bpy.types.Object | None
+) -> None:
+    """A row in the redo panel for each setting of an operator about one armature that makes a difference, but for its name."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     column = layout.column()
-    armature = bpy.data.objects.get(operator.armature)
     for option in options:
-        if option.name == "armature" or (option.needs and not option.needs.is_met(operator)):
+        if option.name == "armature" or not option.is_drawn or (option.needs and not option.needs.is_met(operator)):
             continue
         if option.kind is not Kind.BONE:
             _draw_in_redo_panel(column, operator, option)
@@ -110,6 +116,8 @@ def draw_switch(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: b
 def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator, option: Option) -> None:
     """The same for an operator, whose panel may be so narrow that a choice does not fit beside its label."""
     label = SHORT_LABELS.get(option.name, option.label)
+    if AUTOMATIC in option.text and getattr(operator, option.name) == 0.0:
+        label = f"{pgettext_iface(label, CONTEXT)} ({pgettext_iface('Automatic')})"
     context = bpy.context
     if context.region is not None and context.region.width < NARROW * context.preferences.system.ui_scale:
         column.use_property_split = False
@@ -134,14 +142,31 @@ def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
 
 
 def draw_sentence(
-    layout: bpy.types.UILayout, sentence: str, context: bpy.types.Context, *, icon: str = "INFO", width: float = 0.0
+    layout: bpy.types.UILayout, sentence: Sentence, context: bpy.types.Context, *, icon: str = "INFO", width: float = 0.0
 ) -> None:
     """A sentence, broken into lines that fit the sidebar, or so many pixels."""
     characters = max(int((width or context.region.width) / (7 * context.preferences.system.ui_scale)) - 6, 16)
     column = layout.column(align=True)
     column.scale_y = 0.8
-    for number, line in enumerate(wrapped(in_language(sentence, pgettext_iface), characters)):
+    for number, line in enumerate(wrapped(sentence.text(pgettext_iface), characters)):
         column.label(text=line, translate=False, icon=icon if number == 0 else "BLANK1")
+
+
+def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = "") -> bool:
+    """The button that puts right what a sentence says, where one does; tells whether it is there.
+
+    stored : name of the chain that it is about; empty for the one that is selected
+    """
+    found = sentence.values.get("reason", sentence)
+    lacks = isinstance(found, Sentence) and found.template in {NOTHING_CHOSEN, NO_TARGETS, NOT_LISTED}
+    if not lacks or found.values.get("role", TARGET) != TARGET:
+        return False
+    layout.operator("twobone.add_target", icon="EMPTY_AXIS").stored = stored or str(sentence.values.get("chain", ""))
+    return True
+
+
+TARGET = Sentence("target")
+NO_TARGETS = "None of the enabled chains has a target. Add a target to each limb that is to be baked."
 
 
 def wrapped(text: str, characters: int) -> list[str]:

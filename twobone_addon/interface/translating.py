@@ -5,10 +5,12 @@ from pathlib import Path
 
 import bpy
 
-from .sentences import FOLDER as SENTENCES
 from .stored.option_properties import CONTEXT
 
 FOLDER = Path(__file__).with_name("translations")
+
+SENTENCES = FOLDER / "sentences"
+"""Likewise, of what errors and reports say: template to its translation."""
 
 OF_SENTENCES = f"{__name__}.sentences"
 
@@ -22,7 +24,7 @@ def translations() -> dict[str, dict[tuple[str, str], str]]:
 
 
 def sentences() -> dict[str, dict[tuple[str, str], str]]:
-    """The same of the templates of sentences, see `sentences.in_language`."""
+    """The same of the templates of sentences"""
     read = ((path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(SENTENCES.glob("*.json")))
     return {language: {("*", english): text for english, text in texts.items()} for language, texts in read}
 

@@ -34,3 +34,5 @@ CurveBag: TypeAlias = Any
 """What holds `fcurves` and `groups`: an `Action` before 4.4, an `ActionChannelbag` since."""
 ViewLayer: TypeAlias = Any
 """`bpy.types.ViewLayer`"""
+NodeTree: TypeAlias = Any
+"""`bpy.types.NodeTree`"""

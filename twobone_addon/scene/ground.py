@@ -2,17 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import bpy
 import numpy as np
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
-from ..array_types import Array
-from ..arrays import every_row
+from ..core.array_types import Array
+from ..core.arrays import every_row
 from ..errors import ObjectError
 from ..settings.contacts import SURFACES
-from .blender_types import Object, Scene
+from .blender_types import NodeTree, Object, Scene
+from .graph.animation_reading import Animation, is_flat, read_animation
 from .lookup import find_object
+
+TIMED = {
+    "CLOTH", "SOFT_BODY", "OCEAN", "WAVE", "FLUID", "MESH_CACHE", "MESH_SEQUENCE_CACHE", "DYNAMIC_PAINT", "BUILD", "EXPLODE",
+}  # fmt: skip
+"""Modifiers that do something else at each frame, without any keys."""
+
+TIMED_NODES = {"INPUT_SCENE_TIME", "SIMULATION_OUTPUT"}
+"""Types of geometry nodes that do."""
+
+
+def changes_shape(thing: Object) -> bool:
+    """Whether keys, drivers or modifiers give a mesh other shapes at other frames; where it is as a whole does not count.
+
+    Strips of the object itself, which as a rule move it, are not looked into.
+    """
+    own = read_animation(thing)
+    if not own.mixed and own.touches("modifiers"):
+        return True
+    if any(modifier.show_viewport and modifier.type in TIMED for modifier in thing.modifiers):
+        return True
+    if any(node.type in TIMED_NODES and not node.mute for tree in _trees(thing) for node in tree.nodes):
+        return True
+    return any(_moves(read_animation(owner)) for owner in _shaping(thing))
+
+
+def _shaping(thing: Object) -> Iterator[Object]:
+    """What has keys of its own that shape the mesh: its data, its shape keys, and what its modifiers and their nodes follow."""
+    keys = getattr(thing.data, "shape_keys", None)
+    yield from (owner for owner in (thing.data, keys) if owner is not None)
+    for modifier in thing.modifiers:
+        pointers = [entry.identifier for entry in modifier.bl_rna.properties if entry.type == "POINTER"]
+        followed = (getattr(modifier, name) for name in pointers if modifier.show_viewport)
+        yield from (each for each in followed if each is not None and hasattr(each, "animation_data"))
+    for tree in _trees(thing):
+        yield tree
+        values = (socket.default_value for node in tree.nodes for socket in node.inputs if socket.type == "OBJECT")
+        yield from (each for each in values if each is not None)
+
+
+def _trees(thing: Object) -> list[NodeTree]:
+    """The geometry nodes of its modifiers that are shown, with the groups in them, each once."""
+    shown = (modifier.node_group for modifier in thing.modifiers if modifier.type == "NODES" and modifier.show_viewport)
+    trees = list(dict.fromkeys(tree for tree in shown if tree is not None))
+    for tree in trees:
+        inner = (node.node_tree for node in tree.nodes if node.type == "GROUP" and node.node_tree is not None)
+        trees += [each for each in dict.fromkeys(inner) if each not in trees]
+    return trees
+
+
+def _moves(animation: Animation) -> bool:
+    curves = (curve for components in animation.curves.values() for curve in components.values())
+    return animation.mixed or bool(animation.doubtful) or not all(map(is_flat, curves))
+
 
 DOWN = np.array([0.0, 0.0, -1.0])
 _FAR = 4.0
@@ -76,7 +132,7 @@ class GroundSurface:
 def _evaluated_mesh(scene: Scene, thing: Object) -> tuple[list[Vector], list[tuple[int, ...]]]:
     """Vertices and faces of an object in its own space, with its modifiers, at the present frame."""
     if thing.type not in SURFACES:
-        raise ObjectError(f'Ground object "{thing.name}" has no surface. Choose a mesh.')
+        raise ObjectError('Ground object "{object}" has no surface. Choose a mesh.', object=thing.name)
     depsgraph = _depsgraph_with(scene, thing)
     evaluated = thing.evaluated_get(depsgraph)
     mesh = evaluated.to_mesh()
@@ -84,7 +140,7 @@ def _evaluated_mesh(scene: Scene, thing: Object) -> tuple[list[Vector], list[tup
     faces = [tuple(polygon.vertices) for polygon in mesh.polygons] if mesh else []
     evaluated.to_mesh_clear()
     if not faces:
-        raise ObjectError(f'Ground object "{thing.name}" has no faces. Choose a mesh with faces.')
+        raise ObjectError('Ground object "{object}" has no faces. Choose a mesh with faces.', object=thing.name)
     return vertices, faces
 
 
@@ -92,6 +148,10 @@ def _depsgraph_with(scene: Scene, thing: Object) -> bpy.types.Depsgraph:
     """A depsgraph of the scene that is evaluated, and has the object."""
     layer = next((layer for layer in scene.view_layers if thing.name in layer.objects), None)
     if layer is None:
-        raise ObjectError(f'Ground object "{thing.name}" is not in scene "{scene.name}". Choose an object of this scene.')
+        raise ObjectError(
+            'Ground object "{object}" is not in scene "{scene}". Choose an object of this scene.',
+            object=thing.name,
+            scene=scene.name,
+        )
     layer.update()
     return layer.depsgraph

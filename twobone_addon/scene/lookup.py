@@ -1,16 +1,36 @@
-"""Objects and bones by name."""
+"""Objects and bones by name, and the files that they are linked from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import bpy
 
 from ..errors import ObjectError
+from ..said import Sentence
 from .blender_types import Object, PoseBone
-from .libraries import library_of, missing_libraries
+
+
+def absolute_path(entry: Any) -> Path:
+    """Where the file of a library, or of a cache, ought to be."""
+    return Path(bpy.path.abspath(entry.filepath, library=entry.library))
+
+
+def missing_libraries() -> list[str]:
+    """The paths of libraries that are not where the file expects them, sorted."""
+    return sorted({str(path) for path in map(absolute_path, bpy.data.libraries) if not path.exists()})
+
+
+def library_of(thing: Any) -> Sentence:
+    """In words, the library that a datablock, or what it overrides, comes from."""
+    reference = thing.override_library.reference if thing.override_library else None
+    library = thing.library or (reference.library if reference else None)
+    return Sentence('library "{path}"', {"path": str(absolute_path(library))}) if library else Sentence("its library")
+
 
 BONES = 'pose.bones["'
 """How data paths of bones and their constraints begin."""
@@ -49,6 +69,24 @@ def object_named(name: str) -> Object:
     return _memory.objects.get(name) or bpy.data.objects[name]
 
 
+OF_DATA = "\0"
+"""Stands in the key of a datablock that is no object, between its kind and its name; no name has it."""
+
+
+def key_of(datablock: Any) -> str:
+    """What `datablock_named` finds a datablock by: an object's name, or the kind and name of other data."""
+    return datablock.name if datablock.id_type == "OBJECT" else f"{datablock.id_type}{OF_DATA}{datablock.name}"
+
+
+def datablock_named(key: str) -> Any:
+    """The datablock of that key, which is known to be there."""
+    kind, _, name = key.rpartition(OF_DATA)
+    if not kind:
+        return object_named(key)
+    kinds = (getattr(bpy.data, each.identifier) for each in bpy.data.bl_rna.properties if each.type == "COLLECTION")
+    return next(found for things in kinds if (found := things.get(name)) is not None and found.id_type == kind)
+
+
 def object_or_none(name: str) -> Object | None:
     """The object of that name, if there is one."""
     return _memory.objects.get(name) or bpy.data.objects.get(name)
@@ -78,8 +116,9 @@ def refuse_namesake(thing: Object) -> None:
     """Raise `ObjectError` where another object answers to the name: things are known by their names from here on."""
     if object_named(thing.name) != thing:
         raise ObjectError(
-            f'Object "{thing.name}" is linked from another file, and this file already has an object with that name. '
-            "Choose that one, or rename it."
+            'Object "{object}" is linked from another file, and this file already has an object with that name. Choose that '
+            "one, or rename it.",
+            object=thing.name,
         )
 
 
@@ -93,17 +132,32 @@ def animated_datablocks() -> Iterator[Object]:
                     yield datablock
 
 
+NOTHING_CHOSEN = "No {role} is chosen. Choose an object, such as an empty."
+
+
 def find_object(role: str, name: str, bone: str = "") -> Object:
     """The object that a setting names, and check its bone; raises `ObjectError`."""
     if not name:
-        raise ObjectError(f"No {role.lower()} is chosen. Choose an object, such as an empty.")
+        raise ObjectError(NOTHING_CHOSEN, role=Sentence(role.lower()))
     found = object_or_none(name)
     if found is None:
-        raise ObjectError(f'{role} "{name}" is not in this file. Choose an object of this file.')
+        raise ObjectError(
+            '{role} "{object}" is not in this file. Choose an object of this file.', role=Sentence(role), object=name
+        )
     if bone and found.type != "ARMATURE":
-        raise ObjectError(f'{role} "{found.name}" is not an armature, so it has no bone "{bone}". Clear the bone.')
+        raise ObjectError(
+            '{role} "{object}" is not an armature, so it has no bone "{bone}". Clear the bone.',
+            role=Sentence(role),
+            object=found.name,
+            bone=bone,
+        )
     if bone and bone not in found.data.bones:  # a pose comes with the first evaluation
-        raise ObjectError(f'{role} bone "{bone}" is not in armature "{found.name}". Choose one of its bones.')
+        raise ObjectError(
+            '{role} bone "{bone}" is not in armature "{armature}". Choose one of its bones.',
+            role=Sentence(role),
+            bone=bone,
+            armature=found.name,
+        )
     return found
 
 
@@ -111,24 +165,36 @@ def find_armature(name: str, active: Object | None) -> Object:
     """The armature of that name, or the active one where none is named; raises `ObjectError`."""
     found = object_or_none(name) if name else active
     if found is None:
-        missing = f'Armature "{name}" is not in this file{_lost()}' if name else "No armature is active"
-        raise ObjectError(f"{missing}. Choose the armature that holds the chain.")
+        if not name:
+            raise ObjectError("No armature is active. Choose the armature that holds the chain.")
+        if lost := missing_libraries():
+            raise ObjectError(
+                'Armature "{armature}" is not in this file, and these libraries are missing: {libraries}. Restore them, or '
+                "choose another armature.",
+                armature=name,
+                libraries=", ".join(lost),
+            )
+        raise ObjectError('Armature "{armature}" is not in this file. Choose the armature that holds the chain.', armature=name)
     if found.is_missing:
-        raise ObjectError(f'Armature "{found.name}" is missing, since {library_of(found)} is. Put that back, or choose another.')
+        raise ObjectError(
+            'Armature "{armature}" is missing because {library} is missing. Restore it, or choose another armature.',
+            armature=found.name,
+            library=library_of(found),
+        )
     if found.type != "ARMATURE":
-        raise ObjectError(f'Object "{found.name}" is not an armature. Choose the armature that holds the chain.')
+        raise ObjectError('Object "{object}" is not an armature. Choose the armature that holds the chain.', object=found.name)
     if found.pose is None:
-        raise ObjectError(f'Armature "{found.name}" has no pose until Blender evaluates it. Add it to the scene and update that.')
+        raise ObjectError(
+            'Armature "{armature}" has no pose until Blender evaluates it. Add it to the scene and update that.',
+            armature=found.name,
+        )
     if found.data.pose_position == "REST":
-        raise ObjectError(f'Armature "{found.name}" shows its rest position. Switch it to Pose Position in its data properties.')
+        raise ObjectError(
+            'Armature "{armature}" shows its rest position. Switch it to Pose Position in its data properties.',
+            armature=found.name,
+        )
     refuse_namesake(found)
     return found
-
-
-def _lost() -> str:
-    """The libraries that are missing, where something else is looked for in vain."""
-    lost = missing_libraries()
-    return f", and neither is library {' nor '.join(lost)}" if lost else ""
 
 
 def rotation_values(bone: PoseBone) -> tuple[float, ...]:
@@ -153,3 +219,13 @@ def bone_owner(bone: PoseBone) -> str:
 def other_side(name: str) -> str:
     """The name with its side flipped, as Blender does it (`thigh.L` to `thigh.R`); the same for a name without one."""
     return bpy.utils.flip_name(name)
+
+
+def file_at(path: str) -> Path:
+    """A path as people write it, which may begin with `//` for the folder of the open file."""
+    return Path(bpy.path.abspath(path))
+
+
+def open_file() -> str:
+    """Name of the open file, without its ending; empty where it was never saved."""
+    return Path(bpy.data.filepath).stem

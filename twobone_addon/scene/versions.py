@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..array_types import Array
+from ..core.array_types import Array
 from .blender_types import Action, AnimData, CurveBag, FCurve, Object, PoseBone
 from .lookup import animated_datablocks
 
@@ -176,6 +176,11 @@ def mixes_layers(action: Action) -> bool:
     )
 
 
+def version_text() -> str:
+    """Of this Blender as it writes it itself, such as `5.2.3 LTS`."""
+    return bpy.app.version_string
+
+
 def own_version() -> tuple[int, int]:
     """Of this Blender, such as (5, 2)."""
     return bpy.app.version[0], bpy.app.version[1]
@@ -190,3 +195,8 @@ def file_version() -> tuple[int, int]:
 def oldest_reader() -> tuple[int, int]:
     """The oldest Blender that reads what this one saves, as it writes it into its files (`FileGlobal.minversion`)."""
     return (4, 5) if bpy.app.version >= (5, 0) else (3, 6)
+
+
+def slot_key(bag: CurveBag) -> str:
+    """What tells the slot of these curves from the others of its action, also after it was renamed; empty before 4.4."""
+    return "" if isinstance(bag, bpy.types.Action) else str(bag.slot_handle)

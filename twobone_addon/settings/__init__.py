@@ -7,21 +7,22 @@ line's flags, the job file's schema and the options' page are all made from `OPT
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..errors import SettingError
-from ..options import Option, options_of
+from ..said import Sentence, note
 from .chain import ChainSettings
 from .keys import KeySettings
+from .options import Option, Settings, options_of
 from .plane import LETTERS, LIMB_PLANES, PlaneSettings
 from .reach import ReachSettings
-from .shared import check_all
 
 __all__ = ["LETTERS", "LIMB_PLANES", "OPTION", "OPTIONS", "PAIRS", "BakeSettings"]
 
 
 @dataclass(frozen=True, slots=True)
-class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings):
+class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings, Settings):
     """Everything one bake of one chain depends on besides the file itself; the last base's fields come first.
 
     Raises `SettingError` when a value has no meaning: not a finite number, out of range, an unknown
@@ -40,20 +41,39 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings):
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, one setting at a time, then the settings together."""
-        check_all(self, OPTIONS)
+        Settings.__post_init__(self)
         for low, high in PAIRS:
             if getattr(self, low) > getattr(self, high):
                 raise SettingError(
-                    f"{OPTION[low].label} ({getattr(self, low):g}) is above {OPTION[high].label} "
-                    f"({getattr(self, high):g}). Swap them."
+                    "{low} ({least:g}) is above {high} ({greatest:g}). Swap them.",
+                    low=Sentence(OPTION[low].label),
+                    least=getattr(self, low),
+                    high=Sentence(OPTION[high].label),
+                    greatest=getattr(self, high),
                 )
         for number, (least, greatest) in enumerate(self.limits, start=1):
             if not least <= greatest:
-                raise SettingError(f"The minimum of joint {number} ({least:g}) is above its maximum ({greatest:g}). Swap them.")
+                raise SettingError(
+                    "The minimum of joint {number} ({least:g}) is above its maximum ({greatest:g}). Swap them.",
+                    number=number,
+                    least=least,
+                    greatest=greatest,
+                )
         if 0.0 < self.max_distance < self.min_distance:
             raise SettingError(
-                f"Minimum Distance ({self.min_distance:g}) is above Maximum Distance ({self.max_distance:g}). Swap them."
+                "Minimum Distance ({least:g}) is above Maximum Distance ({greatest:g}). Swap them.",
+                least=self.min_distance,
+                greatest=self.max_distance,
             )
+
+    def empty_choices(self) -> Iterator[tuple[str, Sentence]]:
+        """Choices that need a number to be something, and got none."""
+        if self.reach == "SOFTEN" and not self.softness and not self.softness_near:
+            yield "reach", note("Reach Soften has no effect: Softness and Softness Near are both 0.")
+        if self.reach == "STRETCH" and self.stretch_max == self.compress_min == 1.0:
+            yield "reach", note("Reach Stretch has no effect: Stretch Maximum and Compress Minimum are both 1.")
+        if self.use_limits and not self.limits and all(getattr(self, name) == OPTION[name].default for name in LIMITS):
+            yield "use_limits", note("Joint Limits has no effect: all limits are +/-180 degrees.")
 
 
 OPTIONS: tuple[Option, ...] = options_of(BakeSettings)

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import SettingError
-from ..options import (
+from .options import (
     Group,
+    Settings,
+    actions_option,
     choice_option,
-    is_finite,
+    name_option,
     number_option,
     object_option,
-    options_of,
-    shown,
     switch_option,
+    vector_option,
     when,
 )
-from .shared import CUSTOM, check_all, end_option, evaluation_option, range_option, start_option
-
-AXES = 3
-
+from .shared import CUSTOM, end_option, evaluation_option, range_option, start_option
 
 SURFACES = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 """Blender's types of objects that have a surface to stand on."""
 
 
 @dataclass(frozen=True)
-class ContactOptions:
-    """Which feet, over which frames, on which ground, and what counts as standing."""
+class ContactSettings(Settings):
+    """Which feet, over which frames, on which ground, and what counts as standing: all that finding contacts depends on."""
 
     armature: str = object_option(
         Group.CHAIN, "Armature", "Armature whose feet are checked. Leave empty to use the active object"
     )
     arms: bool = switch_option(
-        Group.CHAIN, "Include Arms", "Also find when hands, or paws that are listed as arms, are on the ground", default=False
+        Group.CHAIN, "Include Arms", "Also find when hands, or paws that are listed as arms, are on the ground"
     )
+    actions: str = actions_option()
     frame_range: str = range_option("Frames to search for contacts", CUSTOM)
     frame_start: float = start_option("First frame of the range")
     frame_end: float = end_option("Last frame of the range")
+    contacts_from: str = object_option(
+        Group.PLANE, "Contacts From", "Armature whose motion tells when the feet stand, such as the source of a retarget",
+        object_types=("ARMATURE",),
+    )  # fmt: skip
     ground: str = choice_option(
         Group.PLANE, "AUTO", "Ground", "What the feet stand on",
         ("AUTO", "Automatic", "Flat ground at the height at which the feet stand"),
@@ -56,13 +58,22 @@ class ContactOptions:
         ("NO", "No", "The ground stands still"),
         ("GIVEN", "Given", "The ground moves at Ground Velocity"),
     )  # fmt: skip
+    ground_velocity: tuple[float, float, float] = vector_option(
+        Group.PLANE, "Ground Velocity",
+        "Velocity of the ground if Ground Moves is Given, in units per second along the world axes",
+        needs=when(ground_moves=["GIVEN"]),
+    )  # fmt: skip
+    sole_height: float = number_option(
+        Group.PLANE, 0.0, "Sole Height", "Height of the ankle above the sole (0 = automatic)", minimum=0.0, unit="LENGTH",
+    )  # fmt: skip
     enter_speed: float = number_option(
         Group.REACH, 0.0, "Contact Speed",
         "Speed in units per second below which a heel or ball counts as standing (0 = automatic)",
         minimum=0.0,
     )  # fmt: skip
     leave_speed: float = number_option(
-        Group.REACH, 0.0, "Leaving Speed", "Speed in units per second above which a contact ends (0 = automatic)", minimum=0.0,
+        Group.REACH, 0.0, "Leaving Speed", "Speed in units per second above which a contact ends (0 = automatic)",
+        minimum=0.0, is_drawn=False,
     )  # fmt: skip
     enter_height: float = number_option(
         Group.REACH, 0.0, "Contact Height", "Height above the ground below which a heel or ball may stand (0 = automatic)",
@@ -70,35 +81,44 @@ class ContactOptions:
     )  # fmt: skip
     leave_height: float = number_option(
         Group.REACH, 0.0, "Leaving Height", "Height above the ground above which a contact ends (0 = automatic)",
-        minimum=0.0, unit="LENGTH",
+        minimum=0.0, is_drawn=False, unit="LENGTH",
     )  # fmt: skip
     heel_lift: float = number_option(
         Group.REACH, 0.0, "Heel Lift",
         "Height of the heel over the ball, or of the ball over the heel, above which a foot is no longer flat (0 = automatic)",
-        minimum=0.0, unit="LENGTH",
+        minimum=0.0, is_drawn=False, unit="LENGTH",
     )  # fmt: skip
     min_contact: float = number_option(
-        Group.REACH, 0.0, "Shortest Contact", "Shorter contacts are ignored (0 = automatic)", minimum=0.0, unit="FRAMES",
+        Group.REACH, 0.0, "Shortest Contact", "Shorter contacts are ignored (0 = automatic)",
+        minimum=0.0, is_drawn=False, unit="FRAMES",
     )  # fmt: skip
     max_gap: float = number_option(
-        Group.REACH, 0.0, "Longest Gap", "Shorter gaps in a contact are closed (0 = automatic)", minimum=0.0, unit="FRAMES",
+        Group.REACH, 0.0, "Longest Gap", "Shorter gaps in a contact are closed (0 = automatic)",
+        minimum=0.0, is_drawn=False, unit="FRAMES",
     )  # fmt: skip
     keep: bool = switch_option(Group.KEYS, "Keep Edited", "Keep contacts that were edited by hand", default=True)
     evaluation: str = evaluation_option()
 
 
-CONTACT_OPTIONS = options_of(ContactOptions)
+@dataclass(frozen=True)
+class ContactFileSettings(Settings):
+    """A file of contacts, and the frames that it is about."""
+
+    armature: str = object_option(
+        Group.CHAIN, "Armature", "Armature whose contacts are in the file. Leave empty to use the active object"
+    )
+    filepath: str = name_option(
+        Group.CHAIN, "File", "File of contacts: .npz, .csv or .json, heel and ball of the left and the right foot"
+    )
+    frame_start: float = number_option(Group.PLANE, 1.0, "First Frame", "Frame of the first row of the file", unit="FRAMES")
+    fps: float = number_option(
+        Group.PLANE, 0.0, "Frame Rate", "Frames a second of the file (0 = that of the file or the scene)", minimum=0.0
+    )
+    evaluation: str = evaluation_option()
 
 
 @dataclass(frozen=True)
-class ContactSettings(ContactOptions):
-    """Everything that finding contacts depends on besides the file; raises `SettingError` when a value has no meaning."""
+class ExportContactSettings(ContactFileSettings):
+    """The same, and whether a file may be replaced."""
 
-    ground_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Of a ground that moves as it is given, units a second along the world's axes."""
-
-    def __post_init__(self) -> None:
-        """Refuse what has no meaning."""
-        check_all(self, CONTACT_OPTIONS)
-        if len(self.ground_velocity) != AXES or not all(is_finite(part) for part in self.ground_velocity):
-            raise SettingError(f"Ground Velocity is {shown(self.ground_velocity)}. Use three finite numbers.")
+    overwrite: bool = switch_option(Group.KEYS, "Overwrite", "Replace the file if it is there already")

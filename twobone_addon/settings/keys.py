@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..options import Group, choice_option, number_option, switch_option, when
+from .options import Group, choice_option, number_option, switch_option, when
 from .shared import CUSTOM, destination_option, end_option, evaluation_option, range_option, start_option
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..options import Group, bone_option, choice_option, number_option, object_option, when
+from .options import Group, bone_option, choice_option, number_option, object_option, when
 
 LETTERS = ("XY", "XZ", "YZ")
 """Planes named by two axes."""

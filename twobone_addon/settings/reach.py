@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..options import Group, choice_option, number_option, switch_option, when
+from .options import Group, choice_option, number_option, switch_option, when
 
 
 @dataclass(frozen=True)

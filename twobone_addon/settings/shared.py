@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from ..errors import SettingError
-from ..options import Group, Option, check, choice_option, number_option, when
+from .options import ACTIVE, Group, choice_option, number_option, when
 
 CUSTOM = ("CUSTOM", "Custom", "Use Start and End")
 RANGES = (
@@ -18,7 +16,7 @@ RANGES = (
 
 def range_option(text: str, *choices: tuple[str, str, str]) -> Any:
     """Declare which frames are meant, with the choices that follow the ranges of the scene."""
-    return choice_option(Group.KEYS, "SCENE", "Frame Range", text, *RANGES, *choices)
+    return choice_option(Group.KEYS, "SCENE", "Frame Range", text, *RANGES, *choices, needs=when(actions=[ACTIVE]))
 
 
 def start_option(text: str) -> Any:
@@ -49,14 +47,3 @@ def evaluation_option() -> Any:
         ("PROBES", "Probes", "Let Blender evaluate only what is needed, in a temporary scene"),
         ("SCENE", "Scene", "Let Blender evaluate this scene frame by frame"),
     )  # fmt: skip
-
-
-def check_all(settings: Any, options: Sequence[Option]) -> None:
-    """Raise `SettingError` for a setting without a meaning, and for a custom range that ends before it starts."""
-    for option in options:
-        check(option, getattr(settings, option.name))
-    if settings.frame_range == "CUSTOM" and settings.frame_end < settings.frame_start:
-        raise SettingError(
-            f"The frame range ends before it starts ({settings.frame_start:g} to {settings.frame_end:g}). "
-            "Choose an end at or after the start."
-        )

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tools import make_docs
 from twobone_addon.command_line.arguments import CODES, parse
-from twobone_addon.command_line.jobs.job import load_job
+from twobone_addon.command_line.job import load_job
 from twobone_addon.command_line.outcomes import ExitCode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -17,7 +18,7 @@ PAGES = [ROOT / "docs" / "command_line.md", ROOT / "docs" / "farms.md", ROOT / "
 # Flags in the pages that are Blender's own, or another program's.
 OTHERS = {
     "--addons", "--background", "--command", "--factory-startup", "--python", "--help",
-    "--array", "--export", "--job-name", "--cpus-per-task", "--time", "--no-verify", "--verify",
+    "--array", "--dependency", "--export", "--job-name", "--cpus-per-task", "--time", "--no-verify", "--verify",
 }  # fmt: skip
 
 
@@ -51,10 +52,10 @@ def test_every_flag_on_the_pages_exists(page):
 
 
 def test_every_flag_beside_the_settings_is_on_the_page():
-    from twobone_addon.settings import OPTIONS
-    from twobone_addon.settings.planting import PLANT_OPTIONS, ROOT_OPTIONS
+    from twobone_addon.settings.tasks import TABLES
 
-    settings = {f"--{option.name.replace('_', '-')}" for option in (*OPTIONS, *PLANT_OPTIONS, *ROOT_OPTIONS)}
+    options = [option for table in TABLES.values() for option in (*table.of_chains, *table.own)]
+    settings = {f"--{option.name.replace('_', '-')}" for option in options}
     page = PAGES[0].read_text(encoding="utf-8")
     missing = {flag for flag in known_flags() - settings if flag not in page and not flag.startswith("--no-")}
     assert not missing
@@ -97,3 +98,16 @@ def test_the_hand_over_example_keeps_the_tip_on_the_target(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ), timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(re.findall(r"imported again", done.stdout)) == 2
+
+
+def test_the_options_page_is_made_from_the_present_settings():
+    assert make_docs.options_page() == make_docs.OPTIONS_PAGE.read_text(encoding="utf-8"), "run: python tools/make_docs.py"
+
+
+def test_the_report_page_is_made_from_the_present_records():
+    assert make_docs.report_page() == make_docs.REPORT_PAGE.read_text(encoding="utf-8"), "run: python tools/make_docs.py"
+
+
+def test_the_schemas_are_made_from_the_present_records():
+    old = [path.name for path, text in make_docs.schema_files() if path.read_text(encoding="utf-8") != text]
+    assert not old, "run: python tools/make_docs.py"

@@ -205,3 +205,10 @@ def test_other_names_of_the_file_keep_what_was_and_that_is_said(twobone, shot):
     assert (ended.code, "hard links" in ended.complained) == (0, True)
     assert shot.with_name("backup.blend").read_bytes() == before
     assert len(keys_in(shot)) == 24 * 8
+
+
+def test_a_file_that_is_there_is_kept_where_that_is_asked_for(twobone, shot):
+    words = ["bake", "--file", shot, *LEG, "--no-clobber", "--save"]
+    assert_refused(twobone, shot.parent, *words, code=1, hint="--no-clobber")
+    assert twobone(*words, shot.parent / "new.blend").code == 0
+    assert_refused(twobone, shot.parent, *words, shot.parent / "new.blend", code=1, hint="--no-clobber")

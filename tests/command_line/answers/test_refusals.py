@@ -182,3 +182,12 @@ def test_numbers_are_understood_in_every_way_of_writing_them(registered_addon, t
 
     for words in (["--frame-start", text], [f"--frame-start={text}"]):
         assert parse(["bake", *words, "--no-verify"]).groups[0].values == {"frame_start": float(text), "verify": False}
+
+
+def test_two_chains_on_one_bone_are_told_by_the_names_that_they_were_given(twobone, tmp_path, registered_addon):
+    shot = tmp_path / "shot.blend"
+    make_shot(shot)
+    chain = LEG[2:6]
+    words = ["bake", "--file", shot, "--armature", "Rig", *LEG[6:], "--chain", "left leg", *chain, "--chain", "other", *chain]
+    ended = twobone(*words)
+    assert (ended.code, 'Chains "left leg" and "other"' in ended.complained) == (1, True), ended.complained

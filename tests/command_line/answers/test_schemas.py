@@ -6,9 +6,9 @@ import bpy
 import jsonschema
 import pytest
 
-from tests.baking.rigs.walker import Walk, build_walker
-from tests.baking.scenes import add_empty
 from tests.command_line.shots import LEG, make_shot, save
+from tests.tasks.rigs.walker import Walk, build_walker
+from tests.tasks.scenes import add_empty
 from twobone_addon.command_line.schemas import NAMES, schema
 
 
@@ -28,21 +28,48 @@ def test_a_schema_is_a_schema_and_can_be_printed(twobone, name):
     assert json.loads(twobone("schema", name).said) == schema(name)
 
 
-@pytest.mark.parametrize("words", ["bake", "bake --no-verify", "report", "target", "switch", "bake --save"])
-def test_reports_follow_their_schema(twobone, shot, tmp_path, words):
-    report = tmp_path / "report.json"
+KINDS = {"bake": "bake", "report": "inspect", "target": "give", "switch": "switch", "clear": "clear", "chains": "chains"}
+
+
+@pytest.mark.parametrize(
+    "words", ["bake", "bake --no-verify", "bake --dry-run", "report", "target", "switch", "bake --save", "clear", "chains"]
+)
+def test_reports_follow_the_schema_of_their_kind_to_the_letter(twobone, shot, tmp_path, words):
     name, *flags = words.split()
-    ended = twobone(name, "--file", shot, *LEG, *flags, "--report", report)
+    chain = [] if name == "chains" else LEG
+    ended = twobone(name, "--file", shot, *chain, *flags, "--report", tmp_path / "report.json")
     assert ended.code == 0, ended.complained
-    jsonschema.validate(json.loads(report.read_text()), schema("report"))
+    document = json.loads((tmp_path / "report.json").read_text())
+    assert document["kind"] == ("dry_run" if "--dry-run" in flags else KINDS[name])
+    assert_strict(document)
 
 
-def test_the_report_schema_misses_no_key_of_a_chain(twobone, shot, tmp_path):
-    twobone("bake", "--file", shot, *LEG, "--report", tmp_path / "report.json")
-    (chain,) = json.loads((tmp_path / "report.json").read_text())["chains"]
-    chains, _ = schema("report")["properties"]["chains"]["anyOf"]
-    known = chains["items"]["anyOf"][0]["properties"].keys()
-    assert chain.keys() - known <= {"seconds", "evaluation", "sentence"}
+def assert_strict(document):
+    """As the schemas say it is; and neither with a key more or less, nor with one of another type."""
+    for name in (document["kind"], "report"):
+        jsonschema.validate(document, schema(name))
+        assert not is_valid({**document, "surprise": 1}, name)
+        for key in document:
+            assert not is_valid({other: value for other, value in document.items() if other != key}, name), key
+            assert not is_valid({**document, key: {"surprise": []}}, name) or key in {"seconds", "evaluation"}, key
+    for chain in document["chains"] if isinstance(document.get("chains"), list) else ():
+        chain["surprise"] = 1
+        assert not is_valid(document, document["kind"])
+        del chain["surprise"]
+
+
+def test_a_conversion_that_was_done_already_is_reported_as_any_other(twobone, shot, tmp_path):
+    bpy.ops.wm.open_mainfile(filepath=str(shot))
+    constraint = bpy.data.objects["Rig"].pose.bones["lower"].constraints.new("IK")
+    constraint.target, constraint.chain_count = bpy.data.objects["Target"], 2
+    save(shot)
+    words = ["convert", "--armature", "Rig", "--bone", "lower", "--report", tmp_path / "report.json"]
+    for file, *flags in ([shot, "--save", tmp_path / "fk.blend"], [tmp_path / "fk.blend", "--again"]):
+        ended = twobone(*words, "--file", file, *flags)
+        assert ended.code == 0, ended.complained
+        document = json.loads((tmp_path / "report.json").read_text())
+        assert (document["kind"], len(document["chains"])) == ("convert", 0 if "--again" in flags else 1)
+        assert_strict(document)
 
 
 @pytest.fixture
@@ -56,20 +83,29 @@ def walk(tmp_path, registered_addon):
     return tmp_path / "walk.blend"
 
 
-WALK_COMMANDS = ("limbs", "plant", "fit-root", "bake --stored", "bake --stored --dry-run", "clear --stored", "chains")
+WALK_COMMANDS = {
+    "limbs": "find_limbs",
+    "contacts": "find_contacts",
+    "plant": "plant",
+    "plant --actions all": "plant",
+    "fit-root": "fit_root",
+    "audit": "audit",
+    "audit --actions all": "audit",
+    "bake --stored": "bake",
+    "bake --stored --dry-run": "dry_run",
+    "clear --stored": "clear",
+    "chains": "chains",
+}
 
 
-def test_what_is_about_a_character_follows_the_schema_as_well(twobone, walk, tmp_path):
-    shapes = schema("report")
-    for command in WALK_COMMANDS:
+def test_what_is_about_a_character_follows_the_schema_of_its_kind_as_well(twobone, walk, tmp_path):
+    for command, kind in WALK_COMMANDS.items():
         name, *words = command.split()
         ended = twobone(name, "--file", walk, *words, "--report", tmp_path / "report.json")
         assert ended.code == 0, ended.complained
         document = json.loads((tmp_path / "report.json").read_text())
-        jsonschema.validate(document, shapes)
-        if isinstance(document.get("chains"), list):
-            document["chains"][0].pop("upper")
-            assert not is_valid(document, "report"), command
+        assert document["kind"] == kind
+        assert_strict(document)
 
 
 def test_a_summary_follows_its_schema(twobone, shot, tmp_path):

@@ -160,6 +160,27 @@ def test_resume_bakes_again_what_links_a_library_that_links_one_that_has_changed
     assert keys_in(folder / "baked" / "s1.blend") != keys
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_frozen_shot_whose_library_has_changed_is_refused_and_the_others_are_baked(twobone, folder, lost):
+    """One that was missing when the list was frozen has changed as well, once it is there."""
+    library = folder / "assets" / "mover.blend"
+    make_library(library, 0.7)
+    _, target = make_shot(folder / "shots" / "s1.blend")
+    target.animation_data_clear()
+    target.constraints.new("COPY_LOCATION").target = link_mover(library)
+    save(folder / "shots" / "s1.blend")
+    if lost:
+        library.unlink()
+    assert twobone("batch", folder / "job.json", "--freeze", folder / "list.json").code == 0
+    if not lost:
+        frozen = ["batch", folder / "job.json", "--frozen", folder / "list.json"]
+        assert twobone(*frozen, "--shot", "s1").code == 0
+    make_library(library, 1.1)
+    ended = twobone("batch", folder / "job.json", "--frozen", folder / "list.json")
+    assert (ended.code, "mover.blend" in ended.said) == (1, True)
+    assert {Path(entry["shot"]).stem: entry["state"] for entry in summary(folder)["shots"]} == {"s0": "done", "s1": "failed"}
+
+
 def modified(folder):
     return {path.stem: path.stat().st_mtime_ns for path in (folder / "baked").iterdir()}
 

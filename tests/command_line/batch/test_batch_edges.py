@@ -212,7 +212,7 @@ def test_a_file_of_a_newer_blender_is_saved_over_only_when_that_is_allowed(twobo
 
 
 def test_a_file_too_old_to_be_read_by_its_own_version_afterwards_is_refused_too(twobone, folder, monkeypatch):
-    from twobone_addon.baking import file_versions
+    from twobone_addon.pipeline import file_versions
 
     monkeypatch.setattr(file_versions, "own_version", lambda: (9, 9))
     monkeypatch.setattr(file_versions, "oldest_reader", lambda: (9, 8))

@@ -40,7 +40,7 @@ def test_each_shot_is_a_task_that_bakes_it(compile_job):
     ]
     assert [(task["name"], task["type"]) for task in tasks] == [("bake-a", "blender"), ("bake-b.v2", "blender")]
     assert words_of(tasks[1]) == [
-        "{blender}", "{blenderArgs}", "/p/b.v2.blend", "--command", "twobone", "bake", "--job", "/p/walk.toml", "--strict",
+        "{blender}", "-b -Y", "/p/b.v2.blend", "--command", "twobone", "bake", "--job", "/p/walk.toml", "--strict",
         "--save", "/p/baked/b.v2.blend", "--report", "/p/baked/b.v2.json",
     ]  # fmt: skip
 
@@ -79,3 +79,32 @@ def test_a_folder_that_holds_a_shot_is_no_output_folder(compile_job, shot, folde
 def test_jobs_that_cannot_be_are_refused_at_submission(compile_job, shots, hint):
     with pytest.raises(AssertionError, match=hint):
         compile_job(shots=shots, job_file="", output_folder="/p/baked", strict=False)
+
+
+def test_scripts_run_only_when_somebody_says_so(compile_job):
+    for scripts, words in ((False, "-b -Y"), (True, "-b -y")):
+        (task,) = compile_job(shots="/p/a.blend", output_folder="/p/baked", scripts=scripts)["tasks"]
+        assert words_of(task)[1] == words
+
+
+def test_every_other_use_is_a_command_that_exists(compile_job, registered_addon):
+    from twobone_addon.command_line.arguments import parse
+
+    found = compile_job(shots="/p/a.blend", output_folder="/p/baked")
+    (uses,) = (setting["choices"] for setting in found["type"]["settings"] if setting["key"] == "use")
+    for use in uses:
+        (task,) = compile_job(shots="/p/a.blend", output_folder="/p/baked", use=use, strict=True)["tasks"]
+        assert parse(words_of(task)[5:]).command == use
+    assert {"convert", "plant", "contacts", "fit-root"} <= set(uses)
+
+
+@pytest.mark.parametrize("shots", ["/p/Walk.blend; /q/walk.blend", "D:\\p\\walk.blend; E:\\q\\WALK.blend"])
+def test_shots_that_some_systems_would_save_as_one_file_are_refused(shots):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no JavaScript engine: put node on PATH")
+    settings = json.dumps({"shots": shots, "output_folder": "/p/baked"})
+    command = [node, str(HERE / "flamenco_manager.js"), str(SCRIPT), settings]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "one file" in done.stderr

@@ -1,11 +1,12 @@
 """Which shots a job means and where they go; whatever would mix files up is refused."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from twobone_addon.command_line.batch.shots import find_shots
-from twobone_addon.command_line.jobs.job import Job
+from twobone_addon.command_line.job import Job, job_text, load_job
 from twobone_addon.command_line.outcomes import UsageError
 
 
@@ -85,3 +86,22 @@ def test_paths_outside_the_jobs_folder_keep_their_whole_name(folder, tmp_path_fa
     other = tmp_path_factory.mktemp("other") / "c.blend"
     other.touch()
     assert Path(found(folder, [str(other)])[0].name) == other
+
+
+def test_a_shot_may_have_a_use_and_a_strictness_of_its_own(folder):
+    job = folder / "walk.json"
+    own = {"file": "shots/b.blend", "use": "report", "strict": True, "max_error": 0.5, "allow_incomplete": True}
+    job.write_text(
+        json.dumps({"shots": ["shots/a.blend", own], "output": "baked/{shot}.blend", "stored": True, "last_wins": True})
+    )
+    first, second = find_shots(load_job(job))
+    told = [(each.use, each.strict, each.max_error, each.allow_incomplete) for each in (first.job, second.job)]
+    assert told == [("bake", False, None, False), ("report", True, 0.5, True)]
+    assert second.goal == second.path  # It saves nothing.
+    one = folder / "one.json"
+    one.write_text(job_text(second.job))
+    assert load_job(one).use == "report"
+    own["use"] = "plant"
+    job.write_text(json.dumps({"shots": [own], "output": "baked/{shot}.blend", "stored": True}))
+    with pytest.raises(UsageError, match=r"shots\[0\]\.use"):
+        load_job(job)

@@ -6,9 +6,9 @@ import bpy
 import jsonschema
 import pytest
 
-from tests.baking.contacts.walker import make_walker
 from tests.command_line.shots import save
-from tests.contacts.gait import WALK, feet_of, on_belt
+from tests.core.contacts.gait import WALK, feet_of, on_belt
+from tests.tasks.find_contacts.walker import make_walker
 from twobone_addon.command_line.schemas import schema
 
 

@@ -6,8 +6,8 @@ import bpy
 import jsonschema
 import pytest
 
-from tests.baking.rigs.person import person
 from tests.command_line.shots import save
+from tests.tasks.rigs.person import person
 from twobone_addon.command_line.schemas import schema
 
 

@@ -5,10 +5,10 @@ import json
 import bpy
 import pytest
 
-from tests.baking.rigs.tail import LAST, TAIL, circle
-from tests.baking.scenes import add_empty, build_armature, key_places, set_range
 from tests.command_line.reports import without_times
 from tests.command_line.shots import keys_in, keys_of, save
+from tests.tasks.rigs.tail import LAST, TAIL, circle
+from tests.tasks.scenes import add_empty, build_armature, key_places, set_range
 
 CHAIN = {"armature": "Rig", "upper": "a", "lower": "d", "target": "Target", "plane": "YZ", "joints": "ALL"}
 FLAGS = [word for name, value in CHAIN.items() for word in (f"--{name}", value)]

@@ -6,8 +6,9 @@ import bpy
 import jsonschema
 import pytest
 
-from tests.baking.rigs.person import person
 from tests.command_line.shots import save
+from tests.tasks.rigs.person import person
+from tests.tasks.rigs.walker import Walk, build_walker
 from twobone_addon.command_line.schemas import schema
 
 
@@ -56,10 +57,10 @@ def test_a_job_has_the_settings_of_its_command_and_flags_win(twobone, shot, tmp_
     [
         ({"use": "plant", "upper": "thigh.L"}, '"upper" is unknown'),
         ({"use": "plant", "max_lower": -1.0}, "Maximum Lowering is -1"),
-        ({"use": "plant", "chains": [{}]}, '"chains" does not go with "use" being "plant"'),
-        ({"use": "contacts", "ground_velocity": [1.0]}, "Use three numbers"),
+        ({"use": "plant", "chains": [{}]}, '"chains" is not valid for use = "plant"'),
+        ({"use": "contacts", "ground_velocity": [1.0]}, "Use three finite numbers"),
         ({"use": "limbs", "ground": "AUTO"}, '"ground" is unknown'),
-        ({"targets": True}, '"targets" does not go with "use" being "bake"'),
+        ({"targets": True}, '"targets" is not valid for use = "bake"'),
         ({"use": "switch", "to": "both"}, "Use one of FK, IK"),
     ],
 )
@@ -75,3 +76,38 @@ def test_a_job_for_something_else_is_refused(twobone, shot, tmp_path):
     ended = twobone("bake", "--file", shot, "--job", job)
     assert ended.code == 2
     assert 'The key "use"' in ended.complained or 'the key "use"' in ended.complained
+
+
+@pytest.mark.parametrize(
+    "command, given, sentence",
+    [
+        ("contacts", {"ground_height": 5}, "Ground Height has no effect: Ground is Automatic, not Height."),
+        ("plant", {"max_tilt": 0.1}, "Maximum Tilt has no effect: Ground is Automatic, not Height or Object."),
+        ("plant", {"tolerance": 0.5}, "Tolerance has no effect: Keys is Every Frame, not Reduce."),
+    ],
+)
+def test_a_setting_without_effect_is_said_and_refused_where_that_is_asked_for(twobone, walk, command, given, sentence):
+    ((flag, value),) = given.items()
+    words = [command, "--file", walk, f"--{flag.replace('_', '-')}", value]
+    ended = twobone(*words)
+    assert sentence in ended.said, ended.complained
+    strict = twobone(*words, "--strict-settings")
+    assert (strict.code, sentence in strict.complained) == (2, True)
+    job = write_job(walk.parent, use=command, strict_settings=True, **given)
+    assert sentence in twobone(command, "--file", walk, "--job", job).complained
+
+
+@pytest.mark.parametrize("command", ["limbs", "contacts"])
+def test_what_a_job_says_of_results_is_said_to_count_for_nothing_where_nothing_is_judged(twobone, walk, command):
+    job = write_job(walk.parent, use=command, strict=True, max_error=0.1)
+    said = twobone(command, "--file", walk, "--job", job).said
+    assert all(f'Key "{name}" of the job has no effect' in said for name in ("strict", "max_error"))
+    assert "allow_incomplete" not in said
+
+
+@pytest.fixture
+def walk(tmp_path, registered_addon):
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    build_walker(Walk(frames=15, raised=0.03))
+    save(tmp_path / "walk.blend")
+    return tmp_path / "walk.blend"

@@ -4,8 +4,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature, key_places
 from tests.interface.recording import drawn
+from tests.tasks.scenes import LEG, add_empty, build_armature, key_places
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.sidebar import forecasting
 from twobone_addon.interface.sidebar.setting_panels import TWOBONE_PT_keys

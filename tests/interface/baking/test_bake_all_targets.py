@@ -5,9 +5,9 @@ import json
 import bpy
 import pytest
 
-from tests.baking.checks.targets import curves_of
-from tests.baking.rigs.walker import SHAPES
-from tests.baking.scenes import add_empty, build_armature
+from tests.tasks.checks.targets import curves_of
+from tests.tasks.rigs.walker import SHAPES
+from tests.tasks.scenes import add_empty, build_armature
 
 
 @pytest.fixture

@@ -5,24 +5,22 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.baking.playing import playing
 from tests.interface.recording import Layout, Windows, sidebar
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
-from twobone_addon.interface.operators.contacts import TWOBONE_OT_find_contacts
-from twobone_addon.interface.operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
-from twobone_addon.interface.operators.planting import TWOBONE_OT_fit_root, TWOBONE_OT_plant
+from twobone_addon.interface.operators.of_tasks import OPERATORS
 from twobone_addon.interface.running import correcting
 from twobone_addon.interface.running.progress import ShowsProgress
 
 ABOUT = {
     TWOBONE_OT_bake: {"armature", "upper", "lower", "target", "plane", "keys"},
     TWOBONE_OT_bake_all: {"scope", "last_wins"},
-    TWOBONE_OT_convert_ik: {"armature", "bone", "rigify", "switch_off", "keys"},
-    TWOBONE_OT_bake_target: {"armature", "upper", "lower", "target", "plane", "keys"},
-    TWOBONE_OT_find_contacts: {"frame_range", "ground", "keep"},
-    TWOBONE_OT_plant: {"frame_range", "ground", "use_root"},
-    TWOBONE_OT_fit_root: {"frame_range", "max_lower", "axis"},
+    OPERATORS["convert_ik"]: {"armature", "bone", "rigify", "switch_off", "keys"},
+    OPERATORS["bake_target"]: {"armature", "upper", "lower", "target", "plane", "keys"},
+    OPERATORS["find_contacts"]: {"frame_range", "ground", "keep"},
+    OPERATORS["plant"]: {"frame_range", "ground", "use_root"},
+    OPERATORS["fit_root"]: {"frame_range", "max_lower", "axis"},
 }
 """Settings that each dialog has to have, among others."""
 
@@ -59,7 +57,7 @@ def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_se
     assert how["title"] == operator.bl_label
     acting.layout = Layout()
     operator.draw(acting, context)
-    assert " ".join(acting.layout.texts()).startswith(acting.refusal[:30])
+    assert " ".join(acting.layout.texts()).startswith(acting.refusal.text()[:30])
     assert ABOUT[operator] <= set(acting.layout.properties())
     assert acting.said == []
 
@@ -77,14 +75,14 @@ def test_what_is_refused_from_the_dialog_is_tried_anew_with_all_that_was_given(l
     calls = []
     called = SimpleNamespace(convert_ik=lambda how, **given: calls.append((how, given)))
     monkeypatch.setattr(correcting, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types))
-    acting = playing(TWOBONE_OT_convert_ik, bone="hand", keys="REDUCE")
+    acting = playing(OPERATORS["convert_ik"], bone="hand", keys="REDUCE")
     acting.refusal = "why"
     assert ShowsProgress.execute(acting, sidebar()) == {"CANCELLED"}
     assert calls == [("INVOKE_DEFAULT", {"bone": "hand", "keys": "REDUCE"})]
     assert acting.said == []
 
 
-@pytest.mark.parametrize("operator", [TWOBONE_OT_find_contacts, TWOBONE_OT_plant], ids=lambda operator: operator.__name__)
+@pytest.mark.parametrize("operator", [OPERATORS["find_contacts"], OPERATORS["plant"]], ids=lambda operator: operator.__name__)
 def test_no_error_hides_the_field_of_the_ground_while_it_is_chosen_in_the_redo_panel(operator, leg):
     """Blender puts errors in a box of their own over the redo panel, and there takes back what ends as cancelled."""
     missing = "No ground object is chosen. Choose the mesh that the feet stand on."
@@ -98,3 +96,17 @@ def test_no_error_hides_the_field_of_the_ground_while_it_is_chosen_in_the_redo_p
     acting.layout = Layout()
     operator.draw(acting, sidebar())
     assert "ground_object" in acting.layout.properties()
+
+
+@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all], ids=lambda operator: operator.__name__)
+def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operator, leg, monkeypatch):
+    monkeypatch.setattr(correcting, "can_ask", lambda _context: True)
+    leg.twobone.chains[0].target = None
+    acting = playing(operator)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    acting.layout = Layout()
+    operator.draw(acting, context)
+    assert "No target is chosen." in " ".join(acting.layout.texts())
+    assert acting.layout.buttons() == ["twobone.add_target"]
+    assert acting.layout.properties() == []

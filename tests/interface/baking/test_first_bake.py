@@ -7,8 +7,8 @@ import bpy
 import pytest
 from mathutils import Euler, Vector
 
-from tests.baking.scenes import LEG, STRAIGHT_LEG, BoneShape, add_empty, build_armature
 from tests.interface.acting import joints_world, select_bones
+from tests.tasks.scenes import LEG, STRAIGHT_LEG, BoneShape, add_empty, build_armature
 
 ORIENTATIONS = [(0, 0, 0), (90, 0, 0), (0, 0, 90), (30, -50, 110)]
 BENT_SIDES = {"forward": (0, 0.25, 0.5), "backward": (0, -0.25, 0.5), "left": (0.25, 0, 0.5), "right": (-0.25, 0, 0.5)}

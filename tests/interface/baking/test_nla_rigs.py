@@ -3,8 +3,8 @@
 import bpy
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.acting import joints_world
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.live import following
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.scene.keys.reading import is_animated

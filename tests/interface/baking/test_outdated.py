@@ -5,8 +5,8 @@ import json
 import bpy
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.recording import drawn
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.sidebar import result_panel
 from twobone_addon.scene import versions
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import bpy
 import pytest
 
-from tests.baking.checks.orientations import UNSEEN, degrees_between, posed
-from tests.baking.rigs.two_legs import legs
 from tests.interface.acting import select_bones
+from tests.tasks.checks.orientations import UNSEEN, degrees_between, posed
+from tests.tasks.rigs.two_legs import legs
 
 OWN = Path(bpy.utils.user_resource("SCRIPTS")) / "presets" / "twobone"
 """Where Blender keeps the user's own."""

@@ -4,13 +4,13 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.acting import joints_world
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.live.following import stop_all
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.stored.storing import keyed_settings
-from twobone_addon.options import Kind
 from twobone_addon.settings import OPTIONS
+from twobone_addon.settings.options import Kind
 
 
 def leg():

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from tests.baking.rigs.walker import Walk, build_walker
 from tests.interface.baking.playing import playing
 from tests.interface.recording import sidebar
-from twobone_addon.interface.operators.contacts import TWOBONE_OT_find_contacts
-from twobone_addon.interface.operators.planting import TWOBONE_OT_plant
+from tests.tasks.rigs.walker import Walk, build_walker
+from twobone_addon.interface.operators.of_tasks import OPERATORS
 from twobone_addon.interface.running.progress import ShowsProgress
 from twobone_addon.scene.keys.contact_keys import keyed_states
 
@@ -19,7 +18,7 @@ LYING = Matrix.Rotation(math.radians(90.0), 4, "X")
 """As importers make them of files in which Y is up: bones that lie, on an object that is turned up."""
 
 
-@pytest.mark.parametrize("operator", [TWOBONE_OT_find_contacts, TWOBONE_OT_plant], ids=lambda operator: operator.__name__)
+@pytest.mark.parametrize("operator", [OPERATORS["find_contacts"], OPERATORS["plant"]], ids=lambda operator: operator.__name__)
 def test_heels_and_soles_are_those_of_the_armature_as_it_stands_in_the_scene(empty_file, operator):
     expected, found = (contacts_of(operator, is_lying=is_lying) for is_lying in (False, True))
     assert all(any(states) for states in expected.values())

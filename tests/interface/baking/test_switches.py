@@ -6,10 +6,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from tests.baking.scenes import LEG, BoneShape, add_empty, bent, build_armature
 from tests.examples.recipe_scene import Walk, make_hero
 from tests.interface.acting import joints_world
 from tests.interface.recording import drawn
+from tests.tasks.scenes import LEG, BoneShape, add_empty, bent, build_armature
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.sidebar import setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
@@ -82,7 +82,7 @@ def with_foot(empty_file):
 @pytest.mark.parametrize("ahead", [-1.0, 1.0])
 def test_flip_says_where_the_knee_goes_and_goes_there_whichever_way_the_character_looks(with_foot, ahead):
     leg = with_foot((0.1, 0.3 + 0.3 * ahead, -0.8))
-    sides = {"Flip: Forward": ahead, "Flip: Backward": -ahead}
+    sides = {"Flip Bend: Forward": ahead, "Flip Bend: Backward": -ahead}
     for _ in range(2):
         wanted = sides[flip_text()]
         bpy.ops.twobone.flip()
@@ -98,7 +98,7 @@ def test_a_character_that_has_turned_on_its_hips_looks_the_other_way(with_foot):
     bpy.context.view_layer.update()
     root, knee, tip = overlay_data.update(bpy.context, leg).picture.joints
     is_forward = (knee - (root + tip) / 2)[1] > 0
-    assert flip_text() == ("Flip: Backward" if is_forward else "Flip: Forward")
+    assert flip_text() == ("Flip Bend: Backward" if is_forward else "Flip Bend: Forward")
 
 
 def test_flip_names_the_sides_of_a_person_that_walks_along_y(empty_file):
@@ -111,16 +111,16 @@ def test_flip_names_the_sides_of_a_person_that_walks_along_y(empty_file):
     bpy.context.view_layer.update()
     root, knee, tip = overlay_data.update(bpy.context, hero).picture.joints
     assert (knee - (root + tip) / 2)[1] > 0
-    assert flip_text() == "Flip: Backward"
+    assert flip_text() == "Flip Bend: Backward"
     overlay_data.unregister()
 
 
 def test_without_overlay_or_foot_flip_names_the_sign(leg):
     overlay_data.forget()
     overlay_data.update(bpy.context, leg)
-    assert flip_text() == "Flip: Negative", "nothing tells where a leg without a foot looks"
+    assert flip_text() == "Flip Bend: Negative", "nothing tells where a leg without a foot looks"
     leg.twobone.show_overlay = False
-    assert flip_text() == "Flip: Negative"
+    assert flip_text() == "Flip Bend: Negative"
     leg.twobone.chains[0].bend = "KEEP"
     assert not bpy.ops.twobone.flip.poll()
     overlay_data.unregister()

@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.rigs.control_rig import control_rig, drive_by_property
-from tests.baking.rigs.two_actions import LAST, LEG, leg_with_two_actions
-from tests.baking.scenes import build_armature, key_channel, set_range
+from tests.tasks.rigs.control_rig import control_rig, drive_by_property
+from tests.tasks.rigs.two_actions import LAST, LEG, leg_with_two_actions
+from tests.tasks.scenes import build_armature, key_channel, set_range
 
 UNDO_STEP = True
 """What makes a call from a script an undo step, as one from the interface is."""

@@ -3,9 +3,9 @@
 import bpy
 import pytest
 
-from tests.baking.rigs.two_legs import SIDES, legs
-from tests.baking.scenes import add_empty, build_armature
 from tests.interface.acting import chain_values, select_bones
+from tests.tasks.rigs.two_legs import SIDES, legs
+from tests.tasks.scenes import add_empty, build_armature
 
 
 def test_a_chain_added_from_one_bone_is_the_limb_as_it_is_posed(empty_file):

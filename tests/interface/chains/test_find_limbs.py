@@ -1,12 +1,14 @@
 """Find Limbs as an animator uses it: one click, one undo step, a sentence, and chains that are ready."""
 
 import json
+from dataclasses import replace
 
 import bpy
 import pytest
 
-from tests.baking.rigs.person import person
 from tests.interface.acting import select_bones
+from tests.tasks.rigs.person import person
+from tests.tasks.scenes import BoneShape, build_armature
 
 
 def report():
@@ -111,11 +113,66 @@ def test_another_armature_by_its_name_and_one_that_is_not_there(empty_file):
 
 
 def test_the_sentence_says_what_was_added_and_what_was_left_out(empty_file):
-    from twobone_addon.baking.limbs.records import LeftOutLimb, LimbReport, LimbsReport
+    from twobone_addon.tasks.find_limbs.records import LeftOutLimb, LimbReport, LimbsReport, said_left_out, said_named
 
-    limbs = [LimbReport("LEG", "LEFT", "a", "b", "c", "HEAD", "", name, added) for name, added in (("New", True), ("Old", False))]
+    limbs = [
+        LimbReport("LEG", "LEFT", "a", "b", "c", "HEAD", "", name, added, "", None, "")
+        for name, added in (("New", True), ("Old", False))
+    ]
     left_out = [LeftOutLimb([f"{number}.L", f"{number}.R"], "SMALL") for number in range(6)]
-    said = LimbsReport("Rig", limbs, left_out).sentence()
+    said = LimbsReport(armature="Rig", limbs=limbs, left_out=left_out, notes=said_left_out(left_out)).sentence()
     assert said.startswith("Limbs added: New. Already in the list: Old. Left out: 0.L / 0.R (too small); ")
     assert said.endswith("2 more.")
-    assert LimbsReport("Rig", [], []).sentence() == "No arms or legs found in Rig."
+    named = replace(limbs[0], upper="UpperArmL", shape_says="FAN")
+    assert said_named([named, limbs[1]])[0].text() == (
+        "Limbs by their names, against their shape: UpperArmL (it fans out like a wing)."
+    )
+    assert LimbsReport(armature="Rig", limbs=[], left_out=[]).sentence() == "No arms or legs found in Rig."
+
+
+@pytest.mark.parametrize("scale", [(0, 0, 0), (1, 0, 1), (float("inf"), 1, 1), (float("nan"), 1, 1)], ids=str)
+def test_an_armature_that_is_scaled_to_nothing_or_by_no_number_is_refused(empty_file, scale):
+    rig = person()
+    rig.scale = scale
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match=r"is scaled to 0|is not a number"):
+        bpy.ops.twobone.find_limbs()
+    assert not rig.twobone.chains
+
+
+@pytest.mark.parametrize("bones", [0, 1, 1500])
+def test_an_armature_of_no_bones_or_of_one_rope_has_no_limbs(empty_file, bones):
+    rig = build_armature([BoneShape(f"r{n}", (0, 0, n), (0, 0, n + 1), f"r{n - 1}" if n else "") for n in range(bones)], "Rope")
+    assert bpy.ops.twobone.find_limbs() == {"CANCELLED"}
+    assert report()["limbs"] == []
+    assert not rig.twobone.chains
+
+
+def test_the_motion_shows_limbs_that_lie_along_one_axis_at_rest(empty_file):
+    """Joints of a person who stands and turns, keyed on a rest that is no pose; without the keys that is said."""
+    rig = person()
+    places = {bone.name: bone.head_local.copy() for bone in rig.data.bones}
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in rig.data.edit_bones:
+        bone.use_connect = False
+        length = (places[bone.name] - places[bone.parent.name]).length if bone.parent else 0.0
+        bone.head = (bone.parent.head.x + length if bone.parent else 0.0, 0, 0)
+        bone.tail = (bone.head.x + 0.02, 0, 0)
+        bone.roll = 0.0
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.twobone.find_limbs() == {"FINISHED"}  # by their names
+    for number, bone in enumerate(list(rig.data.bones)):
+        places[f"x{number}"] = places[bone.name]
+        bone.name = f"x{number}"
+    rig.twobone.chains.clear()
+    assert bpy.ops.twobone.find_limbs() == {"CANCELLED"}
+    assert report()["rest_is_no_pose"]
+    for bone in rig.pose.bones:
+        above = bone.parent
+        offset = places[bone.name] - (places[above.name] if above else bone.bone.head_local * 0)
+        offset -= bone.bone.head_local - (above.bone.head_local if above else bone.bone.head_local * 0)
+        bone.location = bone.bone.matrix_local.to_3x3().inverted() @ offset
+        bone.keyframe_insert("location", frame=1)
+    assert bpy.ops.twobone.find_limbs() == {"FINISHED"}
+    assert report()["limbs_from"] == "MOTION"
+    assert sorted(limb["kind"] for limb in report()["limbs"]) == ["ARM", "ARM", "LEG", "LEG"]

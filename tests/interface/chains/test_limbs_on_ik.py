@@ -4,16 +4,14 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.rigs.control_rig import LENGTH, control_rig, limb_over_time
-from tests.baking.rigs.person import person
-from tests.baking.rigs.switched_leg import switched_leg
-from tests.baking.scenes import add_empty, key_places, set_range
 from tests.interface.acting import select_bones
 from tests.interface.recording import Acting, Layout, drawn
+from tests.tasks.rigs.control_rig import LENGTH, control_rig, limb_over_time
+from tests.tasks.rigs.person import person
+from tests.tasks.rigs.switched_leg import switched_leg
+from tests.tasks.scenes import add_empty, key_places, set_range
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
-from twobone_addon.interface.operators.contacts import TWOBONE_OT_find_contacts
-from twobone_addon.interface.operators.convert import TWOBONE_OT_convert_ik
-from twobone_addon.interface.operators.fk_switch import TWOBONE_OT_switch
+from twobone_addon.interface.operators.of_tasks import OPERATORS
 from twobone_addon.interface.sidebar.menus import TWOBONE_MT_pose
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 
@@ -83,27 +81,27 @@ def test_a_limb_without_ik_is_not_offered_any(empty_file):
 def test_the_menu_has_both_ways_and_the_redo_panel_shows_which_it_was(empty_file):
     menu = drawn(TWOBONE_MT_pose)
     entries = [named.get("text") for name, given, named in menu.calls if name == "operator" and given == ("twobone.switch",)]
-    assert entries == ["Switch to FK", "Switch to IK"]
+    assert entries == ["Switch to FK", "Switch to IK", "Switch All to FK", "Switch All to IK"]
     for to, shown in (("FK", ["to", "motion", "frame_range"]), ("IK", ["to", "frame_range"])):
         layout, known = Layout(), bpy.ops.twobone.switch.get_rna_type()
         chosen = {"to": to, "motion": "AUTO", "armature": "", "frame_range": "SCENE"}
-        redo = Acting(TWOBONE_OT_switch, layout=layout, bl_rna=known, **chosen)
-        TWOBONE_OT_switch.draw(redo, bpy.context)
+        redo = Acting(OPERATORS["switch"], layout=layout, bl_rna=known, **chosen)
+        OPERATORS["switch"].draw(redo, bpy.context)
         assert layout.properties() == shown
 
 
 @pytest.mark.parametrize(
     "cls, method",
     [
-        (TWOBONE_OT_switch, "act"),
+        (OPERATORS["switch"], "begin"),
         (TWOBONE_OT_bake, "begin"),
-        (TWOBONE_OT_find_contacts, "begin"),
-        (TWOBONE_OT_convert_ik, "begin"),
+        (OPERATORS["find_contacts"], "begin"),
+        (OPERATORS["convert_ik"], "begin"),
     ],
 )
 def test_a_custom_range_in_the_redo_panel_starts_as_the_scene_and_stays_as_it_is_set(empty_file, monkeypatch, cls, method):
     """Blender shows 1 to 250 for what nobody has set, whatever the shot is."""
-    rig = control_rig(on_ik=cls is TWOBONE_OT_convert_ik)
+    rig = control_rig(on_ik=cls is OPERATORS["convert_ik"])
     select_bones(rig, "lower")
     bpy.ops.twobone.chain_add()
     chain = rig.twobone.chains[0]
@@ -120,7 +118,7 @@ def test_a_custom_range_in_the_redo_panel_starts_as_the_scene_and_stays_as_it_is
     monkeypatch.setattr(cls, method, noted)
     run = getattr(bpy.ops.twobone, cls.bl_idname.partition(".")[2])
     for given in ({}, {"frame_range": "CUSTOM", "frame_start": 14.0, "frame_end": 20.0}, {"frame_start": 14.0}):
-        rig.pose.bones["lower"].constraints["IK"].mute = cls is not TWOBONE_OT_convert_ik
+        rig.pose.bones["lower"].constraints["IK"].mute = cls is not OPERATORS["convert_ik"]
         run(**given)
     assert left[0][1:] == (12.0, 40.0)
     assert left[0][0] != "CUSTOM"

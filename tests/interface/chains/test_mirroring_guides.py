@@ -3,11 +3,11 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Matrix
+from mathutils import Euler, Matrix, Vector
 
-from tests.baking.rigs.two_legs import legs
-from tests.baking.scenes import add_empty
 from tests.interface.acting import select_bones
+from tests.tasks.rigs.two_legs import legs
+from tests.tasks.scenes import add_empty
 from twobone_addon.scene.keys.reading import key_frames
 
 LAST = 8
@@ -191,3 +191,16 @@ def test_one_undo_takes_chain_and_target_back(empty_file):
     bpy.ops.ed.undo()
     assert "Target foot.R" not in bpy.data.objects
     assert len(bpy.data.objects["Rig"].twobone.chains) == 1
+
+
+def test_the_other_side_is_where_the_character_has_walked_to(empty_file):
+    rig = legs()
+    rig.pose.bones["hip"].location = rig.data.bones["hip"].matrix_local.to_3x3().inverted() @ Vector((5.0, 2.0, 0.0))
+    bpy.context.view_layer.update()
+    target = add_empty("Target.L")
+    target.location = (5.3, 2.1, 0.2)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg.L", "thigh.L", "shin.L", target
+    assert bpy.ops.twobone.chain_mirror() == {"FINISHED"}
+    middle = (rig.matrix_world @ rig.pose.bones["hip"].head).x
+    assert rig.twobone.chains["Leg.R"].target.location.x == pytest.approx(2 * middle - 5.3, abs=1e-5)

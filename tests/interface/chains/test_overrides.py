@@ -1,10 +1,13 @@
 """A character linked from another file and overridden: its stored chains work, and what is changed stays in the shot."""
 
 import bpy
+import numpy as np
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.acting import chain_values, joints_world, select_bones
+from tests.tasks.checks.seen_walk import key_values, plant
+from tests.tasks.rigs.walker import Walk, build_walker
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.stored.storing import set_limits
 
 
@@ -20,6 +23,22 @@ def library(empty_file, tmp_path):
     target.location = (0.1, 0.5, 0.1)
     chain = rig.twobone.chains.add()
     chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", target, "YZ"
+    path = str(tmp_path / "character.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    return path
+
+
+@pytest.fixture
+def untouched(empty_file, tmp_path):
+    """Path of a file with a walking character in a collection, made by somebody who does not have the add-on."""
+    armature, _ = build_walker(Walk(slide=0.02, raised=0.03))
+    armature.property_unset("twobone")
+    assert not armature.is_property_set("twobone")
+    collection = bpy.data.collections.new("Character")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(armature)
+    bpy.context.scene.collection.objects.unlink(armature)
     path = str(tmp_path / "character.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -125,3 +144,26 @@ def test_a_linked_armature_says_what_to_do(library):
     for press in (bpy.ops.twobone.add_target, bpy.ops.twobone.bake):
         with pytest.raises(RuntimeError, match="is linked from another file"):
             press()
+
+
+def test_chains_contacts_and_replaced_keys_stay_on_an_override_of_an_untouched_library(untouched, tmp_path):
+    rig = overridden(untouched)
+    rig.animation_data.action = rig.animation_data.action.copy()
+    if hasattr(rig.animation_data, "action_slot"):
+        rig.animation_data.action_slot = rig.animation_data.action.slots[0]
+    bpy.context.scene.frame_end = 60
+    before = key_values(rig)
+    assert bpy.ops.twobone.find_limbs(targets=True) == {"FINISHED"}
+    rig.twobone.chains[0].softness = 0.25
+    assert plant(armature=rig.name)["chains"]
+    chains = [(chain.name, chain.limb, chain.found_contacts, *chain_values(chain).items()) for chain in rig.twobone.chains]
+    assert any(not np.array_equal(values, before.get(path)) for path, values in key_values(rig).items())
+    for _ in range(2):
+        rig = reopened(tmp_path)
+        again = [(chain.name, chain.limb, chain.found_contacts, *chain_values(chain).items()) for chain in rig.twobone.chains]
+        assert again == chains
+    bpy.context.scene.frame_end = 60
+    leg = next(chain for chain in rig.twobone.chains if chain.limb == "LEG")
+    bpy.ops.twobone.clear_baked(armature=rig.name, upper=leg.upper, lower=leg.lower, all_frames=True)
+    after = key_values(rig)
+    assert all(np.array_equal(after[path], values) for path, values in before.items())

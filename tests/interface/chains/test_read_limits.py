@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.scenes import LEG, STRAIGHT_LEG, BoneShape, add_empty, bent, build_armature, key_places, set_range
+from tests.tasks.scenes import LEG, STRAIGHT_LEG, BoneShape, add_empty, bent, build_armature, key_places, set_range
 
 LAST = 24
 TILT = 0.02

@@ -5,8 +5,8 @@ import json
 import bpy
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature
 from tests.interface.recording import drawn
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.sidebar import remembering
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.interface.sidebar.result_panel import TWOBONE_PT_result

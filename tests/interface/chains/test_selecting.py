@@ -5,8 +5,8 @@ import json
 import bpy
 import pytest
 
-from tests.baking.scenes import BoneShape, add_empty, build_armature
 from tests.interface.acting import select_bones
+from tests.tasks.scenes import BoneShape, add_empty, build_armature
 from twobone_addon.interface.stored.where import active_armature, chain_in
 from twobone_addon.scene.versions import curve_bag
 
@@ -172,7 +172,7 @@ def test_a_target_leads_to_its_own_of_two_armatures(empty_file):
 def test_a_limb_that_is_not_in_the_list_is_not_mistaken_for_the_active_one(empty_file):
     rig = legs(chains="R")
     select_bones(rig, "shin.L")
-    with pytest.raises(RuntimeError, match=r'The limb of "shin.L" is selected'):
+    with pytest.raises(RuntimeError, match=r'The selected limb "shin.L" has no chain yet'):
         bpy.ops.twobone.bake()
     assert rig.animation_data is None
     bpy.ops.twobone.bake(target="Rig target.R")

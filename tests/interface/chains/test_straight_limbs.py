@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from tests.baking.scenes import BoneShape, add_empty, build_armature, set_range
 from tests.interface.acting import joints_world
+from tests.tasks.scenes import BoneShape, add_empty, build_armature, set_range
 from twobone_addon.interface.live import following
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.scene.versions import curve_bag

@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.contacts.walker import make_walker
+from tests.tasks.find_contacts.walker import make_walker
 from twobone_addon.interface.overlay import footprints
 from twobone_addon.interface.overlay.lines import Palette
+from twobone_addon.tasks.find_contacts.pictures import FootPicture, Footprint
 
 PALETTE = Palette(*((number / 20, 0.5, 0.25, 1.0) for number in range(len(fields(Palette)))))
 
@@ -119,3 +120,16 @@ def test_afterwards_nobody_listens(walker):
     footprints.forget()
     assert listening() == before
     assert not bpy.app.timers.is_registered(footprints.make_pictures)
+
+
+def test_of_a_long_take_only_the_steps_around_the_present_frame_are_shown():
+    frames = np.arange(1.0, 3001.0)
+    ways = np.zeros((2, 3000, 3))
+    ways[1, :, 1] = 0.2
+    prints = tuple(Footprint(first, first + 20.0, np.zeros((2, 3))) for first in range(1, 3000, 40))
+    picture = FootPicture(frames, ways, np.zeros(3000, int), prints)
+    (near,) = footprints.pictures_around([picture], 1490.0)
+    assert near.frames[[0, -1]].tolist() == [1481.0 - 8.0, 1501.0 + 8.0]
+    assert len(near.prints) == 3
+    assert any(place.first <= 1490.0 <= place.last for place in near.prints)
+    assert footprints.pictures_around([picture], 9000.0) == []

@@ -2,7 +2,7 @@
 
 import bpy
 
-from tests.baking.scenes import add_empty
+from tests.tasks.scenes import add_empty
 from twobone_addon.interface.stored.option_properties import offered_objects
 from twobone_addon.settings.contacts import SURFACES
 

@@ -6,13 +6,12 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, bent, build_armature, key_places
 from tests.interface.acting import joints_world
+from tests.tasks.scenes import LEG, add_empty, bent, build_armature, key_places
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.overlay import drawing as overlay_drawing
 from twobone_addon.interface.overlay import footprints
-from twobone_addon.interface.overlay.colors import theme_palette
-from twobone_addon.interface.overlay.drawing import THIN, WIDE, chain_lines, way_lines
+from twobone_addon.interface.overlay.drawing import THIN, WIDE, chain_lines, theme_palette, way_lines
 
 ALL = (True, True, True)
 

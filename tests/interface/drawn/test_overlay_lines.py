@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.baking.scenes import LEG, add_empty, build_armature
-from twobone_addon.baking.plan.completing import stored_settings
-from twobone_addon.baking.pose.pictures import ASIDE, SOFT, PathPicture, chain_picture, limit_bounds, path_picture
-from twobone_addon.baking.pose.present import present_plan
+from tests.tasks.scenes import LEG, add_empty, build_armature
+from twobone_addon.core.solver import Reach
 from twobone_addon.interface.overlay import data as overlay_data
-from twobone_addon.interface.overlay.colors import CONTRAST, readable, theme_palette
+from twobone_addon.interface.overlay.drawing import CONTRAST, readable, theme_palette
 from twobone_addon.interface.overlay.lines import (
     FAINT,
     QUIET,
@@ -25,6 +23,9 @@ from twobone_addon.interface.overlay.lines import (
     reach_lines,
     solution_lines,
 )
+from twobone_addon.pipeline.plan.completing import stored_settings
+from twobone_addon.pipeline.pose.pictures import ASIDE, SOFT, PathPicture, chain_picture, limit_bounds, path_picture
+from twobone_addon.pipeline.pose.present import present_plan
 
 PALETTE = Palette(*((number / 20, 0.5, 0.25, 1.0) for number in range(len(fields(Palette)))))
 
@@ -223,6 +224,22 @@ def test_a_target_beside_the_plane_is_a_miss_where_it_is(leg):
     lines = miss_lines(path, PALETTE)
     missed = np.flatnonzero(path.reach)
     assert np.allclose(lines.points, np.stack([path.tips[missed], path.targets[missed]], axis=1).reshape(-1, 3))
+
+
+def test_a_target_that_nobody_has_keyed_is_no_fan_of_lines(leg):
+    chain = leg.twobone.chains[0]
+    bpy.context.scene.frame_end = 10
+    for frame, x in ((1, 0.0), (10, 3.0)):
+        leg.location.x = x
+        leg.keyframe_insert("location", frame=frame)
+    chain.target.location = (0, 0, -9)
+    still = path_picture(bpy.context.scene, stored_settings(leg, chain, {}))
+    assert np.all(still.reach == Reach.TOO_FAR)
+    assert not len(miss_lines(still, PALETTE).points)
+    for frame in (1, 10):
+        chain.target.location.x = 0.1 * frame
+        chain.target.keyframe_insert("location", frame=frame)
+    assert len(miss_lines(path_picture(bpy.context.scene, stored_settings(leg, chain, {})), PALETTE).points) == 20
 
 
 @pytest.mark.parametrize("background", [0.0, 0.22, 0.45, 0.65, 1.0])

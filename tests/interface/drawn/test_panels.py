@@ -6,15 +6,19 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.baking.rigs.switched_leg import switched_leg
-from tests.baking.scenes import LEG, BoneShape, add_empty, build_armature
 from tests.interface.acting import select_bones
 from tests.interface.recording import Acting, Layout, drawn, sidebar
+from tests.tasks.rigs.legs_with_ik import add_ik
+from tests.tasks.rigs.switched_leg import switched_leg
+from tests.tasks.rigs.walker import Walk, build_walker
+from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature
 from twobone_addon.interface.live import following as live
 from twobone_addon.interface.live.following import reasons
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
-from twobone_addon.interface.sidebar import menus, panels, result_panel, setting_panels
+from twobone_addon.interface.operators.of_tasks import TWOBONE_OT_plant
+from twobone_addon.interface.sidebar import menus, nudge_panel, panels, result_panel, setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
+from twobone_addon.said import Sentence
 from twobone_addon.scene.versions import curve_bag
 from twobone_addon.settings import OPTIONS
 
@@ -98,7 +102,7 @@ def test_another_selected_limb_is_offered_as_the_next_one(empty_file):
 
 
 def test_why_a_chain_is_not_live_any_more_stands_below(leg):
-    reasons["Rig", "Leg"] = "The target's offset was changed. Switch Live on again."
+    reasons["Rig", "Leg"] = Sentence("The target's offset was changed. Switch Live on again.")
     assert " ".join(drawn(TWOBONE_PT_chains).texts()).endswith("Switch Live on again.")
 
 
@@ -220,7 +224,12 @@ def test_after_a_bake_what_is_on_target_what_is_not_and_the_figures_are_listed(l
     report = json.loads(chain.report)
     far = {"kind": "OUT_OF_REACH", "values": {"count": 3, "distance": "12 cm", "frame": "2"}}
     far["ranges"] = [[1, 1], [2, 3.5], *([n, n] for n in range(9))]
-    report |= {"notes": ["Something to know."], "out_of_reach": far["ranges"], "statements": [far]}
+    report |= {
+        "notes": ["Something to know."],
+        "said": [Sentence("Something to know.").to_dict()],
+        "out_of_reach": far["ranges"],
+        "statements": [far],
+    }
     chain.report = json.dumps(report)
     shown = drawn(result_panel.TWOBONE_PT_result)
     assert {"Something to know.", "Keys", "Frames", "+ 3"} <= set(shown.texts())
@@ -241,19 +250,81 @@ def test_before_a_bake_a_visible_limb_that_does_not_follow_is_named_with_the_swi
     assert "twobone.switch" not in drawn(TWOBONE_PT_chains).buttons()
 
 
+def test_a_limb_on_its_own_ik_constraint_is_offered_its_conversion(leg):
+    add_ik(leg, "lower")
+    bpy.context.view_layer.update()
+    shown = drawn(TWOBONE_PT_chains)
+    assert "lower has an IK constraint" in " ".join(shown.texts())
+    assert "does not follow" not in " ".join(shown.texts())
+    assert shown.values("twobone.convert_ik") == {"armature": "Rig", "bone": "lower"}
+
+
+def test_buttons_stand_below_the_name_of_what_they_are_about_and_arms_are_not_planted(leg):
+    shown = drawn(TWOBONE_PT_chains)
+    assert shown.texts().index("Leg") < shown.texts().index("Rig")
+    assert "twobone.plant" in shown.buttons()
+    leg.twobone.chains[0].limb = "ARM"
+    assert "twobone.plant" not in drawn(TWOBONE_PT_chains).buttons()
+
+
+def test_planted_feet_leave_the_sentence_and_the_contacts_that_slide_most_first(empty_file):
+    armature, _ = build_walker(Walk(slide=0.02))
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.twobone.plant()
+    told = json.loads(bpy.context.window_manager.twobone_report)
+    shown = drawn(result_panel.TWOBONE_PT_planting)
+    assert " ".join(shown.texts()).startswith(told["sentence"])
+    slides = {(leg["chain"], each["first"]): each["slide_between"] for leg in told["chains"] for each in leg["contacts"]}
+    chain, first = max(slides, key=slides.get)
+    assert shown.values("twobone.jump_to_frame") == {"frame": first}
+    texts = [named["text"] for name, given, named in shown.calls if given == ("twobone.jump_to_frame",)]
+    assert texts[0].startswith(f"{chain}  {first:g}")
+    bpy.ops.twobone.clear_baked(all_frames=True)
+    assert not result_panel.TWOBONE_PT_planting.poll(sidebar())
+
+
+def test_planting_shows_first_what_people_change_and_says_what_is_automatic(empty_file):
+    acting = Acting(TWOBONE_OT_plant, layout=Layout(), armature="", refusal=None)
+    for option in TWOBONE_OT_plant.table.own:
+        setattr(acting, option.name, option.default)
+    acting.bl_rna = bpy.ops.twobone.plant.get_rna_type()
+    TWOBONE_OT_plant.draw(acting, sidebar())
+    names = acting.layout.properties()
+    assert {"ground", "root_motion", "keep_targets"} <= set(names[:8])
+    assert "Advanced" in acting.layout.texts()
+    assert names.index("enter_speed") > names.index("keep_targets")
+    labels = [named.get("text") for name, given, named in acting.layout.calls if given[1:] == ("enter_speed",)]
+    assert labels == ["Contact Speed (Automatic)"]
+
+
+def test_no_menu_is_too_long_for_a_small_screen(registered_addon):
+    for menu in (menus.TWOBONE_MT_pose, menus.TWOBONE_MT_list, menus.TWOBONE_MT_contacts):
+        assert len(drawn(menu).buttons()) <= 16
+
+
 def test_the_chains_menu_offers_what_there_is(empty_file):
     assert len(drawn(panels.TWOBONE_MT_chains).buttons()) >= 2
 
 
-BY_BUTTON_ONLY = {"twobone.contact_jump", "twobone.jump_to_frame", "twobone.preset_add", "twobone.switch_setting"}
-"""They are about one frame of a result, the presets' own popover, and a box in front of a value."""
+BY_BUTTON_ONLY = {
+    "twobone.audit_show",
+    "twobone.contact_jump",
+    "twobone.jump_to_frame",
+    "twobone.preset_add",
+    "twobone.switch_setting",
+}
+"""They are about one row or frame of a result, the presets' own popover, and a box in front of a value."""
 
 
 @pytest.mark.parametrize("menu", ["VIEW3D_MT_object", "VIEW3D_MT_pose"])
 def test_menu_search_finds_every_operator_in_both_modes(registered_addon, menu):
     """Menu Search goes through the menus of the header; what is in none of them is not found."""
     assert menus.draw_submenu in getattr(bpy.types, menu).draw._draw_funcs
-    found = {button for cls in (menus.TWOBONE_MT_pose, menus.TWOBONE_MT_list) for button in drawn(cls).buttons()}
+    found = {
+        button
+        for cls in (menus.TWOBONE_MT_pose, menus.TWOBONE_MT_list, menus.TWOBONE_MT_contacts)
+        for button in drawn(cls).buttons()
+    }
     # Those that key what has followed live are made on the way, and called by Live alone.
     ours = {f"twobone.{name}" for name in dir(bpy.ops.twobone) if not name.startswith("live_keys_")}
     assert ours - found == BY_BUTTON_ONLY
@@ -281,3 +352,18 @@ def test_the_redo_panel_shows_what_one_tries_out(leg):
 def test_which_limb_it_is_can_be_seen_and_corrected(leg, limb, rows):
     leg.twobone.chains[0].limb = limb
     assert set(drawn(setting_panels.TWOBONE_PT_chain).properties()) & {"limb", "side", "toe"} == rows
+
+
+def test_nudges_of_the_active_limb_are_listed_with_what_changes_and_removes_them(leg):
+    chain = leg.twobone.chains[0]
+    assert not nudge_panel.TWOBONE_PT_nudges.poll(sidebar())
+    for frame in (4, 9):
+        named = {"armature": leg.name, "chain": chain.name, "frame": frame}
+        assert bpy.ops.twobone.nudge(**named, offset=(0.0, 0.1, 0.1), before=2, after=3) == {"FINISHED"}
+    assert nudge_panel.TWOBONE_PT_nudges.poll(sidebar())
+    calls = drawn(nudge_panel.TWOBONE_PT_nudges).calls
+    rows = [named["text"] for name, given, named in calls if name == "operator" and given[0] == "twobone.jump_to_frame"]
+    assert rows == ["4: 14 cm, -2 +3", "9: 14 cm, -2 +3"]
+    pressed = [given[0].values for name, given, _ in calls if name == "pressed" and given[0].idname == "twobone.nudge"]
+    named = {"armature": leg.name, "chain": chain.name, "frame": 4.0}
+    assert pressed[:2] == [named, {**named, "remove": True}]

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from tests.baking.scenes import LEG, add_empty, build_armature
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.live import following as live
 
 

@@ -6,10 +6,10 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from tests.baking.checks.file_dump import differences, dump_file
-from tests.baking.scenes import add_empty
 from tests.interface.acting import joints_world
 from tests.interface.recording import Acting, Layout, Windows, event, sidebar
+from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.scenes import add_empty
 from twobone_addon.interface.live.drag import TWOBONE_OT_drag
 from twobone_addon.interface.live.following import stop_all
 from twobone_addon.interface.live.gizmos import BESIDE, TWOBONE_GGT_chain

@@ -5,8 +5,8 @@ import json
 import bpy
 import pytest
 
-from tests.baking.checks.file_dump import differences, dump_file
 from tests.interface.recording import Acting, Windows, event, sidebar
+from tests.tasks.checks.file_dump import differences, dump_file
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake_all
 from twobone_addon.interface.running import progress
 from twobone_addon.interface.running.progress import ShowsProgress
@@ -39,7 +39,7 @@ def run_to_the_end(operator, context):
         ended = ShowsProgress.modal(operator, context, event("TIMER"))
         if ended != {"RUNNING_MODAL"}:
             return ended
-        assert "Esc: Cancel" in context.workspace.status
+        assert context.workspace.status.startswith(("Baking ", "Verifying "))
     raise AssertionError("it never ends")
 
 
@@ -67,7 +67,7 @@ def test_stopped_in_the_middle_nothing_has_changed(baking, slow, end):
     ShowsProgress.invoke(operator, context, None)
     if end == "esc":
         assert ShowsProgress.modal(operator, context, event("ESC")) == {"CANCELLED"}
-        assert operator.said == [({"INFO"}, "Bake cancelled, nothing was changed")]
+        assert operator.said == [({"INFO"}, "Cancelled, nothing was changed")]
     else:
         ShowsProgress.cancel(operator, context)
     assert differences(before, dump_file()) == []
@@ -79,7 +79,9 @@ def test_stopped_during_the_proof_the_keys_stay(baking, slow):
     ShowsProgress.invoke(operator, context, None)
     while bpy.data.objects["Rig"].animation_data is None:
         ShowsProgress.modal(operator, context, event("TIMER"))
+    assert context.workspace.status.endswith("Esc: Skip"), "what is keyed stays, so nothing is cancelled any more"
     assert ShowsProgress.modal(operator, context, event("ESC")) == {"FINISHED"}
+    assert operator.said[-1][1].endswith("; not verified")
     assert json.loads(context.window_manager.twobone_report)["max_error"] is None
 
 
@@ -100,4 +102,12 @@ def test_what_is_refused_leaves_one_sentence_and_no_timer(baking, slow, leg_in_s
     ((kinds, sentence),) = operator.said
     assert kinds == {"ERROR"}
     assert sentence.startswith('Chain "Leg" of "Rig": No target' if when == "before" else 'Armature "Rig" has zero scale')
+    assert context.window_manager.timers == []
+
+
+def test_a_dialog_that_asked_for_other_settings_is_closed_without_a_word(baking, leg_in_scene):
+    operator, context = baking
+    leg_in_scene.twobone.chains[0].target = None
+    assert ShowsProgress.invoke(operator, context, None) == {"CANCELLED"}
+    ShowsProgress.cancel(operator, context)
     assert context.window_manager.timers == []

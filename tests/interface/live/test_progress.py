@@ -5,28 +5,29 @@ import json
 import bpy
 import pytest
 
-from tests.baking.checks.file_dump import dump_file
-from tests.baking.scenes import LEG, add_empty, build_armature
-from twobone_addon.baking.bake import bake_steps
-from twobone_addon.baking.fk_to_target.baking import bake_targets_steps
-from twobone_addon.baking.ik_to_fk.converting import convert_steps
-from twobone_addon.baking.ik_to_fk.plans import Conversion
-from twobone_addon.baking.plan.completing import stored_settings
+from tests.tasks.checks.file_dump import dump_file
+from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.running.progress import Begun
+from twobone_addon.pipeline.plan.completing import stored_settings
+from twobone_addon.pipeline.run import run_steps
+from twobone_addon.settings.tasks import BakeAllSettings, ConvertSettings, GiveSettings
+from twobone_addon.tasks.bake.task import BAKE
+from twobone_addon.tasks.convert.task import CONVERT
+from twobone_addon.tasks.give.task import GIVE
 
 
 def bake(scene, settings, _rig):
-    return bake_steps(scene, [settings])
+    return run_steps(scene, BAKE, BakeAllSettings(chains=(settings,)))
 
 
 def bake_target(scene, settings, _rig):
-    return bake_targets_steps(scene, [settings])
+    return run_steps(scene, GIVE, GiveSettings(chains=(settings,)))
 
 
 def convert(scene, settings, rig):
     constraint = rig.pose.bones["lower"].constraints.new("IK")
     constraint.target, constraint.chain_count = bpy.data.objects[settings.target], 2
-    return convert_steps(scene, Conversion(settings))
+    return run_steps(scene, CONVERT, ConvertSettings(armature=settings.armature, evaluation=settings.evaluation))
 
 
 @pytest.fixture(params=[bake, bake_target, convert], ids=lambda act: act.__name__)

@@ -1,1 +1,1 @@
-"""Many shots, each in a Blender of its own."""
+"""Many shots, several at a time, in Blenders of their own."""

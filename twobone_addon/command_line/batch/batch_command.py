@@ -1,84 +1,198 @@
-"""`batch`: many shots, each in a Blender of its own, so that one that fails, hangs or crashes harms no other."""
+"""`batch`: many shots, a few at a time, so that one that fails, hangs or crashes harms no other."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
+import math
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from ..files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs
+from ..files.claims import claimed, is_abandoned
+from ..files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs, spelled
 from ..files.shot_files import scripts_of_this_run
-from ..files.text_files import one_line
-from ..jobs.job import Job, load_job
-from ..outcomes import ExitCode, Outcome, UsageError
-from ..output import Voice, clean_standard_output, hand_over
+from ..files.text_files import one_line, write_text
+from ..job import Job, load_job
+from ..outcomes import ExitCode, FileError, Outcome, UsageError, refused_by_system
+from ..output import Voice, clean_standard_output, complain, hand_over
 from ..stopping import stop_requests
-from .batch_run import BatchRun, QueuedShot
-from .frozen import freeze, frozen_shots
 from .progress import Progress
-from .resuming import left_to_do
-from .scratch import claimed_summary, scratch_folder
-from .shots import Shot, chosen_shot, find_shots, summary_beside
-from .summary import DONE, INCOMPLETE, STRICT, ShotRecord, Summary, earlier_fingerprints
-from .work import work
+from .resuming import Earlier, QueuedShot, Saved, left_to_do, sibling_summaries
+from .shots import Shot, chosen_shot, find_shots, frozen_list, frozen_shots, summary_beside
+from .summary import DONE, INCOMPLETE, STRICT, ShotRecord, Summary, earlier_records, refuse_foreign_table
+from .work import BatchRun, work
+
+GIGABYTE = 1 << 30
+
+USUAL = 1.0
+"""Gigabytes that a Blender is taken to hold where `--memory` does not say."""
+
+GROUPS, MEMORY = Path("/sys/fs/cgroup"), Path("/proc/meminfo")
+
+
+def shots_at_once(memory: float | None) -> int:
+    """As many as there are cores, and as many as the memory that is free holds with `memory` gigabytes each; at least one."""
+    free = free_memory()
+    room = cores() if free is None else int(free / ((memory or USUAL) * GIGABYTE))
+    return max(min(cores(), room), 1)
+
+
+def cores() -> int:
+    """Cores that this process may use; of a container's share of their time, the part that makes whole ones."""
+    usable = getattr(os, "sched_getaffinity", None)
+    count = len(usable(0)) if usable else os.cpu_count() or 1
+    quota = _words(GROUPS / "cpu.max") or [*_words(GROUPS / "cpu/cpu.cfs_quota_us"), *_words(GROUPS / "cpu/cpu.cfs_period_us")]
+    if len(quota) == 2 and _is_amount(quota[0]) and _is_amount(quota[1]):  # noqa: PLR2004 - time, and of how much time
+        count = min(count, math.ceil(int(quota[0]) / int(quota[1])))
+    return max(count, 1)
+
+
+def free_memory() -> int | None:
+    """Bytes that are free on the machine and within the container; `None` where nobody says, as on macOS and Windows."""
+    amounts = [int(line.split()[1]) * 1024 for line in _lines(MEMORY) if line.startswith("MemAvailable:")]
+    for limit, used in (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")):
+        most, now = _words(GROUPS / limit), _words(GROUPS / used)
+        if most and now and _is_amount(most[0]) and _is_amount(now[0]):
+            amounts.append(max(int(most[0]) - int(now[0]), 0))
+    return min(amounts, default=None)
+
+
+def _is_amount(text: str) -> bool:
+    return text.isdecimal() and int(text) > 0
+
+
+def _words(path: Path) -> list[str]:
+    return " ".join(_lines(path)).split()
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+PREFIX = "twobone-batch-"
+OWNER = "owner"
+"""The name in a scratch folder whose claim its batch holds."""
+
+
+@contextmanager
+def claimed_summary(path: Path | None) -> Iterator[None]:
+    """While the block runs, no other batch writes this summary; raises `FileError` where one does already."""
+    if path is None:
+        yield
+        return
+    with claimed(path, role="batch", everything=False):
+        yield
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder that is gone after the block; those of batches that were killed go with it."""
+    _remove_abandoned(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    try:
+        with claimed(folder / OWNER):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove our folders whose batch is no more; other people's, and those just being made, stay."""
+    for folder in parent.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            is_ours = not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
+            if is_ours and not folder.is_symlink() and is_abandoned(folder / OWNER):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Bake every shot of the job; returns the worst outcome. The summary is kept up to date all along."""
-    with clean_standard_output(wanted=arguments.summary == STANDARD_OUTPUT):
-        code, summary = _batch(arguments, voice)
-    if summary is not None and arguments.summary == STANDARD_OUTPUT:
-        hand_over(STANDARD_OUTPUT, summary.document())
+    with clean_standard_output(wanted=STANDARD_OUTPUT in {arguments.summary, arguments.freeze}):
+        code, document = _batch(arguments, voice)
+    if document is not None:
+        hand_over(STANDARD_OUTPUT, document)
     return Outcome(code)
 
 
-def _batch(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, Summary | None]:
+def _batch(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, object]:
+    """The exit code, and what standard output gets."""
     job = load_job(arguments.job)
     shots = frozen_shots(job, arguments.frozen) if arguments.frozen else find_shots(job)
     if arguments.list:
-        return _listed(shots, voice)
+        return _listed(shots, voice), None
     if arguments.freeze is not None:
         return _frozen(job, shots, arguments, voice)
     if arguments.shot is not None:
-        if arguments.shot.isdecimal() and not arguments.frozen:
+        chosen = chosen_shot(job, shots, arguments.shot)
+        if arguments.shot not in {chosen.name, str(chosen.path), chosen.path.name, chosen.path.stem} and not arguments.frozen:
             voice.warn("Numbers shift when shots come or go. Name the shot, or count by a list: --freeze, --frozen.")
-        shots = [chosen_shot(job, shots, arguments.shot)]
+        shots = [chosen]
     path = _summary_path(arguments)
-    _refuse_mixed_up_summary(path, job, shots)
-    earlier = earlier_fingerprints(path) if arguments.resume else {}
-    summary = Summary(path, job.path, [ShotRecord(str(shot.path), str(shot.goal)) for shot in shots])
-    progress = Progress(len(shots), quiet=voice.quiet)
+    _refuse_mixed_up_summary(path, arguments, shots)
+    earlier = _earlier(path, arguments)
+    summary = Summary(path, job.path, [_begun(shot, earlier) for shot in shots])
+    progress = Progress(len(shots), quiet=voice.quiet, as_json=arguments.progress == "json")
     scripts = scripts_of_this_run() if arguments.scripts is None else arguments.scripts
+    saved = Saved(job.path, path, replace=arguments.replace, no_clobber=arguments.no_clobber)
+    saved.learn(earlier)
     with claimed_summary(path), scratch_folder() as scratch:
         run = BatchRun(
             job,
             scratch,
+            saved,
             scripts=scripts,
             dry_run=arguments.dry_run,
             allow_incomplete=arguments.allow_incomplete,
             upgrade=arguments.upgrade,
             timeout=arguments.timeout,
             memory=arguments.memory,
+            shots_per_blender=arguments.shots_per_blender,
+            user_addons=arguments.user_addons,
+            logs=_folder_for_logs(arguments.logs),
         )
         queued_shots = [QueuedShot(shot, record) for shot, record in zip(shots, summary.shots, strict=True)]
-        waiting = left_to_do(queued_shots, earlier, progress, scripts=scripts, timeout=arguments.timeout)
+        allowed = arguments.allow_incomplete
+        done_before = earlier if arguments.resume else {}
+        waiting = left_to_do(
+            queued_shots, done_before, progress, scripts=scripts, allow_incomplete=allowed, timeout=arguments.timeout
+        )
         summary.write()
+        at_once = arguments.jobs or shots_at_once(arguments.memory)
         with stop_requests() as stop:
-            work(run, waiting, summary, progress, stop, at_once=arguments.jobs or _cores(), retries=arguments.retries)
-    return _outcome(summary, voice), summary
+            is_written = work(run, waiting, summary, progress, stop, at_once=at_once, retries=arguments.retries)
+    code = _outcome(summary, voice, is_written=is_written)
+    if code is ExitCode.DONE and not is_written:
+        code = ExitCode.AGAIN
+    return code, summary.document() if path is None else None
 
 
-def _listed(shots: list[Shot], voice: Voice) -> tuple[ExitCode, None]:
+def _listed(shots: list[Shot], voice: Voice) -> ExitCode:
     width = len(str(len(shots)))
     for number, shot in enumerate(shots, start=1):
         voice.say(one_line(f"{number:{width}}  {shot.name} -> {shot.goal}"))
-    return ExitCode.DONE, None
+    return ExitCode.DONE
 
 
-def _frozen(job: Job, shots: list[Shot], arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, None]:
+def _frozen(job: Job, shots: list[Shot], arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, object]:
     goal = arguments.freeze
-    refuse_wrong_outputs({"--freeze": goal}, {"the batch": job.path})
-    freeze(job, shots, Path(goal), arguments.timeout)
+    read = {"the batch": job.path} | ({"--frozen": arguments.frozen} if arguments.frozen else {})
+    refuse_wrong_outputs({"--freeze": goal}, read)
+    _refuse_over_shots("--freeze", Path(goal), shots)
+    document = frozen_list(job, shots, arguments.timeout)
+    for entry in document["shots"]:
+        if not entry["sha256"]:
+            complain(f'Shot "{entry["path"]}" cannot be read, so it will fail with this list. Freeze it again when it is there.')
+    if goal == STANDARD_OUTPUT:
+        return ExitCode.DONE, document
+    write_text(Path(goal), json.dumps(document, indent=2) + "\n")
     voice.say(one_line(f'{len(shots)} shots are listed in "{goal}"'))
     return ExitCode.DONE, None
 
@@ -87,37 +201,75 @@ def _summary_path(arguments: argparse.Namespace) -> Path | None:
     """Where the summary goes; `None` for standard output."""
     if arguments.summary == STANDARD_OUTPUT:
         if arguments.resume:
-            raise UsageError("--resume goes on from the summary, but --summary names standard output. Name a file.")
+            raise UsageError("--resume reads the summary, but --summary names standard output. Name a file.")
         return None
     kind = "dry_run" if arguments.dry_run else "summary"
     path = Path(arguments.summary) if arguments.summary else summary_beside(arguments.job, arguments.shot, kind)
     if path.suffix != ".json":
-        raise UsageError(f'"{path}" does not end in ".json". Name a .json file; the table is written next to it.')
+        raise UsageError('"{path}" does not end in ".json". Name a .json file; the table is written next to it.', path=path)
     return path
 
 
-def _refuse_mixed_up_summary(path: Path | None, job: Job, shots: list[Shot]) -> None:
-    """Refuse a summary, or its table, in place of what the batch reads or saves."""
+def _refuse_mixed_up_summary(path: Path | None, arguments: argparse.Namespace, shots: list[Shot]) -> None:
+    """Refuse a summary, or its table, in place of what the batch reads or saves, or of anything but an earlier one."""
     if path is None:
         return
-    taken = {place for shot in shots for place in (shot.path, shot.goal)}
-    for name in (path, path.with_suffix(".csv")):
-        refuse_wrong_outputs({"--summary": str(name)}, {"the batch": job.path})
-        if name.resolve() in taken:
-            raise UsageError(f'--summary names "{name}", which is a shot, or the output of one. Name another file.')
+    read = {"the batch": arguments.job} | ({"--frozen": arguments.frozen} if arguments.frozen else {})
+    table = path.with_suffix(".csv")
+    _refuse_over_shots("--summary", path, shots)
+    _refuse_over_shots("--summary", table, shots)
+    # With --resume, what is no summary is told by what reads it.
+    refuse_wrong_outputs({"--summary": str(path)} if not arguments.resume else {}, read)
+    refuse_foreign_table(table)
 
 
-def _outcome(summary: Summary, voice: Voice) -> ExitCode:
+def _refuse_over_shots(flag: str, path: Path, shots: list[Shot]) -> None:
+    if spelled(path) in {spelled(place) for shot in shots for place in (shot.path, shot.goal)}:
+        raise UsageError('{flag} names "{path}", which is a shot, or the output of one. Name another file.', flag=flag, path=path)
+
+
+def _earlier(path: Path | None, arguments: argparse.Namespace) -> Earlier:
+    """What an earlier batch knows; nothing of a dry run. To go on, also what batches of single shots know, as on a farm."""
+    if arguments.dry_run:
+        return {}
+    records = earlier_records(path)
+    for other in sibling_summaries(arguments.job) if arguments.resume else ():
+        with contextlib.suppress(UsageError):  # Something else that is called so.
+            for key, record in earlier_records(other).items():
+                if record.state == DONE and (key not in records or records[key].state != DONE):
+                    records[key] = record
+    return records
+
+
+def _begun(shot: Shot, earlier: Earlier) -> ShotRecord:
+    """The record of a shot that waits; what was saved before is known on, in case that this batch does not come to it."""
+    record = ShotRecord(str(shot.path), str(shot.goal))
+    known = earlier.get((record.shot, record.output))
+    record.output_sha256 = known.output_sha256 if known and shot.goal != shot.path else ""
+    return record
+
+
+def _folder_for_logs(folder: Path | None) -> Path | None:
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise refused_by_system(folder or Path(), "made", error) from error
+    if folder is not None and not os.access(folder, os.W_OK):
+        raise FileError(
+            'The folder "{folder}" may not be written to by this user. Allow it, or write elsewhere.', folder=str(folder)
+        )
+    return folder
+
+
+def _outcome(summary: Summary, voice: Voice, *, is_written: bool) -> ExitCode:
     states = [record.state for record in summary.shots]
-    voice.say(f'{states.count(DONE)} of {len(states)} shots done, summary in "{summary.path}"')
+    news = f'summary in "{summary.path}"' if is_written else "not in the summary yet; --resume writes it"
+    voice.say(f"{states.count(DONE)} of {len(states)} shots done, {news}")
     if all(state == DONE for state in states):
         return ExitCode.DONE
+    if all(record.state == DONE or record.exit_code == ExitCode.AGAIN for record in summary.shots):
+        return ExitCode.AGAIN
     if not all(state in {DONE, STRICT, INCOMPLETE} for state in states):
         return ExitCode.COULD_NOT
     return ExitCode.INCOMPLETE if INCOMPLETE in states else ExitCode.STRICT
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable else os.cpu_count() or 1

@@ -1,22 +1,145 @@
-"""What an earlier batch has done and nothing has changed since: `--resume` leaves it out."""
+"""What earlier batches have done: `--resume` leaves it out where nothing has changed, and only what they saved is replaced."""
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from ..files.contents import contents_of
-from .batch_run import QueuedShot
-from .fingerprints import fingerprint
+from ..files.claims import SAFELY
+from ..files.shot_files import JOURNAL, is_whole
+from ..files.text_files import content_of, contents_of
+from ..job import Job
+from ..outcomes import FileError
+from ..provenance import fingerprint
 from .progress import Progress
-from .summary import ShotRecord
+from .shots import Shot
+from .summary import DONE, ShotRecord
+
+Earlier = dict[tuple[str, str], ShotRecord]
+"""Records of an earlier batch, by shot and output."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedShot:
+    """A shot to bake and its record in the summary."""
+
+    shot: Shot
+    record: ShotRecord
+
+    def take_over(self, known: ShotRecord) -> None:
+        """Copy what an earlier batch found out."""
+        for entry in fields(ShotRecord):
+            setattr(self.record, entry.name, getattr(known, entry.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Which outputs are those of batches of one job, by their contents: any other is somebody's work, and never replaced.
+
+    Beside the summaries, which a killed batch cannot complete, stands a journal in which each Blender notes what it is
+    about to save.
+    """
+
+    job: Path
+    summary: Path | None
+    known: dict[str, set[str]] = field(default_factory=dict)
+    """SHA-256 of what the batches of this summary have saved, by output."""
+    replace: bool = False
+    """Whether anything may be replaced."""
+    no_clobber: bool = False
+    """Whether nothing may be."""
+
+    @property
+    def journal(self) -> Path | None:
+        """Where Blenders note what they save."""
+        return None if self.summary is None else self.summary.with_name(f".{self.summary.stem}.saved")
+
+    def environment(self) -> dict[str, str]:
+        """What tells a Blender the journal's place."""
+        return {} if self.journal is None else {JOURNAL: str(self.journal)}
+
+    def learn(self, earlier: Earlier) -> None:
+        """Take in what an earlier batch with this summary has saved, and what its Blenders have noted."""
+        for record in earlier.values():
+            if record.output_sha256:
+                self.known.setdefault(record.output, set()).add(record.output_sha256)
+        if self.journal is not None:
+            self._learn_journal(self.journal)
+
+    def refuse_foreign(self, shot: Shot) -> None:
+        """Raise `FileError` where something lies at the shot's output that no batch of this job has saved."""
+        goal = shot.goal
+        if self.replace or goal == shot.path or not goal.exists():
+            return
+        if self.no_clobber:
+            raise FileError('"{goal}" is there already, and --no-clobber replaces nothing. Move it away.', goal=goal)
+        if not is_whole(goal):
+            return
+        content = content_of(goal)
+        if content not in self.known.get(str(goal), set()):
+            self._learn_siblings(str(goal))
+        if content not in self.known.get(str(goal), set()):
+            raise FileError(
+                '"{goal}" was not saved by this job, or somebody has changed it since. Move it away, or use --replace.',
+                goal=goal,
+            )
+
+    def note_unfinished(self, records: Iterable[ShotRecord]) -> None:
+        """Let the records of shots that are not done say what lies at their outputs, if it is ours."""
+        if self.journal is not None:
+            self._learn_journal(self.journal)
+        for record in records:
+            known = self.known.get(record.output, set())
+            content = content_of(Path(record.output)) if known else ""
+            if content in known:
+                record.output_sha256 = content
+
+    def forget_journal(self) -> None:
+        """Remove the journal: all that is in it is in the summary now."""
+        if self.journal is not None:
+            with contextlib.suppress(OSError):
+                self.journal.unlink()
+
+    def _learn_siblings(self, goal: str) -> None:
+        """Look for this output in the other summaries of the job: of single shots, or of all."""
+        for path in sibling_summaries(self.job):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                for entry in json.loads(path.read_bytes())["shots"]:
+                    if entry["output"] == goal and entry["output_sha256"]:
+                        self.known.setdefault(goal, set()).add(entry["output_sha256"])
+        for path in self.job.parent.glob(f".{glob.escape(self.job.stem)}*.summary.saved"):
+            self._learn_journal(path)
+
+    def _learn_journal(self, path: Path) -> None:
+        """A line that is not whole was being written by a Blender that was killed, which then has not saved either."""
+        try:
+            handle = os.open(path, os.O_RDONLY | SAFELY)
+        except OSError:
+            return
+        with os.fdopen(handle, encoding="utf-8", errors="surrogateescape") as file:
+            for line in file:
+                with contextlib.suppress(ValueError, TypeError):
+                    output, content = json.loads(line)
+                    self.known.setdefault(output, set()).add(content)
+
+
+def sibling_summaries(job: Path) -> list[Path]:
+    """All summaries beside a job: of the whole, and of single shots."""
+    return sorted(job.parent.glob(f"{glob.escape(job.stem)}*.summary.json"))
 
 
 def left_to_do(
     queued_shots: list[QueuedShot],
-    earlier: dict[tuple[str, str], ShotRecord],
+    earlier: Earlier,
     progress: Progress,
     *,
     scripts: bool,
+    allow_incomplete: bool,
     timeout: float | None,
 ) -> list[QueuedShot]:
     """The shots that an earlier batch has not done; the others take over its records.
@@ -24,12 +147,16 @@ def left_to_do(
     Done is a shot whose file, libraries and output all have the contents that they had then. What cannot be read within
     `timeout` seconds has not.
     """
-    known = [(queued, earlier.get((queued.record.shot, queued.record.output))) for queued in queued_shots]
-    paths = {Path(path) for queued, record in known if record for path in (queued.shot.path, queued.shot.goal, *record.linked)}
+    # With a version in its name, each output is a new file: what counts is the last one.
+    by_shot = {record.shot: record for record in earlier.values() if record.state == DONE}
+    known = [(queued, _record_of(queued, earlier, by_shot)) for queued in queued_shots]
+    paths = {Path(path) for queued, record in known if record for path in (queued.shot.path, record.output, *record.linked)}
     now = contents_of(paths, timeout)
     left, done = [], []
     for queued, record in known:
-        if record is not None and _is_done(queued, record, now, scripts=scripts):
+        is_done = record is not None and _is_done(queued.shot.job, record, now, scripts=scripts)
+        incomplete = record is not None and bool((record.report or {}).get("incomplete"))
+        if record is not None and is_done and (not incomplete or allow_incomplete or queued.shot.job.allow_incomplete):
             queued.take_over(record)
             done.append(queued.shot.name)
         else:
@@ -38,10 +165,16 @@ def left_to_do(
     return left
 
 
-def _is_done(queued: QueuedShot, record: ShotRecord, now: dict[Path, str], *, scripts: bool) -> bool:
-    output = now[queued.shot.goal]
-    if not output or output != record.output_sha256:
+def _record_of(queued: QueuedShot, earlier: Earlier, by_shot: dict[str, ShotRecord]) -> ShotRecord | None:
+    record = earlier.get((queued.record.shot, queued.record.output))
+    if record is None and "{version}" in queued.shot.job.output:
+        record = by_shot.get(queued.record.shot)
+    return record if record is not None and record.state == DONE else None
+
+
+def _is_done(job: Job, record: ShotRecord, now: dict[Path, str], *, scripts: bool) -> bool:
+    if record.output_sha256 and record.output_sha256 != now[Path(record.output)]:
         return False
-    if record.fingerprint != fingerprint(queued.shot.job, now[queued.shot.path], scripts=scripts):
+    if record.fingerprint != fingerprint(job, now[Path(record.shot)], scripts=scripts):
         return False
     return all(now[Path(path)] == content for path, content in record.linked.items())

@@ -1,25 +1,135 @@
-"""Which shots a batch is about, and where each of them goes."""
+"""Which shots a batch is about, and where each of them goes: found now, or as a list was frozen before."""
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import hashlib
+import json
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from ...options import shown
-from ..files.patterns import PathPatterns, matching_files
-from ..jobs.job import Job, ShotTable, job_for
-from ..outcomes import UsageError
+from ...pipeline.report.records import FORMAT
+from ...settings.options import shown
+from ..files.outputs import followed, spelled
+from ..files.shot_files import open_shot
+from ..files.text_files import content_of, contents_of
+from ..job import Job, ShotTable, job_for
+from ..job_values import READS_ONLY
+from ..outcomes import FileError, UsageError
+from ..provenance import linked_files
+
+FOLDERS = "**"
+"""Stands for any number of folders."""
+
+
+def matching_files(folder: Path, pattern: str) -> Iterator[Path]:
+    """Every file that a pattern means, seen from `folder`; hidden ones only where it names them so. Links are followed."""
+    whole = Path(pattern)
+    start = Path(whole.anchor) if whole.anchor else folder
+    parts = [part for part in whole.parts if part != whole.anchor]
+    for path in _below(start, parts):
+        if path.is_file():
+            yield path
+
+
+class PathPatterns:
+    """Many patterns at once: whether any of them would find a path once it is there, without trying them all."""
+
+    def __init__(self, folder: Path, patterns: list[str]) -> None:
+        """Take patterns as seen from `folder`."""
+        self._by_start: dict[tuple[str, ...], list[list[str]]] = {}
+        for pattern in patterns:
+            parts = list((folder / pattern).parts)
+            first = next((place for place, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+            self._by_start.setdefault(tuple(parts[:first]), []).append(parts[first:])
+
+    def would_find(self, path: Path) -> bool:
+        """Whether one of the patterns means this path."""
+        parts = path.parts
+        for end in range(len(parts) + 1):
+            for pattern in self._by_start.get(parts[:end], ()):
+                if _fits(list(parts[end:]), pattern):
+                    return True
+        return False
+
+
+def _below(folder: Path, parts: list[str]) -> Iterator[Path]:
+    if not parts:
+        yield folder
+        return
+    first, rest = parts[0], parts[1:]
+    if first == FOLDERS:
+        for each in _folders(folder):
+            yield from _below(each, rest or ["*"])
+    elif glob.has_magic(first):
+        for name in _names(folder):
+            if fnmatch.fnmatch(name, first) and (not name.startswith(".") or first.startswith(".")):
+                yield from _below(folder / name, rest)
+    else:
+        yield from _below(folder / first, rest)
+
+
+def _folders(top: Path) -> Iterator[Path]:
+    """The folder and all below it, each once, by whatever link it is reached first."""
+    seen, waiting = set[tuple[int, int]](), [top]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            found = folder.stat()
+        except OSError:
+            continue
+        if (found.st_dev, found.st_ino) in seen:
+            continue
+        seen.add((found.st_dev, found.st_ino))
+        yield folder
+        waiting += [folder / name for name in reversed(_names(folder, folders=True)) if not name.startswith(".")]
+
+
+def _names(folder: Path, *, folders: bool = False) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if not folders or entry.is_dir())
+    except OSError:
+        return []
+
+
+def _fits(parts: list[str], pattern: list[str]) -> bool:
+    """Whether the parts of a path fit those of a pattern: by how much of the pattern each further part may have used."""
+    used = {0}
+    for part in [*parts, None]:
+        waiting = list(used)
+        while waiting:  # `**` may stand for nothing.
+            place = waiting.pop()
+            if place < len(pattern) and pattern[place] == FOLDERS and place + 1 not in used:
+                used.add(place + 1)
+                waiting.append(place + 1)
+        if part is None:
+            return len(pattern) in used
+        stay = {place for place in used if place < len(pattern) and pattern[place] == FOLDERS}
+        step = {place + 1 for place in used - stay if place < len(pattern) and fnmatch.fnmatch(part, pattern[place])}
+        used = stay | step
+    return False
+
 
 LETTERS = 60
 """Of a shot's name, as many as go into the name of its summary."""
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-PLACEHOLDERS = "{shot} (file name without .blend), {folder} (the shot's folder) and {job} (job file without suffix)"
+PLACEHOLDERS = (
+    "{shot} (file name without .blend), {folder} (the shot's folder), {job} (job file without suffix) "
+    "and {version} (the next number that is free)"
+)
+VERSION = "{version}"
+DIGITS = 3
+"""How many a version has at least: `v001`."""
+
+LONGEST_NUMBER = 9
+"""Digits of the number of a shot; what has more is a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +143,43 @@ class Shot:
     """What people call it: its path as seen from the job's folder."""
     job: Job
     """The job as it is for this shot."""
-    content: str = ""
-    """Its SHA-256 in the list it was frozen in; empty where it was not."""
+    content: str | None = None
+    """Its SHA-256 in the list it was frozen in, empty where it could not be read then; `None` where nothing is to be checked."""
+    linked: Mapping[str, str] = field(default_factory=dict)
+    """The same of what it linked then, by path."""
 
 
 def find_shots(job: Job) -> list[Shot]:
     """The job's shots by name, each once; raises `UsageError` where the job names none or mixes up its outputs."""
     if not job.shots:
-        raise UsageError(f'Job "{job.path}": the key "shots" is missing. List files or patterns, such as ["shots/*.blend"].')
-    if not (job.output or job.in_place or (job.tables and all(table.output for table in job.tables))):
         raise UsageError(
-            f'Job "{job.path}" does not say where shots go. Give "output" a pattern such as '
-            '"baked/{shot}.blend", or set "in_place" to true.'
+            'Job "{path}": the key "shots" is missing. List files or patterns, such as ["shots/*.blend"].', path=job.path
         )
-    folder = job.path.resolve().parent
+    if not (job.use in READS_ONLY or job.output or job.in_place or (job.tables and all(table.output for table in job.tables))):
+        raise UsageError(
+            'Job "{path}" does not say where shots go. Give "output" a pattern such as "baked/{{shot}}.blend", '
+            'or set "in_place" to true.',
+            path=job.path,
+        )
+    both = next((table for table in job.tables if job.in_place and table.output), None)
+    if both is not None:
+        raise UsageError(
+            'Job "{job}" saves shots in place, but "{file}" has an output of its own. Keep one of them.',
+            job=job.path,
+            file=both.file,
+        )
+    folder = followed(job.path).parent
     found = sorted({path for pattern in job.shots for path in _matches(job, folder, pattern)})
     own_job = jobs_of_shots(job)
     shots = [_shot(own_job(path), folder, path) for path in found]
-    if not job.in_place:
+    if not job.in_place and job.use not in READS_ONLY:
         _refuse_mixed_up(job, folder, shots)
     return shots
 
 
 def jobs_of_shots(job: Job) -> Callable[[Path], Job]:
     """From a shot's path to the job as it is for this shot."""
-    folder = job.path.resolve().parent
+    folder = followed(job.path).parent
     tables: dict[Path, list[ShotTable]] = {}
     for table in job.tables:
         for path in set(_matches(job, folder, table.file)):
@@ -66,33 +188,47 @@ def jobs_of_shots(job: Job) -> Callable[[Path], Job]:
 
 
 def _shot(job: Job, folder: Path, path: Path) -> Shot:
-    return Shot(path, path if job.in_place else _goal(job, folder, path), _name(path, folder), job)
+    return Shot(path, path if job.in_place or job.use in READS_ONLY else _goal(job, folder, path), _name(path, folder), job)
 
 
 def _matches(job: Job, folder: Path, pattern: str) -> list[Path]:
-    if not glob.has_magic(pattern):
-        return [_resolved(folder / pattern)]  # A file that is missing fails as a shot, and the others go on.
+    if not glob.has_magic(pattern) or os.path.isfile(folder / pattern):  # noqa: PTH113 - names may have brackets, and patterns may be too long for one
+        return [followed(folder / pattern)]  # A file that is missing fails as a shot, and the others go on.
     found = list(matching_files(folder, pattern))
     if not found:
-        raise UsageError(f'Job "{job.path}", key "shots": no file matches {shown(pattern)}. Correct the pattern.')
-    return [_resolved(path) for path in found]
+        raise UsageError(
+            'Job "{path}", key "shots": no file matches {pattern}. Correct the pattern.',
+            path=job.path,
+            pattern=shown(pattern),
+        )
+    return [followed(path) for path in found]
 
 
 def _goal(job: Job, folder: Path, shot: Path) -> Path:
     if not job.output:
-        raise UsageError(f'Job "{job.path}" does not say where "{shot}" goes. Give "output" a pattern, in its table or for all.')
+        raise UsageError(
+            'Job "{path}" does not say where "{shot}" goes. Give "output" a pattern, in its table or for all.',
+            path=job.path,
+            shot=shot,
+        )
     known = {"shot": shot.stem, "folder": str(shot.parent), "job": job.path.stem}
 
     def filled(match: re.Match[str]) -> str:
+        if match[0] == VERSION:
+            return VERSION
         if match[1] not in known:
-            raise _wrong_output(job, f'has the unknown placeholder "{match[0]}". Use {PLACEHOLDERS}')
+            raise _wrong_output(
+                job, 'has the unknown placeholder "{placeholder}". Use {known}', placeholder=match[0], known=PLACEHOLDERS
+            )
         if match[1] == "folder" and match.start():
-            raise _wrong_output(job, "has {folder} in the middle. Begin with it")
+            raise _wrong_output(job, "has {{folder}} in the middle. Begin with it")
         return known[match[1]]
 
     text = PLACEHOLDER.sub(filled, job.output)
+    if VERSION in text:
+        text = text.replace(VERSION, _next_version(folder, text))
     if set("{}") & set(PLACEHOLDER.sub("", job.output)):
-        raise _wrong_output(job, f"has a brace that opens or closes nothing. Use {PLACEHOLDERS}")
+        raise _wrong_output(job, "has a brace that opens or closes nothing. Use {known}", known=PLACEHOLDERS)
     if ".." in re.split(r"[/\\]", text):
         raise _wrong_output(job, 'climbs up by "..". Name the folder itself')
     if "\0" in text or not text.lower().endswith(".blend") or Path(text).name.lower() == ".blend":
@@ -100,30 +236,53 @@ def _goal(job: Job, folder: Path, shot: Path) -> Path:
     return folder / text
 
 
+def _next_version(folder: Path, text: str) -> str:
+    """One more than the greatest version that is there, of an output whose name alone has `{version}` in it."""
+    place = folder / text
+    before, *_, after = place.name.split(VERSION)
+    named = re.compile(f"{re.escape(before)}(\\d{{1,{LONGEST_NUMBER}}}).*{re.escape(after)}", re.IGNORECASE)
+    try:
+        found = [named.fullmatch(name) for name in os.listdir(place.parent)]  # noqa: PTH208 - names are all that is wanted
+    except OSError:
+        found = []
+    return f"{max((int(match[1]) for match in found if match), default=0) + 1:0{DIGITS}}"
+
+
 def _refuse_mixed_up(job: Job, folder: Path, shots: list[Shot]) -> None:
     """Refuse two shots saved as one file, a folder that holds shots, and files that would be taken for shots."""
-    sources = {shot.path for shot in shots}
-    holding = {path.parent for path in sources}
+    sources = {spelled(shot.path) for shot in shots}
+    holding = {spelled(shot.path.parent) for shot in shots}
     patterns = PathPatterns(folder, [pattern for pattern in job.shots if glob.has_magic(pattern)])
-    taken: dict[Path, Shot] = {}
+    taken: dict[str, Shot] = {}
     for shot in shots:
-        goal = _resolved(shot.goal)
-        if goal in taken:
-            raise _wrong_output(job, f'saves both "{taken[goal].name}" and "{shot.name}" as "{goal}". Use {{shot}} in it')
-        if goal in sources or patterns.would_find(goal):
-            raise _wrong_output(job, f'saves "{shot.name}" as "{goal}", which is a shot itself. Save to another folder')
-        if goal.parent in holding:
-            raise _wrong_output(job, f'saves "{shot.name}" into "{goal.parent}", which holds shots. Save to another folder')
-        taken[goal] = shot
+        if shot.job.use in READS_ONLY:
+            continue
+        goal = followed(shot.goal)
+        name = spelled(goal)
+        if name in taken:
+            raise _wrong_output(
+                job,
+                'saves both "{first}" and "{shot}" as "{goal}". Use {{shot}} in it',
+                first=taken[name].name,
+                shot=shot.name,
+                goal=goal,
+            )
+        if name in sources or patterns.would_find(goal):
+            raise _wrong_output(
+                job, 'saves "{shot}" as "{goal}", which is a shot itself. Save to another folder', shot=shot.name, goal=goal
+            )
+        if spelled(goal.parent) in holding:
+            raise _wrong_output(
+                job,
+                'saves "{shot}" into "{folder}", which holds shots. Save to another folder',
+                shot=shot.name,
+                folder=goal.parent,
+            )
+        taken[name] = shot
 
 
-def _wrong_output(job: Job, what: str) -> UsageError:
-    return UsageError(f'Job "{job.path}": the output pattern "{job.output}" {what}.')
-
-
-def _resolved(path: Path) -> Path:
-    """The path with links followed; a link to itself stays, and fails as a shot."""
-    return Path(os.path.realpath(path))
+def _wrong_output(job: Job, what: str, **values: str | Path) -> UsageError:
+    return UsageError(f'Job "{{path}}": the output pattern "{{pattern}}" {what}.', path=job.path, pattern=job.output, **values)
 
 
 def _name(path: Path, folder: Path) -> str:
@@ -131,28 +290,112 @@ def _name(path: Path, folder: Path) -> str:
 
 
 def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
-    """The shot of this number, or name as the list has it, or path, or file name if only one has it; raises `UsageError`."""
-    if asked.isdecimal():
-        number = int(asked)
-        if not 1 <= number <= len(shots):
-            raise UsageError(f'Job "{job.path}" has no shot {number}. Use a number from 1 to {len(shots)}.')
-        return shots[number - 1]
-    for named in (
-        [shot for shot in shots if asked in {shot.name, str(shot.path)}],
-        [shot for shot in shots if asked in {shot.path.name, shot.path.stem}],
-    ):
-        if len(named) > 1:
-            raise UsageError(f'Job "{job.path}" has {len(named)} shots "{asked}". Name one as --list does.')
-        if named:
-            return named[0]
-    raise UsageError(f'Job "{job.path}" has no shot "{asked}". Name one as --list does.')
+    """The shot of this name as the list has it, or path, or file name if only one has it, or number; `#7` is always a number.
+
+    Raises `UsageError` where there is none, or where a name is the number of another shot.
+    """
+    digits = asked.removeprefix("#")
+    number = int(digits) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else 0
+    counted = shots[number - 1] if 1 <= number <= len(shots) else None
+    named = [shot for shot in shots if asked in {shot.name, str(shot.path)}]
+    if named:
+        return named[0]
+    named = [shot for shot in shots if asked in {shot.path.name, shot.path.stem}]
+    if len(named) > 1:
+        raise UsageError(
+            'Job "{path}" has {count} shots "{asked}". Name one as --list does.',
+            path=job.path,
+            count=len(named),
+            asked=asked,
+        )
+    if named and counted is not None and counted is not named[0] and str(number) == asked:
+        raise UsageError(
+            'Job "{job}": "{asked}" is the name of "{name}" and the number of "{other}". Name it as --list does, or #{asked}.',
+            job=job.path,
+            asked=asked,
+            name=named[0].name,
+            other=counted.name,
+        )
+    if named or counted is not None:
+        return named[0] if named else counted  # type: ignore[return-value]
+    if number:
+        raise UsageError(
+            'Job "{path}" has no shot {number}. Use a number from 1 to {count}.',
+            path=job.path,
+            number=number,
+            count=len(shots),
+        )
+    raise UsageError('Job "{path}" has no shot "{shot}". Name one as --list does.', path=job.path, shot=asked[:LETTERS])
 
 
 def summary_beside(job: Path, shot: str | None, kind: str) -> Path:
     """Where the summary of a whole job goes, or of one of its shots; any two names go to two files."""
     if shot is None:
         return job.with_name(f"{job.stem}.{kind}.json")
+    shot = shot.removeprefix("#")
     plain = re.sub(r"[^\w.-]", "_", shot.removesuffix(".blend"))[:LETTERS]
     if plain != shot:
         plain += f"-{hashlib.sha256(shot.encode(errors='surrogateescape')).hexdigest()[:8]}"
     return job.with_name(f"{job.stem}.{plain}.{kind}.json")
+
+
+def frozen_list(job: Job, shots: list[Shot], timeout: float | None) -> dict[str, Any]:
+    """The list as JSON has it, with the contents of the job, of all shots and of what they link as SHA-256.
+
+    Empty for what could not be read in time. Each shot is opened, without its scripts: only Blender knows what it links.
+    """
+    contents = contents_of([shot.path for shot in shots], timeout)
+    linked = {path: _linked_by(path) for path, content in contents.items() if content}
+    contents |= contents_of({path for paths in linked.values() for path in paths}, timeout)
+    entries = [
+        {
+            "number": number,
+            "name": shot.name,
+            "path": str(shot.path),
+            "output": str(shot.goal),
+            "sha256": contents[shot.path],
+            "linked": {str(path): contents[path] for path in linked.get(shot.path, ())},
+        }
+        for number, shot in enumerate(shots, start=1)
+    ]
+    return {"version": FORMAT, "job": str(followed(job.path)), "job_sha256": content_of(job.path), "shots": entries}
+
+
+def _linked_by(shot: Path) -> list[Path]:
+    try:
+        open_shot(shot, scripts=False)
+    except FileError:
+        return []  # It will say so itself.
+    return linked_files()
+
+
+def frozen_shots(job: Job, path: Path) -> list[Shot]:
+    """The shots of a frozen list, each to be baked only if it is what it was; raises `UsageError`.
+
+    In place, a shot that was baked is another file than it was, and may be baked again: there the contents do not count.
+    """
+    own_job = jobs_of_shots(job)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        shots = [_frozen_shot(entry, own_job, checked=not job.in_place) for entry in document["shots"]]
+        known = document["job_sha256"]
+    except OSError as error:
+        raise UsageError(
+            '"{path}" cannot be read ({reason}). Name a list that --freeze has written.',
+            path=path,
+            reason=str(error.strerror),
+        ) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UsageError('"{path}" is not a list written by --freeze. Name one that is.', path=path) from error
+    if known != content_of(job.path):
+        raise UsageError('Job "{job}" has changed since "{path}" was frozen. Freeze it again.', job=job.path, path=path)
+    return shots
+
+
+def _frozen_shot(entry: dict[str, Any], own_job: Callable[[Path], Job], *, checked: bool) -> Shot:
+    path, goal, name, content = (entry[key] for key in ("path", "output", "name", "sha256"))
+    linked = entry.get("linked", {})
+    if not all(isinstance(text, str) and "\0" not in text for text in (path, goal, name, content, *linked, *linked.values())):
+        raise TypeError(entry)
+    os.fsencode(path + goal + name)  # Raises ValueError for halves of characters that no file can be called.
+    return Shot(Path(path), Path(goal), name, own_job(Path(path)), content if checked else None, linked)

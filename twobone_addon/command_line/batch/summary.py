@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from ...pipeline.report.records import FORMAT
 from ..files.text_files import one_line, write_text
 from ..outcomes import UsageError
-from ..version import FORMAT
 
 DONE, STRICT, INCOMPLETE, FAILED, CRASHED, TIMED_OUT, WAITING = STATES = (
     "done",
@@ -40,6 +40,10 @@ COLUMNS = (
 )
 
 
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that spreadsheets take for a formula."""
+
+
 @dataclass(slots=True)
 class ShotRecord:
     """One shot in the summary."""
@@ -57,7 +61,7 @@ class ShotRecord:
     fingerprint: str = ""
     """Of job, shot and programs when it was done; `--resume` compares it."""
     output_sha256: str = ""
-    """Of the output as it was saved; `--resume` compares it."""
+    """Of the output as it was saved, now or by an earlier batch; any other that lies there is somebody's and not replaced."""
     linked: dict[str, str] = field(default_factory=dict)
     """Of the files that it links, see `linked_contents`; `--resume` compares them as well."""
     warnings: list[str] = field(default_factory=list)
@@ -66,6 +70,9 @@ class ShotRecord:
     """The last lines that Blender printed, where it is not done."""
     report: dict[str, Any] | None = None
     """The bake's report."""
+
+
+KEYS = {entry.name for entry in fields(ShotRecord)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +102,52 @@ class Summary:
         for record in self.shots:
             values = {**(record.report or {}), **asdict(record), "warnings": " ".join(record.warnings)}
             cells = [values.get(column, "") for column in COLUMNS]
-            writer.writerow([one_line(cell) if isinstance(cell, str) else cell for cell in cells])
+            writer.writerow([_cell(cell) if isinstance(cell, str) else cell for cell in cells])
         return text.getvalue()
 
 
-def earlier_fingerprints(path: Path | None) -> dict[tuple[str, str], ShotRecord]:
-    """What an earlier batch has done, by shot and output; empty without a summary. Raises `UsageError` if it is none."""
+def _cell(text: str) -> str:
+    """A text in one line, with a quote before what a spreadsheet would take for a formula and run."""
+    line = one_line(text)
+    return f"'{line}" if line.startswith(FORMULAS) else line
+
+
+def refuse_foreign_table(path: Path) -> None:
+    """Refuse to replace a table that no batch has written; raises `UsageError`."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(1000)
+    except FileNotFoundError:
+        return
+    except OSError:
+        first = b"?"
+    if first and not first.startswith(b"shot,output,state,"):
+        raise UsageError('--summary would replace "{path}", which is no table of a batch. Name another file.', path=path)
+
+
+def earlier_records(path: Path | None) -> dict[tuple[str, str], ShotRecord]:
+    """What an earlier batch knows, by shot and output; empty without a summary. Raises `UsageError` if it is none."""
     if path is None or not path.is_file():
         return {}
     try:
-        shots = json.loads(path.read_text(encoding="utf-8"))["shots"]
-        records = [ShotRecord(**entry) for entry in shots]
-    except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f'"{path}" is not a batch summary. Pass another file to --summary.') from error
-    return {(record.shot, record.output): record for record in records if record.state == DONE}
+        records = [_record(entry) for entry in json.loads(path.read_text(encoding="utf-8"))["shots"]]
+    except OSError as error:
+        raise UsageError(
+            '"{path}" cannot be read ({reason}). Pass another file to --summary.', path=path, reason=error.strerror or ""
+        ) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UsageError('"{path}" is not a batch summary. Pass another file to --summary.', path=path) from error
+    return {(record.shot, record.output): record for record in records}
+
+
+def _record(entry: dict[str, Any]) -> ShotRecord:
+    """A record as it was written, keys that a later version has added left out; raises `TypeError` for anything else."""
+    record = ShotRecord(**{key: value for key, value in entry.items() if key in KEYS})
+    texts = (record.shot, record.output, record.state, record.reason, record.fingerprint, record.output_sha256)
+    lists = (record.warnings, record.log)
+    fits = all(isinstance(text, str) and "\0" not in text for text in (*texts, *record.linked, *record.linked.values()))
+    fits &= all(isinstance(lines, list) and all(isinstance(line, str) for line in lines) for lines in lists)
+    fits &= isinstance(record.seconds, int | float) and (record.report is None or isinstance(record.report, dict))
+    if not fits or record.state not in STATES:
+        raise TypeError(entry)
+    return record

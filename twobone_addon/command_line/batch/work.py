@@ -1,24 +1,169 @@
-"""The shots of a batch side by side, until all are through or somebody wants an end."""
+"""The shots of a batch side by side: workers take them one by one, until all are through or somebody wants an end."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import json
+import signal
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from ..outcomes import StoppedError
+from ..files.claims import remove_litter
+from ..files.text_files import contents_of
+from ..job import Job, job_text
+from ..job_values import READS_ONLY
+from ..outcomes import AgainError, ExitCode, FileError, StoppedError, refused_by_system
+from ..provenance import fingerprint
 from ..stopping import StopRequest
-from .batch_run import BatchRun, QueuedShot, Running, give_up
+from .processes import ShotLog, Worker, start_worker
 from .progress import Progress
-from .summary import CRASHED, DONE, TIMED_OUT, Summary
+from .resuming import QueuedShot, Saved
+from .shots import Shot
+from .summary import CRASHED, DONE, FAILED, INCOMPLETE, STRICT, TIMED_OUT, WAITING, Summary
+
+GIGABYTE = 1 << 30
+
+LINES_IN_SUMMARY = 20
+"""Last lines of the log that the summary keeps of a shot that is not done."""
 
 LOOK_AGAIN = 0.05
 """Seconds between two looks at the running processes."""
+LOOK_SOON = 0.002
+"""The same at first, for shots that take no longer than a few of these."""
 
 SHARE = 10.0
 """How many times as long as writing the summary takes, at least, lies between two times it is written."""
+
+LARGE = 2 * GIGABYTE
+"""A worker that holds more than this after a shot is replaced by a new one."""
+
+WINDOWS_CRASHES = {
+    0xC0000005: "an access violation",
+    0xC0000017: "no memory left",
+    0xC00000FD: "a stack overflow",
+    0xC0000142: "a library that cannot be loaded",
+    0xC000013A: "Ctrl-C",
+    0xC0000374: "a damaged heap",
+    0xC0000409: "a damaged stack",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRun:
+    """What all shots of a batch share."""
+
+    job: Job
+    scratch: Path
+    """Folder for reports."""
+    saved: Saved
+    """What batches of this job have saved so far."""
+    scripts: bool
+    """Whether the shots' own scripts run."""
+    dry_run: bool
+    """Whether shots are opened and looked at only; nothing is saved."""
+    timeout: float | None
+    """Seconds that a shot may take."""
+    allow_incomplete: bool
+    """Whether shots are saved where something that moves the chains is missing."""
+    upgrade: bool
+    """Whether files of other versions of Blender are saved over."""
+    memory: float | None
+    """Gigabytes that a Blender may hold."""
+    shots_per_blender: int = 100
+    """How many shots one Blender bakes before it is replaced."""
+    user_addons: bool = False
+    """Whether Blenders start with all the user's add-ons and settings."""
+    logs: Path | None = None
+    """Folder for whole logs."""
+    linked_now: dict[Path, str] = field(default_factory=dict)
+    """What the contents of linked files are, each looked at once."""
+
+    def arguments(self, queued: QueuedShot, number: int) -> list[str]:
+        """The command for a shot; `number` is unlike any other shot's. Raises `FileError` where it cannot begin."""
+        shot, use = queued.shot, queued.shot.job.use
+        if shot.content == "":
+            raise FileError(
+                'Shot "{shot}" could not be read when the list of shots was frozen. Freeze the list again.', shot=shot.path
+            )
+        self._refuse_changed_links(shot)
+        if self._saves(shot.job):
+            self.saved.refuse_foreign(shot)
+            try:
+                shot.goal.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise refused_by_system(shot.goal.parent, "made", error) from error
+        words = [use, "--file", str(shot.path), "--report", str(self.report(number))]
+        words += ["--scripts" if self.scripts else "--no-scripts"]
+        if use == "chains":
+            return words + (["--scene", shot.job.scene] if shot.job.scene else [])
+        try:
+            job = self.scratch / f"{number}.job.json"
+            job.write_text(job_text(shot.job), encoding="utf-8")
+        except OSError as error:
+            raise refused_by_system(self.scratch, "written to", error) from error
+        words += ["--job", str(job)]
+        words += ["--allow-incomplete"] if self.allow_incomplete and use not in {"clear", "limbs"} else []
+        if use in READS_ONLY:
+            return words
+        words += ["--linked", str(self.linked(number))]
+        words += ["--sha256", shot.content] if shot.content else []
+        words += ["--upgrade"] if self.upgrade else []
+        words += ["--again"] if use == "convert" and shot.job.in_place else []
+        # In a dry run nothing is saved, and only a bake can say beforehand what it would write.
+        return words + (["--save", str(shot.goal)] if not self.dry_run else ["--dry-run"] if use == "bake" else [])
+
+    def _refuse_changed_links(self, shot: Shot) -> None:
+        """Raise `FileError` where what a frozen shot links is not what it was; a file that was missing may be there now."""
+        links = {Path(path): content for path, content in shot.linked.items()}
+        self.linked_now.update(contents_of(links.keys() - self.linked_now.keys(), self.timeout))
+        for path, content in links.items():
+            if self.linked_now[path] != content:
+                raise FileError(
+                    '"{path}", which shot "{shot}" links, has changed since the list of shots was frozen. Freeze the list again.',
+                    path=path,
+                    shot=shot.path,
+                )
+
+    def _saves(self, job: Job) -> bool:
+        return not self.dry_run and job.use not in READS_ONLY
+
+    def report(self, number: int) -> Path:
+        """Where a shot's report goes."""
+        return self.scratch / f"{number}.json"
+
+    def linked(self, number: int) -> Path:
+        """Where the list of files goes that a shot links."""
+        return self.scratch / f"{number}.linked.json"
+
+    def log(self, queued: QueuedShot, number: int) -> ShotLog:
+        """Where a worker's lines go while it has this shot."""
+        if self.logs is None:
+            return ShotLog()
+        return ShotLog(self.logs / f"{number + 1:04}.{queued.shot.path.stem[:60]}.log")
+
+    def new_worker(self) -> Worker:
+        """Another Blender."""
+        memory = int(self.memory * GIGABYTE) if self.memory else None
+        return start_worker(self.scratch, memory, self.saved.environment(), user_addons=self.user_addons)
+
+    def can_go_on(self, worker: Worker) -> bool:
+        """Whether a worker whose shot has ended well gets another: not after scripts, which may leave anything in Blender."""
+        few = worker.shots < (1 if self.scripts else self.shots_per_blender)
+        return few and worker.lives and worker.look_at_memory() < min(LARGE, (worker.memory or LARGE) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A shot that a worker has."""
+
+    queued: QueuedShot
+    worker: Worker
+    number: int
 
 
 def work(
@@ -30,29 +175,39 @@ def work(
     *,
     at_once: int,
     retries: int,
-) -> None:
-    """Keep `at_once` shots running until all are through; whatever happens, no process is left behind."""
-    shots, writing = _Shots(run, progress, stop, deque(waiting), at_once, retries), _Writing(summary)
+) -> bool:
+    """Keep `at_once` shots running until all are through; whatever happens, no process is left behind.
+
+    Returns whether the summary could be written; where it cannot, the shots go on all the same.
+    """
+    shots, writing = _Shots(run, progress, stop, deque(waiting), at_once, retries), _Writing(summary, progress)
+    pause = LOOK_SOON
     try:
         while shots.left and not stop.wanted:
             ended = [*shots.begin(), *shots.collect()]
             for queued in ended:
                 progress.ended(queued.shot.name, queued.record)
             writing.write(now=False, changed=bool(ended))
-            progress.running([entry.queued.shot.name for entry in shots.running])
-            time.sleep(0.0 if ended else LOOK_AGAIN)
+            names = [entry.queued.shot.name for entry in shots.running]
+            progress.running(names, [entry.worker.seconds for entry in shots.running])
+            pause = LOOK_SOON if ended else min(1.5 * pause, LOOK_AGAIN)
+            time.sleep(pause)
     finally:
         progress.clear()
         shots.end()
-    writing.write(now=True, changed=True)
+    run.saved.note_unfinished([record for record in summary.shots if record.state == WAITING])
+    is_written = writing.write(now=True, changed=True)
+    if is_written:
+        run.saved.forget_journal()
     if stop.wanted:
         done = sum(record.state == DONE for record in summary.shots)
-        raise StoppedError(f"Stopped with {done} of {len(summary.shots)} shots done. Go on with --resume.")
+        raise StoppedError("Stopped with {done} of {count} shots done. Go on with --resume.", done=done, count=len(summary.shots))
+    return is_written
 
 
 @dataclass(slots=True)
 class _Shots:
-    """The shots that wait and those that run."""
+    """The shots that wait and those that run, and the workers for them."""
 
     run: BatchRun
     progress: Progress
@@ -61,6 +216,9 @@ class _Shots:
     at_once: int
     retries: int
     running: list[Running] = field(default_factory=list)
+    idle: list[Worker] = field(default_factory=list)
+    leaving: list[Worker] = field(default_factory=list)
+    """Workers that nothing is left for, and that have not ended yet."""
     numbers: Iterator[int] = field(default_factory=itertools.count)
     tried: Counter[str] = field(default_factory=Counter)
 
@@ -73,46 +231,151 @@ class _Shots:
         """Start what there is room for; returns those that ended there and then."""
         ended = []
         while self.queue and len(self.running) < self.at_once and not self.stop.wanted:
-            queued = self.queue.popleft()
-            begun = self.run.start(queued, next(self.numbers))
-            if begun:
-                self.running.append(begun)
-            else:
+            queued, number = self.queue.popleft(), next(self.numbers)
+            try:
+                arguments = self.run.arguments(queued, number)
+                worker = self.idle.pop() if self.idle else self.run.new_worker()
+            except FileError as error:
+                code = int(ExitCode.AGAIN if isinstance(error, AgainError) else ExitCode.COULD_NOT)
+                queued.record.state, queued.record.reason, queued.record.exit_code = FAILED, str(error), code
                 ended.append(queued)
+                continue
+            worker.ask(arguments, self.run.log(queued, number))
+            self.progress.started(queued.shot.name)
+            self.running.append(Running(queued, worker, number))
+        for worker in self.idle if not self.queue else ():
+            worker.dismiss()
+            self.leaving.append(worker)
+        if not self.queue:
+            self.idle = []
         return ended
 
     def collect(self) -> list[QueuedShot]:
-        """Those whose Blender has ended, but for those that get another try."""
-        through = [entry for entry in self.running if self.run.has_ended(entry)]
+        """Those that have ended, but for those that get another try; those that take too long are ended."""
+        through = [entry for entry in self.running if self._has_ended(entry)]
         self.running = [entry for entry in self.running if entry not in through]
         return [entry.queued for entry in through if not self._tries_again(entry.queued)]
 
-    def _tries_again(self, queued: QueuedShot) -> bool:
-        self.tried[queued.record.shot] += 1
-        if queued.record.state not in {CRASHED, TIMED_OUT} or self.tried[queued.record.shot] > self.retries:
+    def _has_ended(self, running: Running) -> bool:
+        worker, run = running.worker, self.run
+        code = worker.exit_code()
+        if code is not None:
+            worker.log.close()
+            remove_litter(running.queued.shot.goal.parent)
+            _judge(run, running, code)
+            goes_on = code >= 0 and running.queued.record.state not in {CRASHED, TIMED_OUT} and run.can_go_on(worker)
+            if goes_on:
+                self.idle.append(worker)
+            elif worker.lives and running.queued.record.state != CRASHED and not run.scripts:
+                worker.dismiss()
+                self.leaving.append(worker)
+            else:
+                worker.end()
+        elif run.timeout is not None and worker.seconds > run.timeout:
+            _give_up(running)
+            _note(running, TIMED_OUT, f"It took longer than {run.timeout:g} s.", None)
+        elif worker.memory is not None and worker.look_at_memory() > worker.memory:
+            _give_up(running)
+            _note(running, CRASHED, f"It took more than {run.memory:g} GB of memory.", None)
+        else:
             return False
-        self.progress.again(queued.shot.name, queued.record)
+        return True
+
+    def _tries_again(self, queued: QueuedShot) -> bool:
+        record = queued.record
+        self.tried[record.shot] += 1
+        may = record.state in {CRASHED, TIMED_OUT} or record.exit_code == ExitCode.AGAIN
+        if not may or self.tried[record.shot] > self.retries:
+            return False
+        self.progress.again(queued.shot.name, record)
         self.queue.append(queued)
         return True
 
     def end(self) -> None:
-        """End what still runs."""
+        """End what still runs; a worker that has nothing to do ends by itself."""
         for entry in self.running:
-            entry.child.ask_to_end()
+            entry.worker.ask_to_end()
+        for worker in self.idle:
+            worker.dismiss()
         for entry in self.running:
-            give_up(entry)
+            _give_up(entry)
+        for worker in [*self.idle, *self.leaving]:
+            worker.end()
+
+
+def _judge(run: BatchRun, running: Running, code: int) -> None:
+    """Complete the record of a shot that has ended with this code."""
+    record, shot, log = running.queued.record, running.queued.shot, running.worker.log
+    report = run.report(running.number)
+    record.report = json.loads(report.read_text(encoding="utf-8")) if report.is_file() else None
+    record.warnings = record.report["provenance"]["warnings"] if record.report else []
+    words = [sentence for sentence in log.own_sentences() if sentence not in record.warnings]
+    if code == ExitCode.DONE and record.report is not None:
+        _note(running, DONE, "", code)
+        if not run.dry_run:
+            provenance = record.report["provenance"]
+            source, output = provenance["source"]["sha256"], (provenance["output"] or {}).get("sha256", "")
+            # Baked in place, the shot is another file than before.
+            record.fingerprint = fingerprint(shot.job, output if output and shot.job.in_place else source, scripts=run.scripts)
+            record.output_sha256 = output
+            linked = run.linked(running.number)
+            record.linked = json.loads(linked.read_text(encoding="utf-8")) if linked.is_file() else {}
+    elif code == ExitCode.STRICT and words:
+        _note(running, STRICT, " ".join(words), code)
+    elif code == ExitCode.INCOMPLETE and words:
+        _note(running, INCOMPLETE, " ".join(words), code)
+    elif code in {ExitCode.COULD_NOT, ExitCode.USAGE, ExitCode.AGAIN} and words:
+        _note(running, FAILED, words[-1], code)
+    else:
+        _note(running, CRASHED, f"Blender ended with {_ending(code)}. See the log in the summary.", code)
+    for path in (report, run.linked(running.number)):
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _give_up(running: Running) -> None:
+    """End the shot's Blender and remove what it was writing; its record stays as it is."""
+    running.worker.end()
+    remove_litter(running.queued.shot.goal.parent)
+
+
+def _note(running: Running, state: str, reason: str, code: int | None) -> None:
+    record, worker = running.queued.record, running.worker
+    record.state, record.reason, record.exit_code = state, reason, code
+    record.seconds = round(worker.seconds, 3)
+    record.log = [] if state == DONE else worker.log.latest(LINES_IN_SUMMARY)
+
+
+def _ending(code: int) -> str:
+    """An exit code in words; below zero it is a signal, and on Windows a very large one is a crash."""
+    if sys.platform == "win32" and code & 0xFFFFFFFF in WINDOWS_CRASHES:
+        return WINDOWS_CRASHES[code & 0xFFFFFFFF]
+    if code >= 0:
+        return f"exit code {code}"
+    names = {int(known): known.name for known in signal.Signals}
+    return names.get(-code, f"signal {-code}")
 
 
 class _Writing:
-    """Keeps the summary up to date, without spending more on that than on the shots, however many there are."""
+    """Keeps the summary up to date, without spending more on that than on the shots, however many there are.
 
-    def __init__(self, summary: Summary) -> None:
-        self._summary, self._due, self._is_old = summary, 0.0, False
+    A write that fails is said once and tried again later: the shots matter more than the news of them.
+    """
 
-    def write(self, *, now: bool, changed: bool) -> None:
+    def __init__(self, summary: Summary, progress: Progress) -> None:
+        self._summary, self._progress = summary, progress
+        self._due, self._is_old, self._fails = 0.0, False, False
+
+    def write(self, *, now: bool, changed: bool) -> bool:
         self._is_old |= changed
         start = time.monotonic()
         if self._is_old and (now or start >= self._due):
-            self._summary.write()
-            self._due = start + (1.0 + SHARE) * (time.monotonic() - start)
-            self._is_old = False
+            try:
+                self._summary.write()
+                self._is_old = self._fails = False
+            except FileError as error:
+                if not self._fails or now:
+                    self._progress.warn(str(error))
+                self._fails = True
+            self._due = start + (1.0 + SHARE) * (time.monotonic() - start) + self._fails
+        return not self._is_old

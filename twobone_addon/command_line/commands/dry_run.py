@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ...baking.actions.choosing import ACTIVE
-from ...baking.rehearsing import ChainRehearsal, Rehearsal
+from ...said import as_json
+from ...settings.options import ACTIVE
+from ...tasks.bake.rehearsal import ChainRehearsal, Rehearsal
 from ..wanted import NamedSettings
 
 
@@ -17,7 +18,7 @@ def dry_run_document(wanted: Sequence[NamedSettings], rehearsal: Rehearsal, acti
         chains = [_chain(each.label, chain) for each, chain in zip(wanted, rehearsal.chains, strict=True)]
         return {"dry_run": True, "evaluation": rehearsal.evaluation, "chains": chains}
     chains = [{**_chain(_label(wanted, chain), chain), "action": chain.report.action} for chain in rehearsal.chains]
-    refused = [asdict(each) for each in rehearsal.refused]
+    refused = [asdict(each, dict_factory=as_json) for each in rehearsal.refused]
     return {"dry_run": True, "evaluation": rehearsal.evaluation, "chains": chains, "refused": refused}
 
 

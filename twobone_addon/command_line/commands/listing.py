@@ -7,7 +7,8 @@ from typing import Any
 
 import bpy
 
-from ...baking.plan.completing import stored_chains, stored_values
+from ...pipeline.plan.completing import stored_chains, stored_values
+from ...pipeline.report.records import headed
 from ..files.shot_files import open_shot, refuse_unknown_scene, source_of
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice
@@ -28,7 +29,7 @@ def chains_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     ]
     for line in _table(chains):
         voice.say(line)
-    return Outcome(ExitCode.DONE, {"scene": scene.name, "chains": chains}, source=source)
+    return Outcome(ExitCode.DONE, headed("chains", {"scene": scene.name, "chains": chains}), source=source)
 
 
 def _table(chains: list[dict[str, Any]]) -> list[str]:

@@ -3,6 +3,9 @@
 A claim is a small hidden file beside the goal, locked for as long as its process lives: the system ends the lock with the
 process, however that ended. So a claim that can be locked is nobody's, and the drafts that go with it are litter. This
 holds on POSIX (`flock`) and on Windows (`msvcrt`); on a file system without locks, drafts become litter with age.
+
+The names of claims can be guessed, and others may write to the folder: a link or a file with several names that lies
+there instead is never opened for writing, or it would be a way to have any file of ours emptied.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import errno
 import hashlib
 import os
 import platform
+import stat
 import sys
 import time
 import uuid
@@ -19,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..outcomes import FileError
+from ..outcomes import AgainError, FileError, refused_by_system
 
 if sys.platform == "win32":
     import msvcrt
@@ -37,6 +41,12 @@ LOCKED_BYTE = 1 << 30
 """Where Windows locks: past the end, since nobody may read what is locked there."""
 
 TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK)}
+ENOUGH = 5.0
+"""Seconds after which a claim that comes and goes, or that cannot be told from another, is given up."""
+
+SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""How claims are opened: never through a link, without waiting for whoever reads a pipe, and not for child processes."""
+
 LOOK_AGAIN = 0.05
 """Seconds between two tries to get a claim that is worth waiting for."""
 
@@ -47,11 +57,12 @@ def unfinished(goal: Path) -> Path:
 
 
 @contextmanager
-def claimed(goal: Path, *, role: str = "", patience: float = 0.0, everything: bool = True) -> Iterator[None]:
+def claimed(goal: Path, *, role: str = "", patience: float = 0.0, everything: bool = True) -> Iterator[bool]:
     """While the block runs, no other process claims `goal`; what killed processes left in its folder is removed.
 
     `role` tells different claims on one file apart. Raises `FileError` when another process still has the claim after
-    `patience` seconds. Without `everything`, only what was left of this very file is removed.
+    `patience` seconds. Without `everything`, only what was left of this very file is removed. Yields whether it is sure:
+    where the file system knows no locks, nobody can tell.
     """
     stem = _stem(goal, role)
     path = goal.with_name(f"{stem}.{CLAIM}")
@@ -61,7 +72,7 @@ def claimed(goal: Path, *, role: str = "", patience: float = 0.0, everything: bo
             _remove_drafts(goal.parent, stem)
         if everything:
             remove_litter(goal.parent)
-        yield
+        yield is_locked
     finally:
         if is_locked:
             _remove_drafts(goal.parent, stem)
@@ -107,31 +118,57 @@ def is_abandoned(goal: Path) -> bool:
 
 def _claim(path: Path, goal: Path, end: float) -> tuple[int, bool]:
     """The open claim, and whether it is surely ours alone."""
+    owner = f"process {os.getpid()} on {platform.node()}"
+    mark = f"{owner} {uuid.uuid4().hex}".encode()
+    given_up = max(end, time.monotonic() + ENOUGH)
     while True:
         try:
             handle = _opened(path, os.O_CREAT)
         except OSError as error:
-            raise FileError(f'The folder "{goal.parent}" cannot be written to ({error.strerror}). Choose another.') from error
+            if error.errno == errno.ELOOP:
+                raise FileError(
+                    '"{path}" is a link or no plain file, so "{goal}" cannot be claimed. Remove it.',
+                    path=path,
+                    goal=goal,
+                ) from error
+            raise refused_by_system(goal.parent, "written to", error) from error
         free = _lock(handle)
-        if free is not False and _is_still(path, handle):
-            with contextlib.suppress(OSError):  # Only for the sentence that others would see.
-                os.truncate(handle, 0)
-                os.write(handle, f"process {os.getpid()} on {platform.node()}".encode())
+        if free is not False and _is_still(path, handle, mark):
             return handle, bool(free)
-        owner = os.pread(handle, 200, 0).decode(errors="replace") if hasattr(os, "pread") else ""
+        said = os.pread(handle, 200, 0).decode(errors="replace") if hasattr(os, "pread") else ""
         os.close(handle)
         if free is False and time.monotonic() > end:
-            raise FileError(
-                f'"{goal}" is being written by another run ({owner or "another process"}). Wait for it, or save elsewhere.'
+            whose = said.rpartition(" ")[0] or "another process"
+            raise AgainError(
+                '"{goal}" is being written by another run ({owner}). Wait for it, or save elsewhere.', goal=goal, owner=whose
             )
-        time.sleep(LOOK_AGAIN if free is False else 0.0)
+        if time.monotonic() > given_up:
+            raise AgainError(
+                '"{goal}" cannot be claimed, since "{path}" changes all the time. Try again, or save elsewhere.',
+                goal=goal,
+                path=path,
+            )
+        time.sleep(LOOK_AGAIN)
 
 
 def _opened(path: Path, more: int = 0) -> int:
+    """Open a claim: a plain file with this one name. Raises `OSError`."""
     try:
-        return os.open(path, os.O_RDWR | more, 0o666)
-    except PermissionError:  # Another user's: reading is enough to see whether it is locked.
-        return os.open(path, os.O_RDONLY)
+        handle = os.open(path, os.O_RDWR | SAFELY | more, 0o666)
+    except PermissionError as refused:  # Another user's: reading is enough to see whether it is locked.
+        try:
+            handle = os.open(path, os.O_RDONLY | SAFELY)
+        except FileNotFoundError:
+            raise refused from None
+    found = os.fstat(handle)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:  # None: its owner has just removed it.
+        return handle
+    os.close(handle)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+
+
+def _is_ours(handle: int) -> bool:
+    return not hasattr(os, "getuid") or os.fstat(handle).st_uid == os.geteuid()
 
 
 def _lock(handle: int) -> bool | None:
@@ -148,12 +185,29 @@ def _lock(handle: int) -> bool | None:
     return True
 
 
-def _is_still(path: Path, handle: int) -> bool:
-    """Whether the file that was locked is still the one of that name: its last owner may have removed it in between."""
+def _is_still(path: Path, handle: int, mark: bytes) -> bool:
+    """Whether the file that was locked is still the one of that name: its last owner may have removed it in between.
+
+    Told by what is in it, which also tells others who we are: some network file systems number one file in two ways.
+    Another user's is only looked at.
+    """
     try:
-        return os.path.samestat(path.stat(), os.fstat(handle))
+        other = os.open(path, os.O_RDONLY | SAFELY)
     except OSError:
         return False
+    try:
+        if _is_ours(handle):
+            os.ftruncate(handle, 0)
+            os.lseek(handle, 0, os.SEEK_SET)
+            os.write(handle, mark)
+            return os.read(other, len(mark) + 1) == mark
+    except OSError:  # Such as a full disk.
+        pass
+    else:
+        return os.path.samestat(os.fstat(other), os.fstat(handle))
+    finally:
+        os.close(other)
+    return os.path.samestat(path.stat(follow_symlinks=False), os.fstat(handle))
 
 
 def _release(path: Path, handle: int) -> None:

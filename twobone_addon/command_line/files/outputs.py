@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import stat
 import sys
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from ..outcomes import FileError, UsageError
 from .text_files import is_stream
 
 STANDARD_OUTPUT = "-"
 ALSO_STANDARD_OUTPUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+
+KINDS = {
+    "--report": ("an earlier report", {"version", "provenance"}),
+    "--linked": ("an earlier list of linked files", set[str]()),
+    "--summary": ("an earlier summary of a batch", {"version", "job", "shots", "done"}),
+    "--freeze": ("an earlier list of shots", {"version", "job_sha256", "shots"}),
+}
+"""What each flag writes, and the keys that it has then; a list of linked files has none but paths."""
 
 COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 """First bytes of a compressed .blend: Zstandard since Blender 3.0, gzip before."""
@@ -26,7 +37,7 @@ def file_name(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError("the name of the file is empty. Name one, or leave the flag out")
     if "\0" in text:
-        raise argparse.ArgumentTypeError("the name of the file has a zero in it. Name one that can be")
+        raise argparse.ArgumentTypeError("the file name contains a NUL character")
     return STANDARD_OUTPUT if text in ALSO_STANDARD_OUTPUT else text
 
 
@@ -42,11 +53,13 @@ def refuse_wrong_outputs(outputs: dict[str, str], inputs: dict[str, Path]) -> No
     """
     for (one, name), (other, same) in itertools.combinations(outputs.items(), 2):
         if is_same_place(name, same):
-            raise UsageError(f'{one} and {other} both name "{name}". Name two files.')
+            raise UsageError('{one} and {other} both name "{name}". Name two files.', one=one, other=other, name=name)
     for flag, name in outputs.items():
         for source, path in inputs.items():
             if name != STANDARD_OUTPUT and not (flag == "--save" and source == "--file") and is_same(Path(name), path):
-                raise UsageError(f'{flag} would replace "{name}", which {source} reads. Name another file.')
+                raise UsageError(
+                    '{flag} would replace "{name}", which {source} reads. Name another file.', flag=flag, name=name, source=source
+                )
         (_refuse_shot_goal if flag == "--save" else _refuse_text_goal)(flag, name)
 
 
@@ -56,7 +69,7 @@ def refuse_used_outputs(names: Iterable[str], used: Iterable[Path]) -> None:
     for path in used if there else ():
         for name in there:
             if is_same(name, path):
-                raise FileError(f'"{name}" is used by the shot, so it cannot be written over. Name another file.')
+                raise FileError('"{name}" is used by the shot, so it cannot be written over. Name another file.', name=name)
 
 
 def is_same_place(one: str, other: str) -> bool:
@@ -76,8 +89,37 @@ def is_same(one: Path, other: Path) -> bool:
 
 def spelled(path: Path) -> str:
     """The path in the one spelling that the system takes for all that it treats alike; links followed."""
-    text = str(path.resolve())
+    text = str(followed(path))
+    if sys.platform == "darwin":  # Its file systems take a letter with an accent for the two signs that it is made of.
+        text = unicodedata.normalize("NFC", text)
     return os.path.normcase(text).casefold() if sys.platform in {"win32", "darwin"} else text
+
+
+def followed(path: Path) -> Path:
+    """The whole path with links followed; a link to itself stays.
+
+    On Windows only that of a link itself: there a drive's letter would become the server's name, which may be unreachable.
+    """
+    if sys.platform == "win32" and not path.is_symlink():
+        return Path(os.path.abspath(path))  # noqa: PTH100 - without `resolve`
+    return Path(os.path.realpath(path))
+
+
+def refuse_foreign_text(flag: str, name: str) -> None:
+    """Refuse to replace a file that is no earlier output of this flag; raises `UsageError`."""
+    path = Path(name)
+    if name == STANDARD_OUTPUT or is_stream(path) or not path.is_file() or not path.stat().st_size:
+        return
+    what, keys = KINDS[flag]
+    try:
+        found: Any = json.loads(path.read_bytes())
+    except (ValueError, RecursionError, OSError):
+        found = None
+    is_one = isinstance(found, dict) and (keys <= found.keys() if keys else all(isinstance(each, str) for each in found.values()))
+    if not is_one:
+        raise UsageError(
+            '{flag} would replace "{name}", which is not {what}. Name another file.', flag=flag, name=name, what=what
+        )
 
 
 def looks_like_blend(path: Path) -> bool:
@@ -95,28 +137,40 @@ def _refuse_text_goal(flag: str, name: str) -> None:
         return
     _refuse_unwritable(path)
     if path.suffix.lower() == ".blend" or (path.exists() and looks_like_blend(path)):
-        raise UsageError(f'{flag} would write text to "{name}", a .blend file. Name another file.')
+        raise UsageError('{flag} would write text to "{name}", a .blend file. Name another file.', flag=flag, name=name)
+    refuse_foreign_text(flag, name)
 
 
 def _refuse_shot_goal(flag: str, name: str) -> None:
     path = Path(name)
     if name == STANDARD_OUTPUT or is_stream(path):
-        raise UsageError(f'{flag} names "{name}", but a .blend file cannot be written to a stream. Name a file.')
+        raise UsageError(
+            '{flag} names "{name}", but a .blend file cannot be written to a stream. Name a file.', flag=flag, name=name
+        )
     _refuse_unwritable(path)
     if path.exists() and path.stat().st_size and not looks_like_blend(path):
-        raise FileError(f'"{name}" is not a .blend file, so it cannot be saved over. Name another file.')
+        raise FileError('"{name}" is not a .blend file, so it cannot be saved over. Name another file.', name=name)
 
 
 def _refuse_unwritable(asked: Path) -> None:
-    goal = asked.resolve()
+    goal = followed(asked)
     if goal.is_dir():
-        raise FileError(f'"{asked}" is a folder. Name a file to write to.')
+        raise FileError('"{asked}" is a folder. Name a file to write to.', asked=asked)
     if not goal.parent.is_dir():
-        raise FileError(f'The folder "{goal.parent}" does not exist. Make it first, or write elsewhere.')
+        raise FileError('The folder "{folder}" does not exist. Make it first, or write elsewhere.', folder=goal.parent)
+    if not _may(goal.parent, os.W_OK | os.X_OK):
+        raise FileError(
+            'The folder "{folder}" may not be written to by this user. Allow it, or write elsewhere.', folder=goal.parent
+        )
     if not goal.exists():
         return
     mode = goal.stat().st_mode
     if not stat.S_ISREG(mode):
-        raise FileError(f'"{asked}" is a socket or a disk, not a file. Name a file to write to.')
-    if not (os.access(goal, os.W_OK) and mode & 0o222):
-        raise FileError(f'"{asked}" is read-only. Make it writable, or write to another file.')
+        raise FileError('"{asked}" is a socket or a disk, not a file. Name a file to write to.', asked=asked)
+    if not (_may(goal, os.W_OK) and mode & 0o222):
+        raise FileError('"{asked}" is read-only. Make it writable, or write to another file.', asked=asked)
+
+
+def _may(path: Path, what: int) -> bool:
+    """Whether this user may do that; asked of the effective one, where the system tells them apart."""
+    return os.access(path, what, effective_ids=os.access in os.supports_effective_ids)

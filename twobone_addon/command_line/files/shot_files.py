@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -11,13 +13,21 @@ from typing import Any, Literal
 
 import bpy
 
-from ..outcomes import FileError, UsageError
-from .claims import claimed, unfinished
-from .outputs import COMPRESSED
-from .text_files import publish
+from ..outcomes import FULL, FileError, UsageError, refused_by_system
+from .claims import SAFELY, unfinished
+from .outputs import COMPRESSED, followed
+from .text_files import content_of, flush_to_disk, publish
 
 COMMAND = ("-c", "--command")
 """Words that end those for Blender itself, and begin ours."""
+
+JOURNAL = "TWOBONE_JOURNAL"
+"""Variable with the file in which the Blenders of a batch note what they are about to save."""
+
+LAST_BLOCK = (b"ENDB", (24, 32))
+"""How the last block of a .blend begins, and how long it may be: the length depends on the version of the format."""
+SEEK_TABLE = b"\xb1\xea\x92\x8f"
+"""How the table at the end of what Blender compresses with Zstandard ends."""
 
 SCRIPTS = {"-y": True, "--enable-autoexec": True, "-Y": False, "--disable-autoexec": False}
 """What Blender itself can be told about the scripts in files."""
@@ -32,12 +42,16 @@ def open_shot(path: Path | None, *, scripts: bool | None) -> None:
         _refuse_unopened()
         return
     if not path.is_file():
-        raise FileError(f'Shot "{path}" is not a file. Name a .blend file that exists.')
+        raise FileError('Shot "{path}" is not a file. Name a .blend file that exists.', path=path)
     allowed = scripts_of_this_run() if scripts is None else scripts
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=allowed)
     except RuntimeError as error:
-        raise FileError(f'Shot "{path}" cannot be opened ({_reason(error)}). Check that it is a whole .blend file.') from error
+        raise FileError(
+            'Shot "{path}" cannot be opened ({reason}). Check that it is a whole .blend file.',
+            path=path,
+            reason=_reason(error),
+        ) from error
 
 
 @contextmanager
@@ -64,7 +78,7 @@ def refuse_unknown_scene(scene: str) -> None:
     """Raise `FileError` for the name of a scene that the file does not have."""
     if scene and scene not in bpy.data.scenes:
         known = ", ".join(f'"{found.name}"' for found in bpy.data.scenes)
-        raise FileError(f'Scene "{scene}" is not in this file. Use one that is ({known}).')
+        raise FileError('Scene "{scene}" is not in this file. Use one that is ({known}).', scene=scene, known=known)
 
 
 def unrun_scripts() -> str:
@@ -90,18 +104,12 @@ def save_goal(asked: str | Literal[True], source: Path | None) -> Path:
     goal = source if asked is True else Path(asked)
     if goal is None:
         raise UsageError("No file was opened, so there is none to save over. Name a file after --save.")
-    return goal.resolve()
+    return followed(goal)
 
 
 def used_files() -> list[Path]:
     """Every file that the open shot uses: libraries, caches, pictures, sounds."""
     return [Path(path) for path in bpy.utils.blend_paths(absolute=True, packed=True)]
-
-
-def save_shot(goal: Path) -> list[str]:
-    """Save the open file as `goal`, which no other process is writing meanwhile; see `save_claimed_shot`."""
-    with claimed(goal):
-        return save_claimed_shot(goal)
 
 
 def save_claimed_shot(goal: Path) -> list[str]:
@@ -115,12 +123,59 @@ def save_claimed_shot(goal: Path) -> list[str]:
     try:
         bpy.ops.wm.save_as_mainfile(filepath=str(draft), copy=True, check_existing=False, compress=_is_compressed())
         with draft.open("rb+") as file:
-            os.fsync(file.fileno())
+            flush_to_disk(file.fileno())
+        _note_in_journal(draft, goal)
         return publish(draft, goal)
-    except (RuntimeError, OSError) as error:
-        raise FileError(f'"{goal}" cannot be saved ({_reason(error)}). Check the folder and the space on the disk.') from error
+    except OSError as error:
+        raise refused_by_system(goal, "saved", error) from error
+    except RuntimeError as error:
+        _refuse_full_disk(goal, error)
+        raise FileError(
+            '"{goal}" cannot be saved ({reason}). Check the folder and the space on the disk.',
+            goal=goal,
+            reason=_reason(error),
+        ) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file is a .blend from its beginning to its end, as far as both tell: one that was cut off is nobody's work."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(7)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - LAST_BLOCK[1][-1], 0))
+            last = file.read()
+    except OSError:
+        return True  # What cannot be read is not to be replaced.
+    if first.startswith(COMPRESSED[0]):
+        return last.endswith(SEEK_TABLE)
+    if first.startswith(b"BLENDER"):
+        return any(last[-length:].startswith(LAST_BLOCK[0]) for length in LAST_BLOCK[1])
+    return bool(first)
+
+
+def _note_in_journal(draft: Path, goal: Path) -> None:
+    """Note the draft's contents where a batch keeps a journal: after a kill it knows by them that the goal is its own."""
+    place = os.environ.get(JOURNAL)
+    if place is None:
+        return
+    line = json.dumps([str(goal), content_of(draft)]) + "\n"
+    with contextlib.suppress(OSError):  # The batch then takes the goal for somebody else's, which harms nothing.
+        handle = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT | SAFELY, 0o666)
+        try:
+            os.write(handle, line.encode())  # In one go, since other Blenders write there too.
+            flush_to_disk(handle)
+        finally:
+            os.close(handle)
+
+
+def _refuse_full_disk(goal: Path, error: RuntimeError) -> None:
+    """Raise what is said of a full disk where that was Blender's reason, which it tells as text only."""
+    number = next((number for number in FULL if os.strerror(number) in str(error)), None)
+    if number is not None:
+        raise refused_by_system(goal, "saved", OSError(number, os.strerror(number))) from error
 
 
 def _is_compressed() -> bool:
@@ -135,7 +190,7 @@ def _refuse_unopened() -> None:
     """Blender goes on with an empty file when it cannot open the one on its command line; baking that would be wrong."""
     shots = [word for word in _blenders_words() if word.lower().endswith(".blend") and not word.startswith("-")]
     if shots and not bpy.data.filepath:
-        raise FileError(f'Shot "{shots[-1]}" could not be opened. Check that it exists and is a whole .blend file.')
+        raise FileError('Shot "{path}" could not be opened. Check that it exists and is a whole .blend file.', path=shots[-1])
 
 
 def _blenders_words() -> list[str]:

@@ -1,17 +1,19 @@
 """Pose a chain with the mouse: the tip moves as with G, from where it is, and the chain follows."""
 
 from dataclasses import replace
+from typing import Any
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface
 from mathutils import Vector
 
-from ...baking.fk_to_target.guides import target_guide
-from ...baking.plan.completing import StoredChain, stored_settings
-from ...baking.pose.pictures import chain_picture
-from ...baking.pose.present import ChannelValue, PresentPlan, dragging_plan, present_channels, present_motion
 from ...errors import SelectionError, TwoBoneError
+from ...pipeline.plan.completing import StoredChain, stored_settings
+from ...pipeline.pose.pictures import chain_picture
+from ...pipeline.pose.present import ChannelValue, PresentPlan, dragging_plan, present_channels, present_motion
 from ...settings import LIMB_PLANES
+from ...tasks.give.guides import target_guide
 from ..refusing import refuse
 from ..stored.selecting import follow_selection
 from ..stored.storing import key_if_keyed
@@ -19,11 +21,43 @@ from ..stored.where import NeedsChain, active_armature, chain_in
 from .following import is_live
 from .mouse import Pointer, is_navigation, viewport_at
 from .posing import Channels, key_if_automatic, read_channels, set_values, write_channels
-from .status_bar import draw_keys
 
 CONFIRM = {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}
 CANCEL = {"RIGHTMOUSE", "ESC"}
 FLIP = {"WHEELUPMOUSE", "WHEELDOWNMOUSE", "F"}
+
+HELP = ("Confirm", "Cancel", "Flip Bend", "Precision Mode", "Navigate")
+"""What the status bar says can be done, in the order of `ICONS`."""
+
+WHEEL = "MOUSE_MMB_SCROLL"
+"""Icon of the wheel, which 4.2 does not have."""
+
+ICONS = (
+    ("MOUSE_LMB", "EVENT_RETURN"),
+    ("MOUSE_RMB", "EVENT_ESC"),
+    ("EVENT_F", WHEEL),
+    ("EVENT_SHIFT",),
+    ("MOUSE_MMB", "EVENT_ALT"),
+)
+"""Keys that do it."""
+
+BEHIND_ICON = 0.7
+"""Room behind the icons."""
+
+WIDE_ICONS = {"EVENT_ESC": 1.7, "EVENT_ALT": 1.7}
+"""Room behind those that are drawn wider than they are laid out, since they hold a word."""
+
+
+def draw_keys(header: Any, _context: bpy.types.Context) -> None:
+    """Draw each key as its icon, with what it does, in place of the status bar's own."""
+    row = header.layout.row(align=True)
+    known = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
+    for text, icons in zip(HELP, ICONS, strict=True):
+        for icon in filter(known.__contains__, icons):
+            row.label(text="", icon=icon)
+        row.separator(factor=WIDE_ICONS.get(icons[-1], BEHIND_ICON))
+        row.label(text=pgettext_iface(text), translate=False)
+        row.separator(factor=2.0)
 
 
 class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
@@ -56,7 +90,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         try:
             self._take_hold(context, event)
         except TwoBoneError as error:
-            return refuse(self, str(error))
+            return refuse(self, error.sentence)
         self.is_flipped, self.holds_button = False, (event.type, event.value) == ("LEFTMOUSE", "PRESS")
         context.window_manager.modal_handler_add(self)
         context.workspace.status_text_set(draw_keys)
@@ -116,7 +150,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
             self._pose(context, armature)
         except TwoBoneError as error:
             write_channels(armature, self.before)
-            return self._end(context, refuse(self, str(error)))
+            return self._end(context, refuse(self, error.sentence))
         return {"RUNNING_MODAL"}
 
     def _pose(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:

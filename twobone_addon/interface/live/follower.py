@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import bpy
 
-from ...baking.plan.completing import StoredChain
-from ...baking.pose.present import ChannelValue, PresentPlan
+from ...pipeline.plan.completing import StoredChain
+from ...pipeline.pose.present import ChannelValue, PresentPlan
 from .posing import Channels
 
 Key = tuple[str, str]

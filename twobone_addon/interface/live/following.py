@@ -10,8 +10,9 @@ from typing import Any
 
 import bpy
 
-from ...baking.plan.completing import StoredChain, stored_settings
-from ...baking.pose.present import (
+from ...errors import TwoBoneError
+from ...pipeline.plan.completing import StoredChain, stored_settings
+from ...pipeline.pose.present import (
     ChannelValue,
     PresentPlan,
     has_looked,
@@ -24,9 +25,9 @@ from ...baking.pose.present import (
     present_plan,
     with_frames_around,
 )
-from ...errors import TwoBoneError
-from ...scene.walk.probes import PROBE_NAME
-from ...scene.walk.stage import STAGE_NAME
+from ...said import Sentence
+from ...scene.sampling.probes import PROBE_NAME
+from ...scene.sampling.stage import STAGE_NAME
 from ..stored.where import is_busy
 from .auto_keying import SECONDS_BETWEEN_LOOKS, key_when_let_go
 from .follower import Following, Key, following, key_of, stored_chain
@@ -36,7 +37,7 @@ from .posing import Channels, read_channels, set_values
 resting: dict[Key, Following] = {}
 """Chains that were live, and are again where undo or redo leads to a moment in which they were."""
 
-reasons: dict[Key, str] = {}
+reasons: dict[Key, Sentence] = {}
 """Why a chain that was live is not any more, where the user has not switched it off."""
 
 
@@ -94,9 +95,9 @@ def stop_all(*_: Any) -> None:
             functions.remove(_after_undo)
 
 
-def _stop(key: Key, reason: str = "") -> None:
+def _stop(key: Key, reason: Sentence | None = None) -> None:
     following.pop(key, None)
-    if reason:
+    if reason is not None:
         reasons[key] = reason
     if following:
         return
@@ -186,7 +187,7 @@ def _follow_or_stop(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[Ch
     try:
         return _follow(key, scene, depsgraph)
     except TwoBoneError as error:
-        _stop(key, str(error))
+        _stop(key, error.sentence)
         return []
 
 
@@ -257,7 +258,7 @@ def look_again() -> float | None:
             follower.is_old = False
             _follow(key, context.scene, context.evaluated_depsgraph_get())
         except TwoBoneError as error:
-            _stop(key, str(error))
+            _stop(key, error.sentence)
     return None
 
 

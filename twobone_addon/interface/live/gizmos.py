@@ -4,9 +4,9 @@ import bpy
 from bpy_extras import view3d_utils
 from mathutils import Matrix, Vector
 
-from ...baking.fk_to_target.guides import target_guide
-from ...baking.plan.completing import StoredChain, names_of
 from ...errors import TwoBoneError
+from ...pipeline.plan.completing import StoredChain, names_of
+from ...tasks.give.guides import target_guide
 from ..stored.where import MODES, active_armature, chain_in
 from .following import is_live
 

@@ -2,8 +2,9 @@
 
 import bpy
 
+from ...errors import TwoBoneError
 from ..refusing import MayRefuse
-from ..stored.storing import keep_names_apart
+from ..stored.storing import keep_names_apart, name_back
 from ..stored.where import NeedsChain, active_armature, chain_in
 from .following import is_live, start, stop
 
@@ -28,12 +29,16 @@ class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Start or stop."""
-        keep_names_apart(active_armature(context))
+        renamed = keep_names_apart(active_armature(context))
         chain = chain_in(context)
         if self.state == "OFF" or (self.state == "TOGGLE" and is_live(chain)):
             stop(chain)
             return {"FINISHED"}
-        start(context, chain)
+        try:
+            start(context, chain)
+        except TwoBoneError:
+            name_back(renamed)
+            raise
         return {"FINISHED"}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import bpy
 
-from ...baking.pose.present import ChannelValue
+from ...pipeline.pose.present import ChannelValue
 from ...scene.lookup import rotation_values
 
 SAME = 1e-6

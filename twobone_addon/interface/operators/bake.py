@@ -6,33 +6,27 @@ from typing import TypeAlias
 
 import bpy
 
-from ...baking.actions.choosing import ACTIVE
-from ...baking.bake import bake_steps
-from ...baking.plan.completing import StoredChain, stored_chains, stored_settings
-from ...baking.plan.planning import plan_bake
-from ...baking.report.records import BakeReport
 from ...errors import SelectionError, TwoBoneError
-from ...options import Group
-from ...scene.walk.stepping import Steps
-from ...settings import LIMITS
-from ..rows import draw_options
-from ..running.actions import ACTIONS
+from ...pipeline.plan.completing import StoredChain, is_in_scope, stored_chains, stored_settings
+from ...pipeline.plan.planning import plan_bake
+from ...pipeline.report.records import BakeReport
+from ...pipeline.run import run_steps
+from ...said import Sentence
+from ...scene.sampling.stepping import Steps
+from ...settings import LIMITS, OPTIONS
+from ...settings.options import ACTIVE, Group, options_of
+from ...settings.tasks import TABLES, BakeAllSettings
+from ...tasks.bake.task import BAKE
+from ..rows import NO_TARGETS, draw_options
 from ..running.progress import Begun, ShowsProgress
 from ..running.repeating import RepeatsChain
-from ..stored.option_properties import operator_properties, with_properties
+from ..stored.option_properties import properties_of, with_properties
 from ..stored.selecting import meant_chains, selected_chains
 from ..stored.storing import keep_names_apart
 from ..stored.where import NeedsMode, active_armature
 
 FoundChain: TypeAlias = tuple[bpy.types.Object, StoredChain]
 """A stored chain, after its armature."""
-
-SCOPES = (
-    ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),
-    ("SELECTED", "Selected Armatures", "Every enabled chain of the selected armatures"),
-    ("SCENE", "Scene", "Every enabled chain of the scene"),
-)
-
 
 NOT_TRIED_OUT = {
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset", "joints", "method",
@@ -42,13 +36,14 @@ NOT_TRIED_OUT = {
 """Settings that nobody tries out by changing them after the bake: facts of the rig, and habits of the animator."""
 
 
-@with_properties(operator_properties())
+@with_properties(properties_of(OPTIONS))
 class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane"""
 
     bl_idname = "twobone.bake"
     bl_label = "Bake Two-Bone IK"
     bl_options = {"REGISTER", "UNDO"}
+    table = TABLES["bake"]
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """The bake of the chain that is meant, or of all that are selected; the redo panel shows a single one's settings."""
@@ -59,9 +54,9 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
         wanted = self.wanted_settings(context)
         self.show(wanted)
         keepers = [settings.stored for settings in wanted] if self.several else [self.stored]
-        return Begun(keepers, bake_steps(context.scene, wanted, armature))
+        return Begun(keepers, run_steps(context.scene, BAKE, BakeAllSettings(chains=tuple(wanted)), armature))
 
-    def explain(self, context: bpy.types.Context, error: TwoBoneError) -> str:
+    def explain(self, context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """Where several chains were selected, say which of them it was."""
         chains = meant_chains(context.view_layer, active_armature(context)) if self.several else []
         return explained(context, chains, error)
@@ -73,23 +68,14 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
             draw_options(self.layout.column(), self, group, without=without)
 
 
-@with_properties(ACTIONS)
+@with_properties(properties_of(options_of(BakeAllSettings)))
 class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake all enabled chains in one pass"""
 
     bl_idname = "twobone.bake_all"
     bl_label = "Bake All Two-Bone IK"
     bl_options = {"REGISTER", "UNDO"}
-
-    scope: bpy.props.EnumProperty(
-        name="Scope", description="Whose chains are baked", items=SCOPES, default="ACTIVE", options={"SKIP_SAVE"}
-    )
-
-    last_wins: bpy.props.BoolProperty(
-        name="Last Wins",
-        description="Let a later chain overwrite the keys of an earlier one on the same bones instead of refusing the bake",
-        options={"SKIP_SAVE"},
-    )
+    table = TABLES["bake"]
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """The bake of all enabled chains."""
@@ -98,8 +84,9 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
         found, skipped = with_targets(stored_in_scope(context, self.scope))
         settings = [stored_settings(armature, chain, {}) for armature, chain in found]
         # Of several actions each gives every chain a report, and a chain keeps one.
-        keepers = [wanted.stored for wanted in settings] if self.actions == ACTIVE else []
-        steps = bake_steps(context.scene, settings, last_wins=self.last_wins, actions=self.actions)
+        keepers = [each.stored for each in settings] if self.actions == ACTIVE else []
+        wanted = BakeAllSettings(chains=tuple(settings), last_wins=self.last_wins)
+        steps = run_steps(context.scene, BAKE, wanted, actions=self.actions)
         return Begun(keepers, _naming(skipped, steps))
 
     def draw_correction(self) -> None:
@@ -114,31 +101,31 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
             self.layout.use_property_split = True
             self.draw_correction()
 
-    def explain(self, context: bpy.types.Context, error: TwoBoneError) -> str:
+    def explain(self, context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """Say which of the chains it was, unless it was all."""
         try:
             found, _ = with_targets(list(chains_in_scope(context, self.scope)))
         except SelectionError:
-            return str(error)
+            return error.sentence
         return explained(context, (chain for _, chain in found), error)
 
 
-def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: TwoBoneError) -> str:
+def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: TwoBoneError) -> Sentence:
     """The sentence of what is wrong, with the chain that it is about; planning them one by one takes time."""
     for chain in chains:
         try:
             plan_bake(context.scene, stored_settings(chain.id_data, chain, {}), None)
         except TwoBoneError as found:
-            return f'Chain "{chain.name}" of "{chain.id_data.name}": {found}'
-    return str(error)
+            values = {"chain": chain.name, "armature": chain.id_data.name, "reason": found.sentence}
+            return Sentence('Chain "{chain}" of "{armature}": {reason}', values)
+    return error.sentence
 
 
 def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[FoundChain]:
     """Every enabled stored chain that `scope` means, with its armature."""
     active = active_armature(context)
     for armature, chain in stored_chains(context.scene):
-        wanted = scope == "SCENE" or (armature == active if scope == "ACTIVE" else armature.select_get())
-        if wanted and chain.enabled:
+        if chain.enabled and is_in_scope(armature, scope, active):
             yield armature, chain
 
 
@@ -147,7 +134,9 @@ def stored_in_scope(context: bpy.types.Context, scope: str) -> list[FoundChain]:
     found = list(chains_in_scope(context, scope))
     if not found:
         where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[scope]
-        raise SelectionError(f"No enabled chain is stored in the {where}. Add a chain in the sidebar first.")
+        raise SelectionError(
+            "No enabled chain is stored in the {where}. Add a chain in the sidebar first.", where=Sentence(where)
+        )
     return found
 
 
@@ -159,7 +148,7 @@ def with_targets(found: list[FoundChain]) -> tuple[list[FoundChain], list[str]]:
     """
     never = [chain for _, chain in found if chain.target is None and not (chain.target_bone or chain.report)]
     if len(never) == len(found) > 1:
-        raise SelectionError("None of the enabled chains has a target. Add a target to each limb that is to be baked.")
+        raise SelectionError(NO_TARGETS)
     if len(never) == len(found):
         return found, []
     return [(armature, chain) for armature, chain in found if chain not in never], [chain.name for chain in never]

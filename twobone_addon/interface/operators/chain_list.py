@@ -4,10 +4,10 @@ from dataclasses import asdict
 
 import bpy
 
-from ...baking.fk_to_target.mirrored_guides import other_guides
-from ...baking.plan.completing import stored_settings, stored_values
-from ...baking.plan.mirroring import mirrored_limb, mirrored_settings
+from ...pipeline.plan.completing import stored_settings, stored_values
+from ...pipeline.plan.mirroring import mirrored_limb, mirrored_settings
 from ...scene.lookup import other_side
+from ...tasks.give.mirrored_guides import other_guides
 from ..refusing import MayRefuse
 from ..stored.selecting import keep_active, list_changed
 from ..stored.storing import add_chain, add_selected_chain, chain_of_bones, limb_of, set_limb, set_values

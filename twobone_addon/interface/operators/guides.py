@@ -3,11 +3,14 @@
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_rpt
 
-from ...baking.fk_to_target.guides import POLE_SHAPE, TARGET_SHAPE, Guide, add_guide, guide_name, pole_guide, seen_target_guide
-from ...baking.plan.completing import StoredChain, names_of
-from ...scene.evaluated import as_evaluated
-from ...scene.rig.chain_finding import ChainNames
+from ...errors import TwoBoneError
+from ...pipeline.plan.completing import StoredChain, names_of
+from ...scene.bones import ChainNames
+from ...scene.restoring import as_evaluated
+from ...tasks.give.guides import POLE_SHAPE, TARGET_SHAPE, Guide, add_guide, guide_name, pole_guide, seen_target_guide
+from ...tasks.give.moving import give_motion, give_pole_motion
 from ..refusing import MayRefuse
 from ..stored.selecting import chain_meant, keep_active
 from ..stored.where import NeedsArmature, active_armature
@@ -31,11 +34,15 @@ class AddsGuide(MayRefuse, NeedsArmature):
     """Operators that make an empty for the chain that is meant: see `chain_meant`."""
 
     size: bpy.props.FloatProperty(
-        name="Size", description="Size of the empty (0 = in proportion to the chain)", min=0.0, subtype="DISTANCE"
+        name="Size",
+        description="Size of the empty (0 = in proportion to the chain)",
+        min=0.0,
+        subtype="DISTANCE",
+        options={"SKIP_SAVE"},
     )
     stored: bpy.props.StringProperty(
         name="Stored Chain",
-        description="Name of the stored chain that is meant, whatever is selected",
+        description="Stored chain to use, regardless of the selection",
         options={"HIDDEN", "SKIP_SAVE"},
     )
 
@@ -46,13 +53,18 @@ class AddsGuide(MayRefuse, NeedsArmature):
         keep_active(context, chain)
         names = names_of(chain)
         self.assign(chain, self.make(context, armature, names, self.guide(armature, names, chain)))
+        context.view_layer.update()
+        try:
+            self.give(context.scene, chain)
+        except TwoBoneError as error:  # a guide that cannot have the limb's motion can be moved by hand
+            self.report({"INFO"}, error.sentence.text(pgettext_rpt))
         return {"FINISHED"}
 
     def make(self, context: bpy.types.Context, armature: bpy.types.Object, names: ChainNames, guide: Guide) -> bpy.types.Object:
         """The empty, in the armature's collection."""
         name = guide_name(self.role, armature, names)
-        size = self.size or guide.size
-        return add_guide(context.scene, armature, guide, name=name, size=size, shape=self.shape)
+        self.size = self.size or guide.size  # the redo panel shows what was chosen
+        return add_guide(context.scene, armature, guide, name=name, size=self.size, shape=self.shape)
 
 
 class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
@@ -68,6 +80,10 @@ class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
     def guide(self, armature: bpy.types.Object, names: ChainNames, _chain: StoredChain) -> Guide:
         """Where it goes."""
         return seen_target_guide(armature, names)
+
+    def give(self, scene: bpy.types.Scene, chain: StoredChain) -> None:
+        """Let it move as the limb does."""
+        give_motion(scene, [chain])
 
     def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
         """Make it the chain's target."""
@@ -88,6 +104,10 @@ class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
     def guide(self, armature: bpy.types.Object, names: ChainNames, chain: StoredChain) -> Guide:
         """Where it goes."""
         return pole_guide(as_evaluated(armature), names, chain.plane, chain.bend)
+
+    def give(self, scene: bpy.types.Scene, chain: StoredChain) -> None:
+        """Let it move as the limb bends."""
+        give_pole_motion(scene, chain)
 
     def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
         """Make it the chain's pole, and the pole's side the chain's; the limb keeps its twist."""

@@ -1,4 +1,4 @@
-"""From the last bake's unreachable frames to the timeline."""
+"""To frames that matter: where the last bake was out of reach, and where contacts begin and end."""
 
 import json
 import math
@@ -8,10 +8,11 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_rpt
 
-from ...baking.plan.frame_choice import LAST_FRAME
 from ...errors import RangeError
+from ...pipeline.plan.frame_choice import LAST_FRAME
+from ...tasks.find_contacts.keyed import contact_frame
 from ..refusing import MayRefuse
-from ..stored.where import NeedsChain, chain_in
+from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
 
 MOST_MARKERS = 1000
 """More ranges than this are no help in a timeline."""
@@ -21,6 +22,15 @@ MOST_MARKERS = 1000
 def parsed_report(report: str) -> dict[str, Any]:
     """A stored report as an object; empty where there is none. Panels ask for it with every redraw."""
     return json.loads(report) if report else {}
+
+
+def whole_and_subframe(frame: float) -> tuple[int, float]:
+    """A frame as Blender sets it; raises `RangeError` for one that it does not have."""
+    if not abs(frame) <= LAST_FRAME:
+        raise RangeError(
+            "Frame {frame:g} is outside Blender's time. Use a frame from -{last:,} to {last:,}.", frame=frame, last=LAST_FRAME
+        )
+    return math.floor(frame), frame - math.floor(frame)
 
 
 class TWOBONE_OT_jump_to_frame(MayRefuse, bpy.types.Operator):
@@ -34,12 +44,8 @@ class TWOBONE_OT_jump_to_frame(MayRefuse, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Set the scene's frame."""
-        if not abs(self.frame) <= LAST_FRAME:
-            raise RangeError(
-                f"Frame {self.frame:g} is outside Blender's time. Use a frame from -{LAST_FRAME:,} to {LAST_FRAME:,}."
-            )
-        whole = math.floor(self.frame)
-        context.scene.frame_set(whole, subframe=self.frame - whole)
+        whole, subframe = whole_and_subframe(self.frame)
+        context.scene.frame_set(whole, subframe=subframe)
         return {"FINISHED"}
 
 
@@ -73,6 +79,31 @@ class TWOBONE_OT_make_markers(MayRefuse, NeedsChain, bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers)
+class TWOBONE_OT_contact_jump(MayRefuse, NeedsArmature, bpy.types.Operator):
+    """Go to the frame at which a contact of a foot begins or ends"""
+
+    bl_idname = "twobone.contact_jump"
+    bl_label = "Go to Contact"
+    bl_options = {"REGISTER", "UNDO"}
+
+    direction: bpy.props.EnumProperty(
+        name="Direction",
+        description="Where to look for the contact",
+        items=(("PREVIOUS", "Previous", "Before the current frame"), ("NEXT", "Next", "After the current frame")),
+        default="NEXT",
+        options={"SKIP_SAVE"},
+    )
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Go there; without a contact on that side nothing happens."""
+        scene = context.scene
+        frame = contact_frame(active_armature(context), scene.frame_current_final, forward=self.direction == "NEXT")
+        if frame is None:
+            return {"CANCELLED"}
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
+        return {"FINISHED"}
+
+
+CLASSES = (TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, TWOBONE_OT_contact_jump)
 
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,19 +1,21 @@
 """Settings that are off at 0, or that start from the rig: a click switches them on and off."""
 
+from typing import Any
+
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_rpt
 
-from ...arrays import magnitude
-from ...baking.plan.completing import StoredChain, names_of
-from ...baking.plan.finding import chain_found
-from ...baking.plan.first_plane import fitting_letters
+from ...core.arrays import magnitude
 from ...errors import TwoBoneError
+from ...pipeline.plan.completing import StoredChain, names_of, stored_settings
+from ...pipeline.plan.finding import chain_found
+from ...pipeline.plan.first_plane import fitting_letters
+from ...pipeline.plan.limits_of_rig import limits_of_rig
 from ...settings import LIMITS, OPTION
 from ..refusing import MayRefuse
-from ..sentences import in_language
 from ..stored.storing import key_if_keyed, set_values
 from ..stored.where import NeedsChain, active_armature, chain_in
-from .limits import read_limits
 
 STORED = 1e-6
 """What Blender's single precision makes of half a turn is still half a turn."""
@@ -75,14 +77,34 @@ class TWOBONE_OT_switch_setting(MayRefuse, NeedsChain, bpy.types.Operator):
         try:
             set_values(chain, read_limits(chain))
         except TwoBoneError as error:
-            self.report({"INFO"}, in_language(str(error)))
+            self.report({"INFO"}, error.sentence.text(pgettext_rpt))
+
+
+class TWOBONE_OT_read_limits(MayRefuse, NeedsChain, bpy.types.Operator):
+    """Take the chain's joint limits from the Limit Rotation constraints or the IK limits of its bones"""
+
+    bl_idname = "twobone.read_limits"
+    bl_label = "Read Limits from Rig"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Set the limits of the active chain."""
+        chain = chain_in(context)
+        set_values(chain, read_limits(chain))
+        return {"FINISHED"}
+
+
+def read_limits(chain: StoredChain) -> dict[str, Any]:
+    """Limits of a stored chain out of its rig, whatever it has now; raises a `TwoBoneError` where there are none."""
+    unlimited = {**{name: OPTION[name].default for name in LIMITS}, "limits": ()}
+    return limits_of_rig(stored_settings(chain.id_data, chain, unlimited), chain.id_data)
 
 
 class TWOBONE_OT_fit_plane(MayRefuse, NeedsChain, bpy.types.Operator):
-    """Bend in the letter plane that fits the chain best: nearest to its bend at rest, and to its side"""
+    """Bend in whichever of the planes XY, XZ and YZ fits the chain best: nearest to its bend at rest, and to its side"""
 
     bl_idname = "twobone.fit_plane"
-    bl_label = "Fit Letter Plane"
+    bl_label = "Fit Axis Plane"
     bl_options = {"REGISTER", "UNDO"}
 
     def act(self, context: bpy.types.Context) -> set[str]:
@@ -104,7 +126,7 @@ class TWOBONE_OT_flip(MayRefuse, NeedsChain, bpy.types.Operator):
         hindrance = super().hindrance(context)
         if hindrance or chain_in(context).bend != "KEEP":
             return hindrance
-        return "Bend is Keep, the side that the pose has: choose Positive or Negative to flip it"
+        return "Bend is Keep, which follows the pose: choose Positive or Negative to flip it"
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Change the side, with a key where the side is keyed and auto-keying is on."""
@@ -131,6 +153,6 @@ def _start(armature: bpy.types.Object, chain: StoredChain, name: str) -> float:
     return float(max(2 * lengths.max() - lengths.sum(), LEAST_DISTANCE * lengths.sum()))
 
 
-CLASSES = (TWOBONE_OT_switch_setting, TWOBONE_OT_fit_plane, TWOBONE_OT_flip)
+CLASSES = (TWOBONE_OT_read_limits, TWOBONE_OT_switch_setting, TWOBONE_OT_fit_plane, TWOBONE_OT_flip)
 
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -10,11 +10,11 @@ from typing import Any
 
 import bpy
 
-from ...baking.plan.completing import StoredChain, active_chain, stored_settings
-from ...baking.pose.pictures import ChainPicture, PathPicture, chain_picture, path_picture
-from ...baking.pose.present import PresentPlan, is_current, present_plan, with_frames_around
 from ...errors import TwoBoneError
-from ...scene.walk.stage import STAGE_NAME
+from ...pipeline.plan.completing import StoredChain, active_chain, stored_settings
+from ...pipeline.pose.pictures import ChainPicture, PathPicture, chain_picture, path_picture
+from ...pipeline.pose.present import PresentPlan, is_current, present_plan, with_frames_around
+from ...scene.sampling.stage import STAGE_NAME
 from ...settings import LIMB_PLANES, BakeSettings
 from ..live.following import base_of, present_of
 from ..live.posing import Channels

@@ -1,21 +1,22 @@
 """The overlay in the 3D viewport: the only file that talks to the GPU."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import blf
 import bpy
 import gpu
+import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
-from ...baking.plan.completing import active_chain
+from ...pipeline.plan.completing import active_chain
+from ...settings import LETTERS
 from ..stored.where import MODES, active_armature
 from . import data as overlay_data
 from . import footprints
-from .colors import theme_palette
-from .lines import Lines, Palette, guide_lines, joined, miss_lines, path_lines, plane_lines, reach_lines, solution_lines
+from .lines import Color, Lines, Palette, guide_lines, joined, miss_lines, path_lines, plane_lines, reach_lines, solution_lines
 
 SHADER = "POLYLINE_SMOOTH_COLOR"
 """Wide, smooth lines in perspective and orthographic views alike."""
@@ -42,10 +43,10 @@ chain_part = Part()
 """Plane, reach and solutions at the present frame: new with every frame."""
 
 path_part = Part()
-"""The ways over the range: they stay while time passes."""
+"""The paths over the range: they stay while time passes."""
 
 feet_part = Part()
-"""Where the feet stand over the range: it stays while time passes."""
+"""Where the feet stand around the present frame."""
 
 handles: list[Any] = []
 
@@ -67,10 +68,29 @@ def draw() -> None:
     made_from = (shown.path_version, options.show_path, palette)
     path_part.update(made_from, lambda: way_lines(shown, palette) if options.show_path else {})
     feet = footprints.update(armature) if options.show_footprints else None
-    made_from = (footprints.shown.version, feet is not None, palette)
-    feet_part.update(made_from, lambda: {WIDE: footprints.foot_lines(feet.pictures, palette)} if feet else {})
+    frame = context.scene.frame_current_final
+    made_from = (footprints.shown.version, feet is not None and frame, palette)
+    near = footprints.pictures_around(feet.pictures, frame) if feet else []
+    feet_part.update(made_from, lambda: {WIDE: footprints.foot_lines(near, palette)} if feet else {})
     if chain_part.batches or path_part.batches or feet_part.batches:
-        _draw_batches(context, in_front=options.show_in_front)
+        batches = (*path_part.batches, *feet_part.batches, *chain_part.batches)
+        _draw_batches(context, batches, in_front=options.show_in_front)
+
+
+def begin_drawing(lines_of: Callable[[Any, Palette], Lines], thing: Any) -> Any:
+    """Draw the lines of something that is under way in all viewports, until `end_drawing` is called with what this returns."""
+    return bpy.types.SpaceView3D.draw_handler_add(_draw_lines, (lines_of, thing), "WINDOW", "POST_VIEW")
+
+
+def end_drawing(handle: Any) -> None:
+    """Draw it no longer."""
+    bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+
+
+def _draw_lines(lines_of: Callable[[Any, Palette], Lines], thing: Any) -> None:
+    context = bpy.context
+    lines = lines_of(thing, theme_palette(context.preferences.themes[0], ""))
+    _draw_batches(context, _batches({WIDE: lines}), in_front=True)
 
 
 def draw_labels() -> None:
@@ -82,7 +102,8 @@ def draw_labels() -> None:
     palette = theme_palette(context.preferences.themes[0], active_chain(armature).plane)
     blf.size(0, LABEL_SIZE * context.preferences.system.ui_scale)
     blf.color(0, *palette.chosen)
-    for place, text in footprints.foot_labels(footprints.shown.pictures):
+    near = footprints.pictures_around(footprints.shown.pictures, context.scene.frame_current_final)
+    for place, text in footprints.foot_labels(near):
         seen = location_3d_to_region_2d(context.region, context.region_data, place)
         if seen is not None:
             blf.position(0, seen.x, seen.y, 0)
@@ -102,7 +123,7 @@ def chain_lines(shown: overlay_data.Shown, switches: tuple[bool, bool, bool], pa
 
 
 def way_lines(shown: overlay_data.Shown, palette: Palette) -> dict[float, Lines]:
-    """Lines of the ways over the range by their width."""
+    """Lines of the paths over the range by their width."""
     if shown.path is None:
         return {}
     return {THIN: miss_lines(shown.path, palette), WIDE: path_lines(shown.path, palette)}
@@ -131,14 +152,14 @@ def _batches(lines_of_width: dict[float, Lines]) -> tuple[tuple[float, Any], ...
     )
 
 
-def _draw_batches(context: bpy.types.Context, *, in_front: bool) -> None:
+def _draw_batches(context: bpy.types.Context, batches: Iterable[tuple[float, Any]], *, in_front: bool) -> None:
     shader = gpu.shader.from_builtin(SHADER)
     before = gpu.state.depth_test_get(), gpu.state.blend_get()
     gpu.state.depth_test_set("NONE" if in_front else "LESS_EQUAL")
     gpu.state.blend_set("ALPHA")
     shader.bind()
     shader.uniform_float("viewportSize", (context.region.width, context.region.height))
-    for width, batch in (*path_part.batches, *feet_part.batches, *chain_part.batches):
+    for width, batch in batches:
         shader.uniform_float("lineWidth", width * context.preferences.system.ui_scale)
         batch.draw(shader)
     gpu.state.depth_test_set(before[0])
@@ -159,3 +180,61 @@ def unregister() -> None:
         part.made_from, part.batches = (), ()
     footprints.forget()
     overlay_data.unregister()
+
+
+CONTRAST = 2.5
+"""Least ratio of brightness between a line and the background, as the rules for readable web pages reckon it; they ask 3 of
+what is large, and lines also stand out by their colour."""
+
+SHARES = np.linspace(0.0, 1.0, 21)
+"""Parts of black or white that are tried."""
+
+BRIGHTNESS = np.array([0.2126, 0.7152, 0.0722])
+"""Of red, green and blue light (Rec. 709)."""
+
+
+def theme_palette(theme: Any, plane: str) -> Palette:
+    """The overlay's colours; the axes of a letter plane in the colours of their letters, those of an object in X's and Y's.
+
+    A plane that turns with the limb has no axes that anybody knows: they are as quiet as its grid.
+    """
+    interface, view = theme.user_interface, theme.view_3d
+    background = view.space.gradients.high_gradient
+
+    def seen(color: Any, opacity: float) -> Color:
+        return readable(color, background, opacity)
+
+    grid = (*view.grid[:3], 0.5)
+    axes = {"X": interface.axis_x, "Y": interface.axis_y, "Z": interface.axis_z}
+    letters = plane if plane in LETTERS else "XY" if plane == "OBJECT" else ""
+    u, v = (seen(axes[letter], 0.9) for letter in letters) if letters else (grid, grid)
+    return Palette(
+        axis_u=u,
+        axis_v=v,
+        plane=grid,
+        reach=seen(view.bone_pose_active, 0.6),
+        chosen=seen(view.bone_pose, 1.0),
+        reached=seen(interface.axis_y, 1.0),
+        soft=seen(interface.gizmo_hi, 1.0),
+        too_far=seen(interface.axis_x, 1.0),
+        too_near=seen(interface.axis_z, 1.0),
+        tip=seen(view.object_active, 0.9),
+    )
+
+
+def readable(color: Any, background: Any, opacity: float) -> Color:
+    """A colour that stands out: with as much black or white in it, whichever is farther away, as that takes."""
+    own, behind = np.array(color[:3], dtype=float), np.array(background[:3], dtype=float)
+    light = _brightness(behind)
+    far = np.zeros(3) if (light + 0.05) ** 2 > 0.05 * 1.05 else np.ones(3)
+    mixed = own + SHARES[:, None] * (far - own)
+    ratios = (_brightness(mixed) + 0.05) / (light + 0.05)
+    enough = np.maximum(ratios, 1.0 / ratios) >= CONTRAST
+    red, green, blue = mixed[int(np.argmax(enough))] if enough.any() else far
+    return float(red), float(green), float(blue), opacity
+
+
+def _brightness(colors: Any) -> Any:
+    """Of sRGB colours `(..., 3)`, from 0 to 1."""
+    linear = np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)  # noqa: PLR2004 - sRGB's curve
+    return linear @ BRIGHTNESS

@@ -11,17 +11,23 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...array_types import Array
-from ...baking.contacts.pictures import FootPicture, foot_pictures
-from ...contacts.states import ContactState
+from ...core.array_types import Array
+from ...core.contacts.states import ContactState
 from ...errors import TwoBoneError
-from ...scene.walk.stage import STAGE_NAME
+from ...scene.sampling.stage import STAGE_NAME
+from ...tasks.find_contacts.pictures import FootPicture, foot_pictures
 from ..stored.where import is_busy, redraw_viewports
 from .data import PAUSE_IN_SECONDS
 from .lines import Lines, Palette, colored_strip, faint, joined, strip
 
 ROUND = 16
 """Points of the outline of a heel."""
+
+AROUND = 8
+"""Frames before and after a stance whose paths are shown."""
+
+STEPS = 60
+"""Frames before and after the present one whose footprints are shown: some steps."""
 
 WIDTH = 0.22
 """Of a footprint, to either side, relative to the foot from heel to ball."""
@@ -88,8 +94,23 @@ def forget() -> None:
     shown = ShownFeet(version=shown.version + 1)
 
 
+def pictures_around(pictures: Sequence[FootPicture], frame: float) -> list[FootPicture]:
+    """What of each foot is shown at a frame: the paths of its stance and a little around it, and the prints of some steps.
+
+    Of a long take all of them would cover each other.
+    """
+    found = []
+    for picture in pictures:
+        stance = [place for place in picture.prints if place.first <= frame <= place.last]
+        first, last = (stance[0].first, stance[0].last) if stance else (frame, frame)
+        rows = (picture.frames >= first - AROUND) & (picture.frames <= last + AROUND)
+        near = tuple(place for place in picture.prints if place.first <= frame + STEPS and place.last >= frame - STEPS)
+        found.append(FootPicture(picture.frames[rows], picture.ways[:, rows], picture.states[rows], near))
+    return [picture for picture in found if len(picture.frames)]
+
+
 def foot_lines(pictures: Sequence[FootPicture], palette: Palette) -> Lines:
-    """The ways of heels and balls, coloured by what is on the ground, and an outline where each foot stands."""
+    """The paths of heels and balls, coloured by what is on the ground, and an outline where each foot stands."""
     colors = np.array([state_color(state, palette) for state in ContactState])
     parts = []
     for picture in pictures:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...array_types import Array
-from ...baking.pose.pictures import ASIDE, SOFT, ChainPicture, PathPicture
+from ...core.array_types import Array
+from ...pipeline.pose.pictures import ASIDE, SOFT, ChainPicture, PathPicture
 
 Color = tuple[float, float, float, float]
 """Red, green, blue, opacity."""
@@ -118,7 +118,12 @@ def guide_lines(picture: ChainPicture, palette: Palette) -> Lines:
 
 
 def miss_lines(picture: PathPicture, palette: Palette) -> Lines:
-    """From tip to target at the frames at which the tip is not on it."""
+    """From tip to target at the frames at which the tip is not on it.
+
+    None where the target stands still while the tip moves: nobody has keyed it yet, and a fan of lines would hide everything.
+    """
+    if len(picture.frames) > 1 and np.ptp(picture.targets, axis=0).max() == 0.0:
+        return joined(())
     missed = np.flatnonzero(~np.isin(picture.reach, (REACHED, SOFT)))
     missed = missed[np.unique(np.linspace(0, len(missed) - 1, min(len(missed), MOST_MISSES)).astype(int))]
     pairs = np.stack([picture.tips[missed], picture.targets[missed]], axis=1).reshape(-1, 3)

@@ -3,11 +3,11 @@
 from typing import Any
 
 import bpy
-from bpy.app.translations import pgettext_iface
+from bpy.app.translations import pgettext_iface, pgettext_rpt
 
+from ...said import Sentence
 from ..refusing import refuse
-from ..rows import draw_sentence
-from ..sentences import in_language
+from ..rows import draw_remedy, draw_sentence
 
 WIDTH = 400
 """Of the dialog, in pixels at resolution scale 1: most sentences take three lines."""
@@ -21,10 +21,10 @@ def can_ask(context: bpy.types.Context) -> bool:
 class CanBeCorrected:
     """Operators with `draw_correction()`, which draws the settings that may have been wrong."""
 
-    refusal = ""
+    refusal: Sentence | None = None
     """Why the last try was refused, while the dialog is open that says so."""
 
-    def ask_to_correct(self, context: bpy.types.Context, sentence: str) -> set[str]:
+    def ask_to_correct(self, context: bpy.types.Context, sentence: Sentence) -> set[str]:
         """Open the dialog; without a window, or where no setting can help, end with the sentence."""
         if not can_ask(context) or not self.can_be_corrected():
             return refuse(self, sentence)
@@ -34,14 +34,14 @@ class CanBeCorrected:
             self, width=WIDTH, title=pgettext_iface(self.bl_label), confirm_text=pgettext_iface("Try Again")
         )
 
-    def ask_again(self, sentence: str) -> set[str]:
+    def ask_again(self, sentence: Sentence) -> set[str]:
         """Refused from the dialog: it closes with this try, and the next try, which fails alike, opens a new one."""
         if self.is_half_chosen():
-            self.report({"INFO"}, in_language(sentence))
+            self.report({"INFO"}, sentence.text(pgettext_rpt))
             return {"CANCELLED"}
-        if not self.refusal:
+        if self.refusal is None:
             return refuse(self, sentence)
-        self.refusal = ""
+        self.refusal = None
         # Blender writes the name of an operator in two ways: `twobone.bake`, and `TWOBONE_OT_bake` on what is running.
         operator = getattr(bpy.ops.twobone, self.bl_idname.rpartition("_OT_")[2].rpartition(".")[2])
         operator("INVOKE_DEFAULT", **self._given())
@@ -57,11 +57,13 @@ class CanBeCorrected:
 
     def draws_refusal(self, context: bpy.types.Context) -> bool:
         """Draw the dialog if it is open; tells whether it is."""
-        if not self.refusal:
+        if self.refusal is None:
             return False
         layout = self.layout
         width = WIDTH * context.preferences.system.ui_scale
         draw_sentence(layout.column(), self.refusal, context, icon="ERROR", width=width)
+        if draw_remedy(layout, self.refusal, getattr(self, "stored", "")):
+            return True
         layout.use_property_split = True
         layout.use_property_decorate = False
         self.draw_correction()

@@ -2,29 +2,35 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import bpy
 from bpy.app.translations import pgettext_iface, pgettext_rpt
 
-from ...baking.plan.completing import StoredChain
-from ...baking.report.records import BakeReport
-from ...baking.stages import SkipCheckError
 from ...errors import TwoBoneError
-from ...scene.evaluated import bring_up_to_date, write_animated_values
-from ...scene.walk.stepping import Steps, at_once
+from ...pipeline.plan.completing import FLIPPED
+from ...pipeline.report.records import BakeReport
+from ...pipeline.stopwatch import SkipCheckError
+from ...said import Sentence
+from ...scene.restoring import bring_up_to_date, write_animated_values
+from ...scene.sampling.stepping import Steps, Verifying, at_once
+from ...settings.tasks import Table
 from ..refusing import refuse
 from ..stored.selecting import follow_selection
 from ..stored.storing import Renamed, keyed_settings, name_back
 from ..stored.where import redraw_viewports
-from .correcting import CanBeCorrected
+from .correcting import CanBeCorrected, can_ask
 
 PATIENCE_IN_SECONDS = 0.5
 """A bake that is done by then needs no progress: the window only seems to think for a moment."""
 
 SLICE_IN_SECONDS = 0.05
 """Work between two looks at the keyboard."""
+
+VERIFYING = "Verifying {part}   |   Esc: Skip"
+"""What the status bar says once everything is written."""
 
 
 @dataclass(slots=True)
@@ -60,8 +66,11 @@ class Begun:
 class ShowsProgress(CanBeCorrected):
     """Operators that bake; each has `begin(context)`, which returns a `Begun` or raises a `TwoBoneError`."""
 
+    table: Table
+    """Of the task; its words say what is going on."""
     begun: Begun
-    timer: bpy.types.Timer
+    timer: bpy.types.Timer | None = None
+    """Looks at the keyboard; `None` where there is nothing to stop, as while a dialog says why it was refused."""
     renamed: Sequence[Renamed] = ()
     """Stored chains that were given a name of their own for this; they get it back where nothing comes of it."""
 
@@ -70,21 +79,23 @@ class ShowsProgress(CanBeCorrected):
         bring_up_to_date()
         follow_selection(context.view_layer)
         try:
-            begun = self.begin(context)
-            report = at_once(begun.steps)
+            with self._names_given_back():
+                begun = self.begin(context)
+                report = at_once(begun.steps)
         except TwoBoneError as error:
-            return self.ask_again(self._sentence(context, error))
-        self.refusal = ""
+            return self.ask_again(self.explain(context, error))
+        self.refusal = None
         return self._done(context, begun, report)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Bake at once if that is quick, else begin to show progress."""
         follow_selection(context.view_layer)
         try:
-            self.begun = self.begin(context)
-            report = self.begun.work(PATIENCE_IN_SECONDS)
+            with self._names_given_back():
+                self.begun = self.begin(context)
+                report = self.begun.work(PATIENCE_IN_SECONDS)
         except TwoBoneError as error:
-            return self.ask_to_correct(context, self._sentence(context, error))
+            return self.ask_to_correct(context, self.explain(context, error))
         if report is not None:
             return self._done(context, self.begun, report)
         self.timer = context.window_manager.event_timer_add(SLICE_IN_SECONDS, window=context.window)
@@ -97,25 +108,29 @@ class ShowsProgress(CanBeCorrected):
             report = self.begun.stop()
             self._clean_up(context)
             if report is not None:
-                return self._done(context, self.begun, report)
+                return self._done(context, self.begun, report, is_verified=False)
             name_back(self.renamed)
-            self.report({"INFO"}, pgettext_rpt("Bake cancelled, nothing was changed"))
+            self.report({"INFO"}, pgettext_rpt("Cancelled, nothing was changed"))
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:
-            report = self.begun.work(SLICE_IN_SECONDS)
+            with self._names_given_back():
+                report = self.begun.work(SLICE_IN_SECONDS)
         except TwoBoneError as error:
             self._clean_up(context)
-            return refuse(self, self._sentence(context, error))
+            return refuse(self, self.explain(context, error))
         if report is not None:
             self._clean_up(context)
             return self._done(context, self.begun, report)
-        context.workspace.status_text_set(pgettext_iface("Baking {part}   |   Esc: Cancel").format(part=f"{self.begun.part:.0%}"))
+        text = pgettext_iface(VERIFYING if isinstance(self.begun.part, Verifying) else self.table.progress)
+        context.workspace.status_text_set(text.format(part=f"{self.begun.part:.0%}"))
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends it, as when a file is loaded."""
+        """Blender ends it, as when a file is loaded; or a dialog is closed that has asked for other settings."""
+        if self.timer is None:
+            return
         self.begun.steps.close()
         name_back(self.renamed)
         self._clean_up(context)
@@ -123,27 +138,50 @@ class ShowsProgress(CanBeCorrected):
     def settle(self, _report: BakeReport) -> None:
         """What else to leave behind once the keys are written; nothing as a rule."""
 
-    def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> str:
+    def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """The sentence that says what is wrong."""
-        return str(error)
+        return error.sentence
 
-    def _sentence(self, context: bpy.types.Context, error: TwoBoneError) -> str:
-        sentence = self.explain(context, error)
-        name_back(self.renamed)
-        return sentence
+    @contextmanager
+    def _names_given_back(self) -> Iterator[None]:
+        """Where a block does not come to its end, for whatever reason, chains have the names that they had."""
+        is_done = False
+        try:
+            yield
+            is_done = True
+        finally:
+            if not is_done:
+                name_back(self.renamed)
 
-    def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport) -> set[str]:
+    def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport, *, is_verified: bool = True) -> set[str]:
         self.settle(report)
         keep_report(context, report, begun.keepers)
         write_animated_values()
         redraw_viewports(context.window_manager)
-        self.report({"INFO" if report.is_as_asked else "WARNING"}, report.sentence(pgettext_rpt))
-        return {"FINISHED"}
+        said = (
+            report.sentence(pgettext_rpt) if is_verified else f"{report.sentence(pgettext_rpt)}; {pgettext_rpt('not verified')}"
+        )
+        self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(said) if can_ask(context) else said)
+        # Where nothing had to be done there is no step to undo.
+        return {"FINISHED"} if getattr(report, "is_changed", True) else {"CANCELLED"}
 
     def _clean_up(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self.timer)
+        self.timer = None
         if context.workspace is not None:
             context.workspace.status_text_set(None)
+
+
+LONGEST = 120
+"""Characters that a status bar shows; panels show all of a result."""
+
+
+def shortened(text: str) -> str:
+    """The parts of a sentence, worst first as they are, that fit the status bar."""
+    if len(text) <= LONGEST:
+        return text
+    end = max(text.rfind(mark, 0, LONGEST - 1) for mark in ("; ", ". ", ", "))
+    return text[: end if end > 0 else LONGEST - 2].rstrip() + " \u2026"
 
 
 def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[str]) -> None:
@@ -154,12 +192,9 @@ def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[st
     for keeper, chain, entry in zip(keepers, report.chains, report.entries, strict=True):
         stored = bpy.data.objects[chain.armature].twobone.chains.get(keeper) if keeper else None
         if stored is not None:
-            stored.report = json.dumps(entry.to_dict())
-            _turn_to_pose(stored)
-
-
-def _turn_to_pose(chain: StoredChain) -> None:
-    """In the plane of the pose the other side is the pose's own once it is baked: a second bake must not take it back."""
-    is_flipped = (chain.plane, chain.bend, chain.influence) == ("POSE", "NEGATIVE", 1.0)
-    if is_flipped and not keyed_settings(chain):
-        chain.bend = "POSITIVE"
+            # The other side is the pose's own once it is baked: the next bake begins with this pose, and leaves it.
+            is_flipped = (stored.plane, stored.bend, stored.influence) == ("POSE", "NEGATIVE", 1.0) and not keyed_settings(stored)
+            if is_flipped:
+                stored.bend = "POSITIVE"
+            told = {**entry.to_dict(), "said": [said.to_dict() for said in chain.notes]}
+            stored.report = json.dumps({**told, FLIPPED: True} if is_flipped else told)

@@ -6,21 +6,19 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface
 
-from ...baking.plan.completing import StoredChain, limit_pairs, over_stored, stored_settings
-from ...baking.report.records import BakeReport
 from ...errors import ObjectError
-from ...options import Group
+from ...pipeline.plan.completing import StoredChain, limit_pairs, over_stored, stored_settings
+from ...pipeline.report.records import BakeReport
 from ...scene.lookup import find_armature
 from ...settings import BakeSettings
+from ...settings.options import Group
 from ..rows import draw_options
 from ..stored.option_properties import given_settings, offer_range, show_settings
 from ..stored.properties import TwoBoneLimit
 from ..stored.selecting import meant_settings
 from ..stored.storing import keyed_settings, set_limits, set_values
 from ..stored.where import active_armature
-
-MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
-"""What a refused operator may have been about."""
+from .from_table import MEANT
 
 
 class RepeatsChain:
@@ -114,7 +112,10 @@ class RepeatsChain:
         if chain is None:
             known = ", ".join(f'"{chain.name}"' for chain in armature.twobone.chains) or "none"
             raise ObjectError(
-                f'Armature "{armature.name}" has no stored chain "{self.stored}". Use the name of one that it has ({known}).'
+                'Armature "{armature}" has no stored chain "{chain}". Use the name of one that it has ({known}).',
+                armature=armature.name,
+                chain=self.stored,
+                known=known,
             )
         if not (self.upper or self.lower):
             return stored_settings(armature, chain, over_stored(context.scene, chain, given))

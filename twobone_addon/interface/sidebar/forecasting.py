@@ -10,10 +10,11 @@ import bpy
 from bpy.app.handlers import depsgraph_update_post, persistent
 from bpy.app.translations import pgettext_iface
 
-from ...baking.hinges.hinges import curve_forecast
-from ...baking.plan.completing import StoredChain, stored_settings
 from ...errors import TwoBoneError
+from ...pipeline.plan.completing import StoredChain, stored_settings
+from ...said import Sentence
 from ...settings import BakeSettings
+from ...tasks.align.hinges import curve_forecast
 from ..rows import draw_sentence
 from ..stored.where import is_busy
 
@@ -23,7 +24,7 @@ class Kept:
     """The forecast that was drawn last."""
 
     settings: BakeSettings | None = None
-    forecast: tuple[int, tuple[str, ...]] = (0, ())
+    forecast: tuple[int, tuple[Sentence, ...]] = (0, ())
     is_old: bool = True
 
 
@@ -35,7 +36,7 @@ def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.t
     try:
         count, reasons = _forecast(chain, context)
     except TwoBoneError as error:
-        draw_sentence(layout, str(error), context)
+        draw_sentence(layout, error.sentence, context)
         return
     column = layout.column(align=True)
     text = pgettext_iface("1 curve to bake") if count == 1 else pgettext_iface("{count} curves to bake").format(count=count)
@@ -46,7 +47,7 @@ def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.t
         column.operator("twobone.align_hinge")
 
 
-def _forecast(chain: StoredChain, context: bpy.types.Context) -> tuple[int, tuple[str, ...]]:
+def _forecast(chain: StoredChain, context: bpy.types.Context) -> tuple[int, tuple[Sentence, ...]]:
     settings = stored_settings(chain.id_data, chain, {})
     if settings != kept.settings or (kept.is_old and not is_busy(context.window_manager)):
         kept.settings = None

@@ -12,16 +12,10 @@ from ..operators.chain_list import (
     TWOBONE_OT_chain_move,
     TWOBONE_OT_chain_remove,
 )
-from ..operators.contacts import TWOBONE_OT_find_contacts
-from ..operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
-from ..operators.fk_switch import TWOBONE_OT_switch
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
-from ..operators.keys import TWOBONE_OT_align_hinge, TWOBONE_OT_clear_baked
-from ..operators.limbs import TWOBONE_OT_find_limbs
-from ..operators.limits import TWOBONE_OT_read_limits
-from ..operators.planting import TWOBONE_OT_fit_root, TWOBONE_OT_plant
+from ..operators.of_tasks import OPERATORS
 from ..operators.results import TWOBONE_OT_make_markers
-from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip
+from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_OT_read_limits
 
 DOCUMENTATION = "https://extensions.blender.org/add-ons/twobone/"
 """Where the extension is published; the page links to everything else."""
@@ -31,6 +25,11 @@ class TWOBONE_MT_list(bpy.types.Menu):
     """What can be done with the list of chains"""
 
     bl_label = "Chains"
+
+    GROUPS = (
+        (OPERATORS["find_limbs"], TWOBONE_OT_add_target, TWOBONE_OT_add_pole),
+        (TWOBONE_OT_fit_plane, TWOBONE_OT_flip, OPERATORS["align_hinge"], TWOBONE_OT_read_limits, TWOBONE_OT_make_markers),
+    )
 
     def draw(self, _context: bpy.types.Context) -> None:
         """Draw the menu."""
@@ -42,6 +41,19 @@ class TWOBONE_MT_list(bpy.types.Menu):
         layout.separator()
         layout.operator(TWOBONE_OT_chain_move.bl_idname, text="Move Chain Up", icon="TRIA_UP").direction = "UP"
         layout.operator(TWOBONE_OT_chain_move.bl_idname, text="Move Chain Down", icon="TRIA_DOWN").direction = "DOWN"
+        _draw_groups(layout, self.GROUPS)
+
+
+class TWOBONE_MT_contacts(bpy.types.Menu):
+    """When feet are on the ground"""
+
+    bl_label = "Contacts"
+
+    GROUPS = ((OPERATORS["find_contacts"], OPERATORS["import_contacts"], OPERATORS["export_contacts"]),)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """Draw the menu."""
+        _draw_groups(self.layout, self.GROUPS)
 
 
 class TWOBONE_MT_pose(bpy.types.Menu):
@@ -50,29 +62,35 @@ class TWOBONE_MT_pose(bpy.types.Menu):
     bl_label = "Two-Bone IK"
 
     GROUPS = (
-        (TWOBONE_OT_bake, TWOBONE_OT_bake_all, TWOBONE_OT_clear_baked),
-        (TWOBONE_OT_find_limbs, TWOBONE_OT_add_target, TWOBONE_OT_add_pole),
-        (TWOBONE_OT_live, TWOBONE_OT_drag, TWOBONE_OT_fit_plane, TWOBONE_OT_flip),
-        (TWOBONE_OT_switch, TWOBONE_OT_convert_ik, TWOBONE_OT_bake_target),
-        (TWOBONE_OT_find_contacts, TWOBONE_OT_plant, TWOBONE_OT_fit_root),
-        (TWOBONE_OT_align_hinge, TWOBONE_OT_read_limits, TWOBONE_OT_make_markers),
+        (TWOBONE_OT_bake, TWOBONE_OT_bake_all, OPERATORS["clear_baked"]),
+        (TWOBONE_OT_live, TWOBONE_OT_drag, OPERATORS["nudge"]),
+        (OPERATORS["switch"], OPERATORS["convert_ik"], OPERATORS["bake_target"]),
+        (OPERATORS["plant"], OPERATORS["fit_root"], OPERATORS["audit"]),
     )
-    """Everything that works without a panel, in the order of the work."""
+    """What keys motion, in the order of the work; what makes chains is in the menu before it, so that both fit small screens."""
 
     def draw(self, _context: bpy.types.Context) -> None:
         """Draw the menu."""
         layout = self.layout
         layout.menu("TWOBONE_MT_list")
-        for group in self.GROUPS:
-            layout.separator()
-            for operator in group:
-                if operator is TWOBONE_OT_switch:
-                    layout.operator(operator.bl_idname, text="Switch to FK").to = "FK"
-                    layout.operator(operator.bl_idname, text="Switch to IK").to = "IK"
-                else:
-                    layout.operator(operator.bl_idname)
+        layout.menu("TWOBONE_MT_contacts")
+        _draw_groups(layout, self.GROUPS)
         layout.separator()
         layout.operator("wm.url_open", text="Documentation", icon="HELP").url = DOCUMENTATION
+
+
+def _draw_groups(layout: bpy.types.UILayout, groups: tuple[tuple[type, ...], ...]) -> None:
+    for group in groups:
+        layout.separator()
+        for operator in group:
+            if operator is OPERATORS["switch"]:
+                layout.operator(operator.bl_idname, text="Switch to FK").to = "FK"
+                layout.operator(operator.bl_idname, text="Switch to IK").to = "IK"
+                for to, text in (("FK", "Switch All to FK"), ("IK", "Switch All to IK")):
+                    button = layout.operator(operator.bl_idname, text=text)
+                    button.to, button.scope = to, "ACTIVE"
+            else:
+                layout.operator(operator.bl_idname)
 
 
 def draw_submenu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
@@ -92,6 +110,7 @@ MENUS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
 def register() -> None:
     """Add the entries."""
     bpy.utils.register_class(TWOBONE_MT_list)
+    bpy.utils.register_class(TWOBONE_MT_contacts)
     bpy.utils.register_class(TWOBONE_MT_pose)
     for name in MENUS:
         getattr(bpy.types, name).append(draw_submenu)
@@ -104,4 +123,5 @@ def unregister() -> None:
     for name in MENUS:
         getattr(bpy.types, name).remove(draw_submenu)
     bpy.utils.unregister_class(TWOBONE_MT_pose)
+    bpy.utils.unregister_class(TWOBONE_MT_contacts)
     bpy.utils.unregister_class(TWOBONE_MT_list)

@@ -6,9 +6,9 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface
 
-from ...options import Group
-from ...scene.rig.selection import selected_bones
+from ...scene.rig.chain_finding import selected_bones
 from ...settings import LETTERS
+from ...settings.options import Group
 from ..live.drag import TWOBONE_OT_drag
 from ..live.following import is_live, reasons
 from ..live.operator import TWOBONE_OT_live
@@ -20,13 +20,10 @@ from ..operators.chain_list import (
     TWOBONE_OT_chain_move,
     TWOBONE_OT_chain_remove,
 )
-from ..operators.convert import TWOBONE_OT_bake_target, TWOBONE_OT_convert_ik
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
-from ..operators.keys import TWOBONE_OT_clear_baked
-from ..operators.limbs import TWOBONE_OT_find_limbs
-from ..operators.planting import TWOBONE_OT_plant
+from ..operators.of_tasks import OPERATORS
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip
-from ..rows import draw_options, draw_sentence
+from ..rows import draw_options, draw_remedy, draw_sentence
 from ..stored.option_properties import CONTEXT
 from ..stored.selecting import offered_limb
 from ..stored.where import MODES, active_armature, chain_in
@@ -85,7 +82,7 @@ class TWOBONE_MT_chains(bpy.types.Menu):
         layout = self.layout
         layout.operator(TWOBONE_OT_chain_duplicate.bl_idname, icon="DUPLICATE")
         layout.operator(TWOBONE_OT_chain_mirror.bl_idname, icon="MOD_MIRROR")
-        layout.operator(TWOBONE_OT_find_limbs.bl_idname, icon="ARMATURE_DATA")
+        layout.operator(OPERATORS["find_limbs"].bl_idname, icon="ARMATURE_DATA")
 
 
 class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
@@ -111,11 +108,11 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         self._draw_list(armature)
         chain = chain_in(context)
         if chain is None:
-            layout.operator(TWOBONE_OT_find_limbs.bl_idname, icon="ARMATURE_DATA")
+            layout.operator(OPERATORS["find_limbs"].bl_idname, icon="ARMATURE_DATA")
             if armature.mode != "POSE" or not selected_bones(armature):
                 layout.label(text="Select a bone of the limb", icon="INFO")
             layout.operator(TWOBONE_OT_add_target.bl_idname, icon="EMPTY_AXIS")
-            layout.operator(TWOBONE_OT_convert_ik.bl_idname)
+            layout.operator(OPERATORS["convert_ik"].bl_idname)
             return
         _draw_choices(layout, context, chain)
         self._draw_other_limb(context)
@@ -128,14 +125,15 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(TWOBONE_OT_live.bl_idname, icon="PLAY", depress=is_live(chain))
         row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
-        column = layout.column(align=True)
-        column.operator(TWOBONE_OT_clear_baked.bl_idname)
-        column.operator(TWOBONE_OT_bake_target.bl_idname)
-        column.operator(TWOBONE_OT_convert_ik.bl_idname)
-        column.operator(TWOBONE_OT_plant.bl_idname)
+        layout.operator(OPERATORS["nudge"].bl_idname, icon="CON_LOCLIKE")
+        _draw_scoped(layout, chain.name, (OPERATORS["clear_baked"], OPERATORS["bake_target"]), "CON_KINEMATIC")
+        # Arms have no feet; the legs of the same character do.
+        planting = () if chain.limb == "ARM" else (OPERATORS["plant"],)
+        _draw_scoped(layout, armature.name, (OPERATORS["convert_ik"], *planting), "ARMATURE_DATA")
         reason = reasons.get((armature.name, chain.name))
         if reason:
             draw_sentence(layout, reason, context)
+            draw_remedy(layout, reason, chain.name)
 
     def _draw_other_limb(self, context: bpy.types.Context) -> None:
         """The first of two clicks for the selected limb, if it is not in the list."""
@@ -191,6 +189,14 @@ class ChainPanel(Sidebar):
         """Draw what stands below the settings."""
 
 
+def _draw_scoped(layout: bpy.types.UILayout, name: str, operators: tuple[type, ...], icon: str) -> None:
+    """Buttons below the name of what they are about: one chain, or the whole character."""
+    column = layout.column(align=True)
+    column.label(text=name, translate=False, icon=icon)
+    for operator in operators:
+        column.operator(operator.bl_idname)
+
+
 def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain: Any) -> None:
     """What an animator decides: the target, the plane, the side of the bend, and how much of it all."""
     column = layout.column()
@@ -208,7 +214,7 @@ def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain:
     column.prop(chain, "bend", text_ctxt=CONTEXT)
     buttons = column.column(align=True)  # side by side they would be too narrow for most languages
     if chain.bend != "KEEP":
-        text = pgettext_iface("Flip: {side}").format(side=pgettext_iface(flipped_side(context, chain)))
+        text = f"{pgettext_iface('Flip Bend')}: {pgettext_iface(flipped_side(context, chain))}"
         buttons.operator(TWOBONE_OT_flip.bl_idname, text=text, translate=False, icon="ARROW_LEFTRIGHT")
     if chain.plane != "POLE" or chain.pole is None:
         buttons.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS").stored = chain.name

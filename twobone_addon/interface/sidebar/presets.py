@@ -6,9 +6,9 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
 
-from ...baking.plan.completing import StoredChain
-from ...options import Kind
+from ...pipeline.plan.completing import StoredChain
 from ...settings import OPTIONS
+from ...settings.options import Kind
 from ..operators.switches import fit_letters
 from ..stored.where import NeedsChain, chain_in
 

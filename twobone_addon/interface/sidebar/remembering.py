@@ -11,14 +11,13 @@ from typing import Any, Generic, TypeVar
 import bpy
 from bpy.app.handlers import persistent
 
-from ...baking.report.freshness import chain_digest
 from ...errors import TwoBoneError
+from ...pipeline.report.freshness import chain_digest
 from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import chain_from_names
-from ...scene.sight.links import Shown
-from ...scene.sight.rig_ik import RigReader
-from ...scene.sight.showing import shown_bone
-from ...scene.sight.skin import Skins
+from ...scene.visible.rig_ik import RigReader
+from ...scene.visible.skin import Skins
+from ...scene.visible.visible_bone import Shown, shown_bone
 from ...settings import BakeSettings
 from ..stored.where import is_busy, redraw_viewports
 
@@ -76,7 +75,7 @@ class Memory(Generic[Found]):
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """What is seen of a chain."""
+    """Visible state of a chain."""
 
     shown: Shown | None = None
     """`None` where nothing deforms there, or there is no such limb."""
@@ -91,7 +90,7 @@ digests: Memory[str] = Memory()
 
 
 def visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Visible:
-    """What is seen of a chain now."""
+    """Visible state of a chain now."""
     _notice_changes()
     return visible.recall((armature, upper, lower, tip, tip_end), lambda: _visible_limb(armature, upper, lower, tip, tip_end))
 

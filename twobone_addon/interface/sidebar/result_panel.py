@@ -3,16 +3,17 @@
 from typing import Any
 
 import bpy
-from bpy.app.translations import pgettext_iface
 
-from ...baking.plan.completing import StoredChain, stored_settings
-from ...baking.report.freshness import settings_digest
-from ...baking.report.statements import Statement, statement_of
 from ...errors import TwoBoneError
+from ...pipeline.plan.completing import StoredChain, stored_settings
+from ...pipeline.report.freshness import settings_digest
+from ...pipeline.report.statements import statement_of
+from ...pipeline.report.units import units_of
+from ...said import INFO, Sentence
 from ..operators.results import TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, parsed_report
 from ..rows import draw_sentence
 from ..stored.option_properties import CONTEXT
-from ..stored.where import chain_in
+from ..stored.where import active_armature, chain_in
 from .panels import ChainPanel
 from .remembering import present_digest
 from .sight_rows import draw_switch_to_fk, is_seen_elsewhere
@@ -41,28 +42,56 @@ class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
         report = parsed_report(chain.report)
         old = outdated(report, chain, context.scene)
         if old:
-            draw_sentence(layout, old, context, icon="FILE_REFRESH")
+            draw_sentence(layout, Sentence(old), context, icon="FILE_REFRESH")
         column = layout.column()
         column.active = not old
         statements = [statement_of(entry) for entry in report.get("statements", ())]
         for statement in statements:
             _draw_statement(column, statement, chain, context)
-        for note in report.get("notes", ()):
-            draw_sentence(column, note, context)
+        # Reports of earlier versions have only the English.
+        kept = (
+            [Sentence.from_dict(data) for data in report["said"]] if "said" in report else map(Sentence, report.get("notes", ()))
+        )
+        for said in kept:
+            draw_sentence(column, said, context)
         for label, text in figures(report):
             _draw_figure(column, label, text)
         if report.get("out_of_reach"):
             column.operator(TWOBONE_OT_make_markers.bl_idname, icon="MARKER_HLT")
 
 
-def _draw_statement(layout: bpy.types.UILayout, statement: Statement, chain: StoredChain, context: bpy.types.Context) -> None:
+class TWOBONE_PT_planting(ChainPanel, bpy.types.Panel):
+    """What became of planted feet"""
+
+    bl_label = "Last Planting"
+    bl_options = set()
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Only after Plant Feet."""
+        return super().poll(context) and bool(active_armature(context).twobone.planted)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the whole sentence, then the contacts that slide most, each with the way to its first frame."""
+        told = parsed_report(active_armature(context).twobone.planted)
+        units = units_of(context.scene)
+        draw_sentence(self.layout, Sentence(told["sentence"]), context)
+        column = self.layout.column(align=True)
+        for chain, first, last, slide in told["contacts"][:MOST_RANGES]:
+            text = f"{chain}  {first:g} \u2013 {last:g}   {units.text(slide)}"
+            column.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = first
+        if len(told["contacts"]) > MOST_RANGES:
+            column.label(text=f"+ {len(told['contacts']) - MOST_RANGES}", translate=False)
+
+
+def _draw_statement(layout: bpy.types.UILayout, statement: Sentence, chain: StoredChain, context: bpy.types.Context) -> None:
     column = layout.column(align=True)
-    draw_sentence(column, statement.text(pgettext_iface), context, icon="INFO" if statement.is_good else "ERROR")
-    for first, last in statement.ranges[:MOST_RANGES]:
+    draw_sentence(column, statement, context, icon="INFO" if statement.level == INFO else "ERROR")
+    for first, last in statement.frames[:MOST_RANGES]:
         text = f"{first:g}" if first == last else f"{first:g} \u2013 {last:g}"
         column.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = first
-    if len(statement.ranges) > MOST_RANGES:
-        column.label(text=f"+ {len(statement.ranges) - MOST_RANGES}", translate=False)
+    if len(statement.frames) > MOST_RANGES:
+        column.label(text=f"+ {len(statement.frames) - MOST_RANGES}", translate=False)
     if statement.kind in SWITCHED and not is_seen_elsewhere(chain):
         draw_switch_to_fk(column, chain)
     if statement.kind == "BESIDE_LETTER_PLANE":
@@ -79,10 +108,10 @@ def outdated(report: dict[str, Any], chain: StoredChain, scene: bpy.types.Scene)
         changed = settings_digest(scene, settings) != told["settings"]
         moved = present_digest(settings) != told["animation"]
     except TwoBoneError:
-        return pgettext_iface("The chain has changed since this bake")
+        return "The chain has changed since this bake"
     if changed:
-        return pgettext_iface("Settings have changed since this bake")
-    return pgettext_iface("The animation has changed since this bake") if moved else ""
+        return "Settings have changed since this bake"
+    return "The animation has changed since this bake" if moved else ""
 
 
 FIGURES = ("Keys", "Frames")
@@ -103,4 +132,4 @@ def _draw_figure(layout: bpy.types.UILayout, label: str, text: str) -> None:
     split.label(text=text, translate=False)
 
 
-register, unregister = bpy.utils.register_classes_factory((TWOBONE_PT_result,))
+register, unregister = bpy.utils.register_classes_factory((TWOBONE_PT_result, TWOBONE_PT_planting))

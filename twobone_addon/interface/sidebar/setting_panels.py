@@ -4,11 +4,10 @@ from typing import Any
 
 import bpy
 
-from ...options import Group
 from ...settings import LIMITS
-from ..operators.contacts import TWOBONE_OT_contact_jump, TWOBONE_OT_find_contacts
-from ..operators.limits import TWOBONE_OT_read_limits
-from ..operators.switches import is_on
+from ...settings.options import Group
+from ..operators.results import TWOBONE_OT_contact_jump
+from ..operators.switches import TWOBONE_OT_read_limits, is_on
 from ..rows import draw_options, draw_switch
 from ..stored.option_properties import CONTEXT
 from ..stored.where import active_armature, chain_in
@@ -91,7 +90,10 @@ class TWOBONE_PT_contacts(ChainPanel, bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.prop(chain_in(context), "contact", text_ctxt=CONTEXT)
-        layout.operator(TWOBONE_OT_find_contacts.bl_idname, icon="VIEWZOOM")
+        layout.operator("twobone.find_contacts", icon="VIEWZOOM")
+        row = layout.row(align=True)
+        row.operator("twobone.import_contacts", text="Import", icon="IMPORT")
+        row.operator("twobone.export_contacts", text="Export", icon="EXPORT")
         row = layout.row(align=True)
         row.operator(TWOBONE_OT_contact_jump.bl_idname, text="Previous", icon="PREV_KEYFRAME").direction = "PREVIOUS"
         row.operator(TWOBONE_OT_contact_jump.bl_idname, text="Next", icon="NEXT_KEYFRAME").direction = "NEXT"

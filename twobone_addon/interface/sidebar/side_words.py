@@ -3,10 +3,10 @@
 import bpy
 import numpy as np
 
-from ...array_types import Array
-from ...baking.limbs.facing import ahead, feet_of, foot_of_chain
-from ...baking.plan.completing import StoredChain
+from ...core.array_types import Array
 from ...errors import ChainError
+from ...pipeline.plan.completing import StoredChain
+from ...tasks.find_limbs.facing import ahead, feet_of, foot_of_chain
 from ..overlay import data as overlay_data
 from .remembering import Memory
 

@@ -5,13 +5,16 @@ Ranges are soft: a value out of range is refused with a sentence when it is used
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import bpy
 
-from ...options import Kind, Option
+from ...pipeline.plan.frame_choice import with_custom_range
+from ...scene.actions import actions_of
 from ...settings import OPTIONS, BakeSettings
+from ...settings.options import ACTIVE, ALL, AXES, Kind, Option
+from .where import active_armature
 
 SUBTYPES = {"LENGTH": "DISTANCE", "ANGLE": "ANGLE", "FACTOR": "FACTOR"}
 """Blender's name for a unit; `FRAMES` and `NONE` have none."""
@@ -34,18 +37,13 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 """Stored properties can be changed on a library override of their armature."""
 
 
-def operator_properties() -> dict[str, Any]:
-    """Name to property; objects and bones by name, as operators cannot hold pointers.
+def properties_of(options: Sequence[Option]) -> dict[str, Any]:
+    """Name to property for an operator; objects and bones by name, as operators cannot hold pointers.
 
     None of them is remembered from call to call: what is not given comes from the stored chain or the selection.
     """
-    return properties_of(OPTIONS)
-
-
-def properties_of(options: Sequence[Option]) -> dict[str, Any]:
-    """Name to property for an operator with settings of its own, none of which is remembered from call to call."""
     return {
-        option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}, **_object_search(option)})
+        option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}, **_search(option)})
         for option in options
     }
 
@@ -70,10 +68,20 @@ def with_properties(made: dict[str, Any]) -> Callable[[type], type]:
     return add
 
 
-def given_settings(operator: bpy.types.Operator) -> dict[str, Any]:
+def given_settings(operator: bpy.types.Operator, options: Sequence[Option] = OPTIONS) -> dict[str, Any]:
     """The settings that somebody has given an operator, by name."""
-    given = operator.properties.is_property_set
-    return {option.name: getattr(operator, option.name) for option in OPTIONS if given(option.name)}
+    given = [option for option in options if operator.properties.is_property_set(option.name)]
+    values = {option.name: getattr(operator, option.name) for option in given}
+    return values | {option.name: tuple(values[option.name]) for option in given if option.kind is Kind.VECTOR}
+
+
+def given_with_range(operator: bpy.types.Operator, scene: bpy.types.Scene, options: Sequence[Option]) -> dict[str, Any]:
+    """The same with the range that they mean, which the redo panel shows; a start or an end alone means a custom range."""
+    given = dict(with_custom_range(scene, given_settings(operator, options)))
+    for name in ("frame_range", "frame_start", "frame_end"):
+        setattr(operator, name, given.get(name, getattr(operator, name)))
+    offer_range(operator, scene)
+    return given
 
 
 def show_settings(operator: bpy.types.Operator, settings: BakeSettings) -> None:
@@ -99,13 +107,15 @@ def _property(option: Option, of_object: Callable[..., Any], rest: dict[str, Any
     words = {"name": option.label, "description": option.text, "translation_context": CONTEXT, **rest}
     if option.kind is Kind.OBJECT:
         return of_object(**words)
-    if option.kind is Kind.BONE:
-        return bpy.props.StringProperty(**words)
+    if option.kind in {Kind.BONE, Kind.NAME, Kind.ACTIONS}:
+        return bpy.props.StringProperty(default=option.default, **words)
+    if option.kind is Kind.VECTOR:
+        return bpy.props.FloatVectorProperty(size=AXES, default=option.default, **words)
     if option.kind is Kind.SWITCH:
         return bpy.props.BoolProperty(default=option.default, **words)
     if option.kind is Kind.CHOICE:
         return bpy.props.EnumProperty(items=choice_items(option), default=option.default, **words)
-    return bpy.props.FloatProperty(default=option.default, **words, **_number_style(option))
+    return bpy.props.FloatProperty(default=option.default or 0.0, **words, **_number_style(option))
 
 
 def offered_objects(object_types: Sequence[str], typed: str) -> list[str]:
@@ -114,8 +124,10 @@ def offered_objects(object_types: Sequence[str], typed: str) -> list[str]:
     return sorted(name for name in names if typed.casefold() in name.casefold())
 
 
-def _object_search(option: Option) -> dict[str, Any]:
-    """What lets an object be chosen from those of the setting's types; nothing for those of every type."""
+def _search(option: Option) -> dict[str, Any]:
+    """What lets an object be chosen from those of the setting's types, and offers actions; nothing for other settings."""
+    if option.kind is Kind.ACTIONS:
+        return {"search": _offered_actions, "search_options": {"SUGGESTION"}}
     if not option.object_types:
         return {}
 
@@ -123,6 +135,13 @@ def _object_search(option: Option) -> dict[str, Any]:
         return offered_objects(option.object_types, typed)
 
     return {"search": offered}
+
+
+def _offered_actions(operator: bpy.types.Operator, context: bpy.types.Context, _typed: str) -> Iterator[str]:
+    armature = bpy.data.objects.get(getattr(operator, "armature", "")) or active_armature(context)
+    yield from (ACTIVE, ALL)
+    if armature is not None and armature.type == "ARMATURE":
+        yield from (own.name for own in actions_of(armature))
 
 
 def _number_style(option: Option) -> dict[str, Any]:

@@ -14,13 +14,13 @@ FREE = {"options": set(), "override": OVERRIDABLE}
 
 
 LIMBS = (
-    ("NONE", "None", "Neither leg nor arm, or not known"),
+    ("NONE", "None", "Neither leg nor arm, or unknown"),
     ("LEG", "Leg", "A leg that stands on the ground"),
     ("ARM", "Arm", "An arm"),
 )
 
 SIDES = (
-    ("CENTER", "Center", "On no side of the body, or not known"),
+    ("CENTER", "Center", "On neither side of the body, or unknown"),
     ("LEFT", "Left", "On the character's left side"),
     ("RIGHT", "Right", "On the character's right side"),
 )
@@ -93,7 +93,7 @@ class TwoBoneChain(bpy.types.PropertyGroup):
     )
     contact: bpy.props.EnumProperty(
         name="Contact",
-        description="Which part of the foot is on the ground at this frame. Key it to say so, or let Find Contacts do it",
+        description="Which part of the foot is on the ground at this frame. Key it by hand, or use Find Contacts",
         items=CONTACTS,
         options={"ANIMATABLE"},
         override=OVERRIDABLE,
@@ -134,7 +134,7 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
     )
     replaced_keys: bpy.props.StringProperty(
         name="Replaced Keys",
-        description="Keys that Plant Feet has replaced, packed. Clear Baked Keys puts them back",
+        description="Keys that Plant Feet of 2.0.0 has replaced, packed. Clear Baked Keys puts them back",
         options={"HIDDEN"},
         override=OVERRIDABLE,
     )
@@ -143,6 +143,9 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
         description="What Plant Feet was to do, as JSON, to begin anew when that is something else",
         options={"HIDDEN"},
         override=OVERRIDABLE,
+    )
+    planted: bpy.props.StringProperty(
+        name="Planted", description="What Plant Feet said last, as JSON", options={"HIDDEN"}, override=OVERRIDABLE
     )
     active_index: bpy.props.IntProperty(name="Active Chain", description="Chain shown in the panel", default=0, **FREE)
     show_overlay: bpy.props.BoolProperty(
@@ -182,6 +185,15 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.Object.twobone = bpy.props.PointerProperty(type=TwoBoneArmature, name="Two-Bone IK", override=OVERRIDABLE)
+    bpy.types.Action.twobone_replaced = bpy.props.StringProperty(
+        name="Replaced Keys", description="Keys that were replaced, packed. Clear Baked Keys puts them back", options={"HIDDEN"}
+    )
+    bpy.types.Action.twobone_nudges = bpy.props.StringProperty(
+        name="Nudges", description="Nudges of limbs, by slot and upper bone, as JSON", options={"HIDDEN"}
+    )
+    bpy.types.WindowManager.twobone_audit = bpy.props.StringProperty(
+        name="Last Audit", description="Report of the last audit, as JSON", options={"SKIP_SAVE"}
+    )
     bpy.types.WindowManager.twobone_report = bpy.props.StringProperty(
         name="Two-Bone IK Report", description="Report of the last bake, as JSON", options={"SKIP_SAVE"}
     )
@@ -189,7 +201,10 @@ def register() -> None:
 
 def unregister() -> None:
     """Take them away again; what is stored in files stays in them."""
+    del bpy.types.WindowManager.twobone_audit
     del bpy.types.WindowManager.twobone_report
+    del bpy.types.Action.twobone_nudges
+    del bpy.types.Action.twobone_replaced
     del bpy.types.Object.twobone
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -11,25 +11,20 @@ from typing import Any
 import bpy
 from bpy.app.handlers import depsgraph_update_post, persistent
 
-from ...baking.plan.completing import (
-    StoredChain,
-    active_chain,
-    completed,
-    fresh_settings,
-    over_stored,
-    stored_settings,
-)
 from ...errors import SelectionError, TwoBoneError
-from ...scene.rig.chain_finding import bones_between, limb_finder
-from ...scene.rig.limb_pieces import is_body
-from ...scene.rig.selection import selected_bones, selection_mark
-from ...scene.walk.stage import STAGE_NAME
+from ...pipeline.plan.completing import StoredChain, active_chain, completed, fresh_settings, over_stored, stored_settings
+from ...scene.rig.chain_finding import bones_between, is_body, limb_finder, selected_bones, selection_mark
+from ...scene.sampling.stage import STAGE_NAME
 from ...settings import BakeSettings
 from .storing import add_chain, add_selected_chain, selected_limb
 from .where import active_armature, guided_chains, redraw_viewports
 
 BONE_GUIDES = (("target", "target_bone"), ("pole", "pole_bone"))
 """What a chain follows that may be a bone."""
+
+NOT_LISTED = (
+    'The selected limb "{bone}" has no chain yet. Press Add Target for it first, or select a bone of a chain that is in the list.'
+)
 
 KEPT = ("twobone_selection", "twobone_unlisted")
 """On the window manager: what tells the selection of which the list knows, and its lower bone if it is in no list."""
@@ -154,10 +149,7 @@ def meant_settings(context: bpy.types.Context, given: dict[str, Any]) -> list[Ba
         return [completed(scene, given, armature)]
     unlisted = unlisted_limb(context, armature)
     if unlisted and not given.get("target"):
-        raise SelectionError(
-            f'The limb of "{unlisted["lower"]}" is selected, but no chain of the list is. '
-            "Press Add Target for it first, or select a bone of a chain that is in the list."
-        )
+        raise SelectionError(NOT_LISTED, bone=unlisted["lower"])
     if unlisted:
         return [fresh_settings(scene, given, armature)]
     chains = meant_chains(context.view_layer, armature)

@@ -6,12 +6,12 @@ from typing import Any
 
 import bpy
 
-from ...baking.plan.chain_names import free_name
-from ...baking.plan.completing import StoredChain, fresh_chain
-from ...baking.plan.frame_choice import fresh_range
-from ...options import Kind
+from ...pipeline.plan.chain_names import free_name
+from ...pipeline.plan.completing import StoredChain, fresh_chain
+from ...pipeline.plan.frame_choice import fresh_range
 from ...scene.keys.reading import is_animated
 from ...settings import OPTIONS
+from ...settings.options import Kind
 from .option_properties import ANIMATED
 
 

@@ -3,7 +3,7 @@
 import bpy
 from bpy.app.translations import pgettext_rpt
 
-from ...baking.plan.completing import StoredChain, active_chain, active_object
+from ...pipeline.plan.completing import StoredChain, active_chain, active_object
 
 GUIDES = ("target", "pole", "plane_object")
 """Objects of a chain that a person moves while working on it."""

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...array_types import Array, Codes, Mask
+from ...core.array_types import Array, Codes, Mask
 from ..blender_types import FCurve, Object
-from ..versions import curve_bag, ensure_curve_bag, new_fcurve
+from ..restoring import present_values
+from ..versions import curve_bag, new_fcurve
+from .destinations import open_destination
 from .reading import read_frames
+from .replaced import FOUND, Ledger, Writing, limb_name, note, written_keys
 from .tables import (
     HANDLES,
     INTERPOLATION,
@@ -66,29 +69,44 @@ def contact_changes(armature: Object, chain: Any) -> Array:
     return read_frames(fcurve)[np.concatenate([[True], np.diff(values) != 0.0])]
 
 
-def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by_hand: Mask) -> int:
+def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by_hand: Mask, *, task: str = FOUND) -> int:
     """Key states `(F,)` at `frames` `(F,)`, constant, where they change or where they begin or cease to be made by hand.
 
     Keys that follow what was done by hand are plain ones, the others marked as generated. Outside the frames the contact
     stays as it was: what is missing for that is keyed beside them. Returns how many keys there are now at the frames.
     """
     before, after = keyed_states(armature, chain, np.array([frames[0] - 1.0, frames[-1] + 1.0]))
-    bag, path = ensure_curve_bag(armature), contact_path(chain)
-    fcurve = bag.fcurves.find(path) or new_fcurve(bag, path, 0, GROUP)
-    old = read_keys(fcurve)
-    places = old["co"][:, 0]
-    outside = [some_keys(old, places < frames[0] - NEAR_FRAME), some_keys(old, places > frames[-1] + NEAR_FRAME)]
-    changes = np.flatnonzero(np.concatenate([[True], (np.diff(states) != 0) | (np.diff(by_hand) != 0)]))
-    fresh = new_keys(frames[changes], states[changes].astype(float), INTERPOLATION["CONSTANT"])
-    fresh["type"][:, 0] = np.where(by_hand[changes], KEY_PLAIN, KEY_GENERATED)
-    beside = [
-        _one_key(frames[0] - 1.0, before, wanted=before != states[0] and not len(outside[0]["co"])),
-        _one_key(frames[-1] + 1.0, after, wanted=after != states[-1] and not _begins(outside[1]["co"], frames[-1] + 1.0)),
-    ]
-    fcurve.keyframe_points.clear()
-    table = joined_keys(outside[0], beside[0], fresh, beside[1], outside[1])
-    put_keys(fcurve, {name: values for name, values in table.items() if name not in HANDLES})
-    fcurve.update()
+    path, within = contact_path(chain), (float(frames[0]), float(frames[-1]))
+    held = present_values(armature, [(path, 0)])
+    with open_destination(armature, "ACTION", "", *within) as (bag, made):
+        ledger, fcurve = Ledger.of(bag, armature), bag.fcurves.find(path)
+        is_new, fcurve = fcurve is None, fcurve or new_fcurve(bag, path, 0, GROUP)
+        old = read_keys(fcurve)
+        places = old["co"][:, 0]
+        outside = [some_keys(old, places < frames[0] - NEAR_FRAME), some_keys(old, places > frames[-1] + NEAR_FRAME)]
+        changes = np.flatnonzero(np.concatenate([[True], (np.diff(states) != 0) | (np.diff(by_hand) != 0)]))
+        fresh = new_keys(frames[changes], states[changes].astype(float), INTERPOLATION["CONSTANT"])
+        fresh["type"][:, 0] = np.where(by_hand[changes], KEY_PLAIN, KEY_GENERATED)
+        begins = _begins(outside[1]["co"], frames[-1] + 1.0)
+        # Where nothing else has keys beside the range there is nothing to hold; keys would make the clip longer.
+        keyed = np.concatenate([frames[[0, -1]], *(read_frames(each) for each in bag.fcurves if each.data_path != path)])
+        goes_on = keyed.min() < frames[0] - NEAR_FRAME, keyed.max() > frames[-1] + NEAR_FRAME
+        sides = [
+            _one_key(frames[0] - 1.0, before, wanted=goes_on[0] and before != states[0] and not len(outside[0]["co"])),
+            _one_key(frames[-1] + 1.0, after, wanted=goes_on[1] and after != states[-1] and not begins),
+        ]
+        new = joined_keys(sides[0], fresh, sides[1])
+        table = joined_keys(outside[0], new, outside[1])
+        fcurve.keyframe_points.clear()
+        put_keys(fcurve, {name: values for name, values in table.items() if name not in HANDLES})
+        fcurve.update()
+        # What was found never starts from what was found before, so the first layer is all there is to keep.
+        value, limb = held[0].value if is_new and held else None, limb_name(armature.name, chain.upper)
+        writing = Writing((within,), written_keys(new), task, limb, value, is_again=True)
+        ledger.channels[path, 0] = note(ledger.channels.get((path, 0)), old, writing)
+        ledger.note_sets(armature, path, [path.replace(".contact", ".found_contacts")])
+        ledger.made = ledger.made or made.kind
+        ledger.save(armature)
     return len(changes)
 
 

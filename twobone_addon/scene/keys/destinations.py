@@ -1,15 +1,17 @@
-"""Where keys go: the armature's own action, a new one, or a strip on a new NLA track."""
+"""Where keys go: the armature's own action, a new one, a strip on a new NLA track, or a copy that is thrown away again."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import bpy
 
 from ..blender_types import Action, CurveBag, NlaStrip, NlaTrack, Object
-from ..versions import assign_slot, ensure_action_bag, ensure_curve_bag, first_slot, own_slot, strip_bag
+from ..lookup import object_named
+from ..versions import assign_slot, ensure_action_bag, ensure_curve_bag, first_slot, own_slot, played_slots, strip_bag
 from .clearing import has_baked_keys
 
 LONGEST_NAME = 63
@@ -19,9 +21,23 @@ ROOT = "twobone_root"
 """Custom property of a strip's action: name of the strip that moves the root on which its leg was planted."""
 
 
+TRIAL_NAME = ".twobone_trial"
+"""Of an action that is thrown away again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What was made to take curves, so that clearing can take it away again."""
+
+    kind: str = ""
+    """`data`, `action` or `slot`, each with all after it."""
+    copied: tuple[str, bool] | None = None
+    """Name of the action that was copied, and whether it had a fake user."""
+
+
 @contextmanager
-def open_destination(armature: Object, destination: str, name: str, start: float, end: float) -> Iterator[CurveBag]:
-    """Yield what takes the curves; afterwards it is in place.
+def open_destination(armature: Object, destination: str, name: str, start: float, end: float) -> Iterator[tuple[CurveBag, Made]]:
+    """Yield what takes the curves, and what was made for that; afterwards it is in place.
 
     `ACTION`: the armature's own action and slot, made where they are missing. `NEW_ACTION`: a copy of the present
     action, so that everything else goes on as before; the present one is kept in the file. `NLA`: a strip called
@@ -35,27 +51,29 @@ def open_destination(armature: Object, destination: str, name: str, start: float
         bag = strip_bag(strip) if strip else ensure_action_bag(action, armature)
         for fcurve in list(bag.fcurves):
             bag.fcurves.remove(fcurve)
-        yield bag
+        yield bag, Made()
         _place_strip(strip or _new_strip(armature, action, name), start, end)
         return
-    if destination == "NEW_ACTION":
-        _renew_action(armature)
-    yield ensure_curve_bag(armature)
+    data = armature.animation_data
+    kind = "data" if data is None else "action" if data.action is None else "" if played_slots(data) else "slot"
+    copied = _renew_action(armature) if destination == "NEW_ACTION" else None
+    yield ensure_curve_bag(armature), Made(kind, copied)
 
 
-def _renew_action(armature: Object) -> None:
-    """Give the armature a copy of its action, if it has one."""
+def _renew_action(armature: Object) -> tuple[str, bool] | None:
+    """Give the armature a copy of its action, if it has one; the name of that, and whether it had a fake user."""
     data = armature.animation_data or armature.animation_data_create()
     old = data.action
     if old is None:
-        return
-    identifier = own_slot(data)
+        return None
+    identifier, copied = own_slot(data), (old.name, old.use_fake_user)
     # An action without users is not saved; the one that was here must not be lost.
     old.use_fake_user = True
     data.action = old.copy()
     data.action.use_fake_user = False
     if identifier:
         assign_slot(data, identifier)
+    return copied
 
 
 def _fitting(name: str) -> str:
@@ -130,8 +148,9 @@ def _tracks(armature: Object) -> list[NlaTrack]:
 def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
     """A strip of that action on a new track above all others, both of that name; its place is not set yet."""
     data = armature.animation_data or armature.animation_data_create()
-    track = data.nla_tracks.new()
-    track.name = name
+    tracks, active = data.nla_tracks, data.nla_tracks.active
+    track = tracks.new()
+    track.name, tracks.active = name, active
     # A new strip begins at a whole frame; its true place is set afterwards.
     strip = track.strips.new(name, 0, action)
     assign_slot(strip, first_slot(action))
@@ -144,3 +163,62 @@ def _place_strip(strip: NlaStrip, start: float, end: float) -> None:
     """Let a strip play the frames from `start` to `end` of its action, at these very frames."""
     strip.action_frame_start, strip.action_frame_end = start, end
     strip.frame_start_ui, strip.frame_end_ui = start, end
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What an object's animation was."""
+
+    thing: Object
+    was_animated: bool
+    action: Action | None
+    slot: str
+    trial: Action
+
+
+@contextmanager
+def trial_actions(things: Sequence[Object]) -> Iterator[None]:
+    """Give each of the objects a copy of its action for a while; afterwards its own one is back, and the copy is gone."""
+    kept: list[_Kept] = []
+    try:
+        kept.extend(_on_trial(thing) for thing in things)
+        yield
+    finally:
+        for each in kept:
+            _give_back(each)
+
+
+def _on_trial(thing: Object) -> _Kept:
+    data = thing.animation_data
+    was_animated, data = data is not None, data or thing.animation_data_create()
+    action = data.action
+    identifier = own_slot(data)
+    trial = action.copy() if action else bpy.data.actions.new(TRIAL_NAME)
+    kept = _Kept(thing, was_animated, action, identifier, trial)
+    data.action = trial
+    assign_slot(data, identifier)
+    return kept
+
+
+def _give_back(kept: _Kept) -> None:
+    data = kept.thing.animation_data
+    data.action = kept.action
+    if kept.action is not None:
+        assign_slot(data, kept.slot)
+    if not kept.was_animated:
+        kept.thing.animation_data_clear()
+    bpy.data.actions.remove(kept.trial)
+
+
+@contextmanager
+def muted_strips(names: Iterable[tuple[str, str]]) -> Iterator[None]:
+    """Mute the strips that a bake made, by the names of their object and their own, for a while."""
+    found = [(object_named(owner), _fitting(name)) for owner, name in names]
+    muted = [(owner, name) for owner, name in found if _baked_strip(owner, name) is not None and not _track_of(owner, name).mute]
+    try:
+        for owner, name in muted:
+            _track_of(owner, name).mute = True
+        yield
+    finally:
+        for owner, name in muted:
+            _track_of(owner, name).mute = False

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...errors import WriteError
+from ...said import Sentence
 from ..blender_types import AnimData, FCurve, Object, Scene
 from ..lookup import owner_of
 from ..versions import curve_bag, slot_users, strip_bag
@@ -19,8 +20,11 @@ def refuse_stretched_time(scene: Scene) -> None:
     old, new = scene.render.frame_map_old, scene.render.frame_map_new
     if old != new:
         raise WriteError(
-            f'Time Stretching of scene "{scene.name}" maps {old} frames to {new}, so keys would not be read at the frames they '
-            "are baked for. Set Old and New to the same number in the Output properties first."
+            'Time Stretching of scene "{scene}" maps {old} frames to {new}, so keys would not be read at the frames they are '
+            "baked for. Set Old and New to the same number in the Output properties first.",
+            scene=scene.name,
+            old=old,
+            new=new,
         )
 
 
@@ -65,11 +69,11 @@ def _naming(thing: Object, path: str = "") -> Iterator[None]:
     except WriteError as error:
         if owner_of(path):
             raise
-        raise WriteError(f'Object "{thing.name}": {error}') from error
+        raise WriteError('Object "{object}": {reason}', object=thing.name, reason=error.sentence) from error
 
 
-def _kind(thing: Object) -> str:
-    return "Armature" if thing.type == "ARMATURE" else "Object"
+def _kind(thing: Object) -> Sentence:
+    return Sentence("Armature" if thing.type == "ARMATURE" else "Object")
 
 
 def refuse_uneditable(armature: Object, paths: list[str], destination: str) -> None:
@@ -88,10 +92,16 @@ def refuse_uneditable(armature: Object, paths: list[str], destination: str) -> N
 
 def _refuse_armature(armature: Object) -> None:
     if not armature.is_editable:
-        raise WriteError(f'{_kind(armature)} "{armature.name}" is linked from another file. Make it local or override it first.')
+        raise WriteError(
+            '{kind} "{object}" is linked from another file. Make it local or override it first.',
+            kind=_kind(armature),
+            object=armature.name,
+        )
     if armature.animation_data is not None and armature.animation_data.use_tweak_mode:
         raise WriteError(
-            f'{_kind(armature)} "{armature.name}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.'
+            '{kind} "{object}" is in NLA tweak mode. Leave tweak mode (Tab in the NLA editor) first.',
+            kind=_kind(armature),
+            object=armature.name,
         )
 
 
@@ -99,7 +109,9 @@ def _refuse_drivers(thing: Object, data: AnimData, paths: list[str]) -> None:
     for fcurve in data.drivers:
         if fcurve.data_path in paths:
             with _naming(thing, fcurve.data_path):
-                raise WriteError(f"Channel {_name(fcurve)} is driven, so keys would have no effect. Remove the driver first.")
+                raise WriteError(
+                    "Channel {curve} is driven, so keys would have no effect. Remove the driver first.", curve=_name(fcurve)
+                )
 
 
 def _refuse_hidden_strip(data: AnimData, curves: list[FCurve], *, is_motion: bool) -> None:
@@ -108,12 +120,16 @@ def _refuse_hidden_strip(data: AnimData, curves: list[FCurve], *, is_motion: boo
         return
     if is_motion:
         raise WriteError(
-            f'Action "{data.action.name}" already has curve {_name(curves[0])}, which would cover the NLA strip. '
-            "Push the action down to the NLA, or choose another destination."
+            'Action "{action}" already has curve {curve}, which would cover the NLA strip. Push the action down to the NLA, or '
+            "choose another destination.",
+            action=data.action.name,
+            curve=_name(curves[0]),
         )
     raise WriteError(
-        f'Action "{data.action.name}" already has curve {_name(curves[0])}, which would cover the NLA strip. '
-        "Remove that curve, or choose another destination."
+        'Action "{action}" already has curve {curve}, which would cover the NLA strip. Remove that curve, or choose another '
+        "destination.",
+        action=data.action.name,
+        curve=_name(curves[0]),
     )
 
 
@@ -121,16 +137,18 @@ def _refuse_mixed(data: AnimData) -> None:
     """An action that is mixed with what is below it does not show what its keys say."""
     solo = next((track for track in data.nla_tracks if track.is_solo), None)
     if solo is not None:
-        raise WriteError(f'NLA track "{solo.name}" is solo, so the action would not be seen. Turn solo off first.')
+        raise WriteError('NLA track "{track}" is solo, so the action would not be seen. Turn solo off first.', track=solo.name)
     if data.action_influence < 1.0:
         raise WriteError(
-            f"The action's influence is {data.action_influence:g}, so keys would be mixed with what is below. "
-            "Set it to 1 in the NLA editor first."
+            "The action's influence is {influence:g}, so keys would be mixed with what is below. Set it to 1 in the NLA editor "
+            "first.",
+            influence=data.action_influence,
         )
     if data.action_blend_type != "REPLACE":
         raise WriteError(
-            f"The action's blending is {data.action_blend_type.title()}, so the baked values would not be what you see. "
-            "Set it to Replace in the NLA editor first."
+            "The action's blending is {blending}, so the baked values would not be what you see. Set it to Replace in the NLA "
+            "editor first.",
+            blending=data.action_blend_type.title(),
         )
 
 
@@ -139,35 +157,41 @@ def _refuse_shared(armature: Object, data: AnimData) -> None:
         return
     if not data.action.is_editable:
         raise WriteError(
-            f'Action "{data.action.name}" is linked from another file. '
-            f'Assign a local action to "{armature.name}", or choose a new action as the destination.'
+            'Action "{action}" is linked from another file. Assign a local action to "{armature}", or choose a new action as '
+            "the destination.",
+            action=data.action.name,
+            armature=armature.name,
         )
     others = slot_users(data) - 1
     if others > 0:
         raise WriteError(
-            f'Action "{data.action.name}" also animates {others} other{"s" if others > 1 else ""}. '
-            "Make it single-user, or choose a new action as the destination."
+            'Other users of action "{action}": {others}. Make it single-user, or choose a new action as the destination.',
+            action=data.action.name,
+            others=others,
         )
 
 
 def _refuse_locked(fcurve: FCurve) -> None:
     group = fcurve.group
     if fcurve.lock or (group is not None and group.lock):
-        raise WriteError(f"Curve {_name(fcurve)} is locked. Unlock it in the Graph Editor first.")
+        raise WriteError("Curve {curve} is locked. Unlock it in the Graph Editor first.", curve=_name(fcurve))
 
 
 def _refuse_curve(fcurve: FCurve) -> None:
     _refuse_locked(fcurve)
     group = fcurve.group
     if fcurve.sampled_points:
-        raise WriteError(f"Curve {_name(fcurve)} holds samples instead of keys. Convert it to keys first.")
+        raise WriteError("Curve {curve} holds samples instead of keys. Convert it to keys first.", curve=_name(fcurve))
     if fcurve.mute or (group is not None and group.mute):
-        raise WriteError(f"Curve {_name(fcurve)} is muted, so keys would not be seen. Unmute it in the Graph Editor first.")
+        raise WriteError(
+            "Curve {curve} is muted, so keys would not be seen. Unmute it in the Graph Editor first.", curve=_name(fcurve)
+        )
     for modifier in fcurve.modifiers:
         if not modifier.mute and modifier.type not in HARMLESS_MODIFIERS:
             raise WriteError(
-                f"Curve {_name(fcurve)} has a {modifier.type.title()} modifier that would change the baked values. "
-                "Mute or remove it first."
+                "Curve {curve} has a {modifier} modifier that would change the baked values. Mute or remove it first.",
+                curve=_name(fcurve),
+                modifier=modifier.type.title(),
             )
 
 
@@ -183,16 +207,19 @@ def refuse_unconvertible(armature: Object, paths: list[str], bone: str) -> None:
     bag = curve_bag(armature)
     for fcurve in bag.fcurves if bag else ():
         if fcurve.data_path == mode_path:
-            raise WriteError(f'The rotation mode of bone "{bone}" is animated. Remove that curve first.')
+            raise WriteError('The rotation mode of bone "{bone}" is animated. Remove that curve first.', bone=bone)
         if fcurve.data_path in paths and (fcurve.extrapolation == "LINEAR" or any(not each.mute for each in fcurve.modifiers)):
             raise WriteError(
-                f"Curve {_name(fcurve)} has linear extrapolation or modifiers. Replace them by keys before converting."
+                "Curve {curve} has linear extrapolation or modifiers. Replace them by keys before converting.",
+                curve=_name(fcurve),
             )
     for track in data.nla_tracks if data else ():
         for strip in track.strips:
             played = strip_bag(strip)
             if any(fcurve.data_path in paths for fcurve in (played.fcurves if played else ())):
                 raise WriteError(
-                    f'NLA strip "{strip.name}" rotates bone "{bone}" by curves of its old rotation mode. '
-                    "Muting is not enough: bake it into the action or remove it first."
+                    'NLA strip "{strip}" rotates bone "{bone}" by curves of its old rotation mode. Muting is not enough: bake '
+                    "it into the action or remove it first.",
+                    strip=strip.name,
+                    bone=bone,
                 )

@@ -7,13 +7,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...array_types import Array
-from ...curves.frames import FRAME_DECIMALS
+from ...core.array_types import Array
+from ...core.curves.frames import FRAME_DECIMALS
 from ..blender_types import CurveBag, FCurve, Object, PoseBone
+from ..bones import rotation_channel
 from ..lookup import BONES
-from ..paths import rotation_channel
 from ..versions import curve_bag, strip_bag
-from .tables import KEY_GENERATED, NEAR_FRAME, Keyed, read_keys
+from .tables import KEY_GENERATED, NEAR_FRAME, Keyed, KeyTable, read_keys
 
 MOTION = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
@@ -65,6 +65,12 @@ def read_keyed(thing: Object, path: str, index: int, start: float, end: float) -
     beside = points[before[-1]].co[1] if len(before) else None, points[after[0]].co[1] if len(after) else None
     at_ends = fcurve.evaluate(start - 1.0), fcurve.evaluate(end + 1.0)
     return Keyed(read_keys(fcurve), beside, at_ends, any_baked_keys(fcurve))
+
+
+def read_curve(bag: CurveBag, channel: tuple[str, int]) -> KeyTable | None:
+    """All that the keys of a channel hold; `None` where it has no curve, or one of samples."""
+    fcurve = bag.fcurves.find(channel[0], index=channel[1])
+    return None if fcurve is None or fcurve.sampled_points else read_keys(fcurve)
 
 
 def any_baked_keys(fcurve: FCurve) -> bool:

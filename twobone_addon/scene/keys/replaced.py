@@ -1,4 +1,9 @@
-"""Keys of somebody else's that were replaced, kept on the armature so that clearing puts them back."""
+"""What runs replace, kept with the action until it is cleared: the keys, handles, curves and values from before.
+
+It lies on the action, by slot: so it goes where the keys go, through copies, renamed actions, other files and undo. Of each
+channel there are one or two layers: what a person had before any run, for Clear; and what was there before the task that wrote
+last, for its next run, where that is something else.
+"""
 
 from __future__ import annotations
 
@@ -6,182 +11,560 @@ import base64
 import binascii
 import io
 import json
+import struct
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
 
+import bpy
 import numpy as np
 
-from ...array_types import Array, Mask
+from ...core.array_types import Array, Mask
 from ..blender_types import CurveBag, FCurve, Object
-from ..evaluated import write_animated_values
-from ..versions import curve_bag, ensure_curve_bag, new_fcurve
-from .clearing import remove_baked_keys, remove_curve, remove_held_keys
+from ..versions import curve_bag, slot_key
+from .nudges import forget_nudges
 from .tables import (
+    HANDLE_ALIGNED,
+    HANDLE_FREE,
+    INTERPOLATION,
     KEY_GENERATED,
+    KEY_PLAIN,
     NEAR_FRAME,
+    REAL,
+    SWITCHES,
     WIDTHS,
     KeyTable,
     are_within,
     blank_keys,
     joined_keys,
-    read_keys,
-    replace_keys,
     some_keys,
 )
-from .writing import ChannelKeys
 
 Channel = tuple[str, int]
 """Data path and index."""
+Span = tuple[float, float]
+
+PROPERTY = "twobone_replaced"
+"""Of actions: what is kept with them."""
 
 HANDLING = ("handle_left", "handle_right", "handle_left_type", "handle_right_type")
 """What holding a curve beside replaced keys changes in the keys next to them."""
 
+SAME_HEIGHT, LEAST_HEIGHT = 5e-3, 1e-4
+"""Relative and absolute difference of a handle's height below which nobody has dragged it: heights are kept in half
+precision, and Blender straightens aligned handles now and then."""
+
+ILLEGIBLE = (
+    ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, EOFError, MemoryError, OSError, RecursionError,
+    NotImplementedError, binascii.Error, struct.error, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What reading raises where somebody else has written into it: it then counts as nothing, and the next run replaces it."""
+
+FOUND, WITH_FEET = "find_contacts", "plant_contacts"
+"""Who keys contacts: Find Contacts, and Plant Feet along with the feet, which takes them back with these."""
+
+NUDGED = "nudge"
+"""Who keys nudges, see `nudges`."""
+
+APART = 2.0 * NEAR_FRAME
+"""Frames by which what is left of a span is apart from what was taken out of it."""
+
+PLANTING = {"plant", "root_motion", "fit_root", WITH_FEET}
+"""Tasks whose keys on several bones go together."""
+
 
 @dataclass(frozen=True, slots=True)
-class _Noted:
-    """Keys that were replaced, by channel."""
+class Layer:
+    """The keys of a channel that were replaced over some spans of frames."""
 
-    action: str = ""
-    keys: dict[Channel, KeyTable] = field(default_factory=dict)
-    beside: dict[Channel, KeyTable] = field(default_factory=dict)
-    """The keys next to them, as they were."""
-
-
-def note_replaced(armature: Object, bag: CurveBag, channels: Iterable[Sequence[ChannelKeys]]) -> None:
-    """Keep the keys that the pieces of channels are about to replace, but for baked ones; those noted before stay noted."""
-    action = armature.animation_data.action.name
-    noted = _noted(armature)
-    found, beside = (dict(noted.keys), dict(noted.beside)) if noted.action == action else ({}, {})
-    for pieces in channels:
-        fcurve = bag.fcurves.find(pieces[0].path, index=pieces[0].index)
-        channel = pieces[0].path, pieces[0].index
-        table = some_keys(read_keys(fcurve), slice(None)) if fcurve is not None else blank_keys(0)
-        table = some_keys(table, table["type"][:, 0] != KEY_GENERATED)
-        inside, nearest = _touched(table["co"][:, 0], pieces)
-        for known, which in ((found, inside), (beside, nearest)):
-            own = some_keys(table, which)
-            known[channel] = _united(known[channel], own) if channel in known else own
-    armature.twobone.replaced_keys = _packed(_Noted(action, found, beside))
+    spans: tuple[Span, ...]
+    keys: KeyTable
+    """Within the spans."""
+    beside: KeyTable
+    """Those next to them, which get other handles."""
 
 
-def _touched(frames: Array, pieces: Sequence[ChannelKeys]) -> tuple[Mask, Mask]:
-    """Which keys at `frames` `(K,)` are within a piece, and which are next to where it is held, a frame beside it."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The keys that runs have left, to tell later which ones somebody has edited."""
+
+    frames: Array
+    """`(K,)` ascending, single precision."""
+    values: Array
+    """`(K,)`"""
+    heights: Array
+    """`(K, 2)` of the handles over the keys, half precision; `(0, 2)` where these say nothing."""
+
+    def some(self, which: Mask) -> Written:
+        """Some of the keys."""
+        return Written(self.frames[which], self.values[which], self.heights[which] if len(self.heights) else self.heights)
+
+
+NOTHING_WRITTEN = Written(np.empty(0, np.float32), np.empty(0, np.float32), np.empty((0, 2), np.float16))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of one channel."""
+
+    task: str
+    """Who wrote last, such as `bake`."""
+    tasks: tuple[str, ...]
+    """All who have written."""
+    limb: str
+    """Armature and upper bone of the limb for which that was, each after the other; empty where it was for several."""
+    value: Any
+    """What the channel held before it had a curve; `None` where it had one."""
+    layers: tuple[Layer, ...]
+    written: Written
+
+    @property
+    def beginning(self) -> Layer:
+        """What was there before the task that wrote last."""
+        return self.layers[-1]
+
+    @property
+    def had_curve(self) -> bool:
+        """Whether the channel had a curve before, which stays though it may have no keys."""
+        return self.value is None and bool(self.layers[0].spans)
+
+    def started_over(self, table: KeyTable, start: float, end: float) -> tuple[Kept, KeyTable]:
+        """What is kept, and what the keys `table` of a channel are, once the last task's from `start` to `end` are gone."""
+        layer = self.beginning
+        rest = _outside(layer.spans, start, end)
+        written = self.written.some(_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest]))
+        # What is given back is no longer replaced: the next run may leave it alone.
+        left = replace(layer, spans=rest) if rest else Layer((), blank_keys(0), blank_keys(0))
+        kept = replace(self, layers=(*self.layers[:-1], left), written=written)
+        return kept, given_back(self, table, start, end, to_beginning=True).table
+
+    def without_last(self) -> Kept:
+        """What is kept when the last task's keys are gone: of those that stay nobody knows any more which task begins there."""
+        return replace(self, task=FOUND if FOUND in self.tasks else "", layers=self.layers[:1], written=NOTHING_WRITTEN)
+
+
+def limb_name(armature: str, upper: str) -> str:
+    """What a limb is called where keys are kept."""
+    return f"{armature}\n{upper}"
+
+
+def written_keys(table: KeyTable) -> Written:
+    """Keys as they are about to be written."""
+    heights = _heights(table) if np.any(table["interpolation"] == INTERPOLATION["BEZIER"]) else NOTHING_WRITTEN.heights
+    return Written(table["co"][:, 0].astype(np.float32), table["co"][:, 1].astype(np.float32), heights)
+
+
+def _heights(table: KeyTable) -> Array:
+    """`(K, 2)` heights of the handles over their keys; NaN for those that Blender works out."""
+    sides = []
+    with np.errstate(over="ignore"):
+        for side in ("handle_left", "handle_right"):
+            is_own = np.isin(table[f"{side}_type"][:, 0], (HANDLE_FREE, HANDLE_ALIGNED))
+            sides.append(np.where(is_own, table[side][:, 1] - table["co"][:, 1], np.nan).astype(np.float16))
+    return np.stack(sides, axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Keys that are about to go into one channel."""
+
+    spans: tuple[Span, ...]
+    """Where keys that are there go."""
+    written: Written
+    """All new keys, those beside the spans that hold the curve included."""
+    task: str
+    limb: str
+    value: Any
+    """What the channel holds, if it has no curve."""
+    is_again: bool
+    """Whether they were made without the task's own earlier keys: from what was there before these, or from elsewhere."""
+
+
+def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
+    """What is to be kept of a channel with the keys `table` that is about to be written.
+
+    Keys that runs have made are never taken for a person's; of a person's keys at one frame the latest counts.
+    """
+    if kept is None:
+        nothing = Layer((), blank_keys(0), blank_keys(0))
+        kept = Kept(writing.task, (writing.task,), writing.limb, writing.value, (nothing,), NOTHING_WRITTEN)
+    inside, nearest = _touched(table["co"][:, 0], writing.spans)
+    foreign = ~_made_by_runs(kept, table)
+    others = foreign | ~_as_written(kept.written, table)
+    last = kept.beginning
+    first = _longer(kept.layers[0], writing.spans, some_keys(table, inside & foreign), some_keys(table, nearest & foreign))
+    goes_over = any(_meet(span, other) for span in writing.spans for other in last.spans)
+    if kept.task != writing.task or (goes_over and not writing.is_again):
+        layers: tuple[Layer, ...] = (first, Layer(writing.spans, some_keys(table, inside), some_keys(table, nearest)))
+    elif len(kept.layers) > 1 or np.any(inside & others & ~foreign):
+        layers = (first, _longer(last, writing.spans, some_keys(table, inside & others), some_keys(table, nearest & others)))
+    else:
+        layers = (first,)
+    frames = kept.written.frames
+    before = kept.written.some(~_within_any(frames, writing.spans) & ~_at(frames, writing.written.frames))
+    return replace(
+        kept,
+        task=writing.task,
+        tasks=tuple(dict.fromkeys((*kept.tasks, writing.task))),
+        limb=writing.limb,
+        layers=layers,
+        written=_joined(before, writing.written),
+    )
+
+
+def _longer(layer: Layer, spans: tuple[Span, ...], own: KeyTable, next_to: KeyTable) -> Layer:
+    keys = united(own, layer.keys)
+    beside = united(layer.beside, next_to)
+    is_inside = _at(beside["co"][:, 0], keys["co"][:, 0])
+    return Layer(tuple(sorted({*layer.spans, *spans})), keys, some_keys(beside, ~is_inside))
+
+
+def _joined(first: Written, second: Written) -> Written:
+    if len(first.frames) == 0:
+        return second
+    heights = [
+        each.heights if len(each.heights) else np.full((len(each.frames), 2), np.nan, np.float16) for each in (first, second)
+    ]
+    has_heights = len(first.heights) or len(second.heights)
+    frames = np.concatenate([first.frames, second.frames])
+    order = np.argsort(frames, kind="stable")
+    values = np.concatenate([first.values, second.values])[order]
+    return Written(frames[order], values, np.concatenate(heights)[order] if has_heights else NOTHING_WRITTEN.heights)
+
+
+def _touched(frames: Array, spans: Iterable[Span]) -> tuple[Mask, Mask]:
+    """Which keys at `frames` `(K,)` are within a span, and which are next to where it is held, a frame beside it."""
     inside, nearest = np.zeros((2, len(frames)), dtype=bool)
-    for piece in pieces:
-        start, end = piece.frames[0] - NEAR_FRAME, piece.frames[-1] + NEAR_FRAME
-        inside |= (frames >= start) & (frames <= end)
-        first, last = np.searchsorted(frames, start - 1.0), np.searchsorted(frames, end + 1.0)
+    for start, end in spans:
+        inside |= are_within(frames, start, end)
+        first, last = np.searchsorted(frames, start - NEAR_FRAME - 1.0), np.searchsorted(frames, end + NEAR_FRAME + 1.0)
         nearest[max(first - 1, 0) : last + 1] = True
     return inside, nearest & ~inside
 
 
-def replaced_paths(armature: Object) -> set[str]:
-    """Data paths of all channels with keys that were replaced in the present action."""
-    data = armature.animation_data
-    noted = _noted(armature)
-    is_present = data is not None and data.action is not None and data.action.name == noted.action
-    return {path for path, _ in noted.keys} if is_present else set()
+def _meet(first: Span, second: Span) -> bool:
+    return first[0] <= second[1] and first[1] >= second[0]
 
 
-def put_back(armature: Object, bag: CurveBag, paths: Collection[str], start: float, end: float) -> None:
-    """Put the keys back that were replaced on the data paths from `start` to `end`, where none are now."""
-    if not set(paths) & replaced_paths(armature):
-        return
-    remove_held_keys(bag, paths, start, end)
-    noted = _noted(armature)
-    left = {}
-    for (path, index), table in noted.keys.items():
-        wanted = are_within(table["co"][:, 0], start, end) & (path in paths)
-        if wanted.any():
-            _restore(bag, path, index, some_keys(table, wanted))
-        if path in paths and wanted.all():
-            _put_back_handles(bag.fcurves.find(path, index=index), noted.beside[path, index])
-        else:
-            left[path, index] = some_keys(table, ~wanted)
-    beside = {channel: noted.beside[channel] for channel in left}
-    armature.twobone.replaced_keys = _packed(_Noted(noted.action, left, beside)) if left else ""
+def _covers(outer: Span, inner: Span) -> bool:
+    return inner[0] >= outer[0] - NEAR_FRAME and inner[1] <= outer[1] + NEAR_FRAME
 
 
-@contextmanager
-def taken_back(armature: Object, paths: Collection[str], start: float, end: float) -> Iterator[None]:
-    """Keys on the data paths from `start` to `end` are as before they were replaced; if the block ends early, as they were."""
-    noted = armature.twobone.replaced_keys
-    baked = {
-        (fcurve.data_path, fcurve.array_index): (fcurve.group.name if fcurve.group else "", read_keys(fcurve))
-        for fcurve in _fcurves(armature, paths)
-    }
-    bag, is_done = ensure_curve_bag(armature), False
-    try:
-        remove_baked_keys(bag, paths, start, end)
-        put_back(armature, bag, paths, start, end)
-        yield
-        is_done = True
-    finally:
-        if not is_done:
-            for fcurve in _fcurves(armature, paths):
-                if (fcurve.data_path, fcurve.array_index) not in baked:
-                    remove_curve(bag, fcurve)
-            for (path, index), (group, table) in baked.items():
-                replace_keys(bag.fcurves.find(path, index=index) or new_fcurve(bag, path, index, group), table)
-            armature.twobone.replaced_keys = noted
-            write_animated_values()
+def _outside(spans: Iterable[Span], start: float, end: float) -> tuple[Span, ...]:
+    """What of spans is before `start` or after `end`."""
+    sides = [each for first, last in spans for each in ((first, min(last, start - APART)), (max(first, end + APART), last))]
+    return tuple((first, last) for first, last in sides if first <= last)
 
 
-def _fcurves(armature: Object, paths: Collection[str]) -> list[FCurve]:
-    bag = curve_bag(armature)
-    return [fcurve for fcurve in bag.fcurves if fcurve.data_path in paths] if bag else []
+def _within_any(frames: Array, spans: Iterable[Span]) -> Mask:
+    inside = np.zeros(len(frames), dtype=bool)
+    for start, end in spans:
+        inside |= are_within(frames, start, end)
+    return inside
 
 
-def _restore(bag: CurveBag, path: str, index: int, table: KeyTable) -> None:
-    group = path.split('"')[1] if '"' in path else ""
-    fcurve = bag.fcurves.find(path, index=index) or new_fcurve(bag, path, index, group)
-    replace_keys(fcurve, _united(read_keys(fcurve), table))
+def _made_by_runs(kept: Kept, table: KeyTable) -> Mask:
+    """`(K,)` which keys runs have made: generated ones, and those of contacts set by hand that are as a run has left them."""
+    made = table["type"][:, 0] == KEY_GENERATED
+    if not {FOUND, WITH_FEET}.intersection(kept.tasks):
+        return made
+    return made | ((table["type"][:, 0] == KEY_PLAIN) & _as_written(kept.written, table))
 
 
-def _put_back_handles(fcurve: FCurve | None, table: KeyTable) -> None:
-    """Give the keys of a curve that are where those of the table were the handles that these had."""
-    if fcurve is None:
-        return
-    now = read_keys(fcurve)
-    rows, same = np.nonzero((np.abs(now["co"][:, None] - table["co"]) <= (NEAR_FRAME, 0.0)).all(axis=2))
-    for name in HANDLING:
-        now[name][rows] = table[name][same]
-        fcurve.keyframe_points.foreach_set(name, now[name].ravel())
+def _rows_at(frames: Array, places: Array) -> tuple[Array, Mask]:
+    """For each of `places` `(M,)` the row of that frame among `frames` `(K,)`, ascending, and whether there is one."""
+    rows = np.searchsorted(frames, places - NEAR_FRAME)
+    rows = np.minimum(rows, max(len(frames) - 1, 0))
+    found = np.abs(frames[rows] - places) <= NEAR_FRAME if len(frames) else np.zeros(len(places), dtype=bool)
+    return rows, found
 
 
-def _united(first: KeyTable, second: KeyTable) -> KeyTable:
+def _at(places: Array, frames: Array) -> Mask:
+    return _rows_at(frames, places)[1]
+
+
+def _as_written(written: Written, table: KeyTable) -> Mask:
+    """`(K,)` which keys are as a run has left them: value, and height of the handles where they count."""
+    rows, found = _rows_at(written.frames, table["co"][:, 0])
+    if not len(written.frames):
+        return found
+    same = found & (written.values[rows] == table["co"][:, 1])
+    if len(written.heights):
+        now, then = _heights(table).astype(float), written.heights[rows].astype(float)
+        is_same = np.isnan(then) | (now == then) | (np.abs(now - then) <= LEAST_HEIGHT + SAME_HEIGHT * np.abs(then))
+        same &= np.all(is_same, axis=-1)
+    return same
+
+
+def is_untouched(kept: Kept, table: KeyTable) -> bool:
+    """Whether the keys that the last task has left within its spans are all there as it left them, and no others."""
+    spans = kept.beginning.spans
+    now = some_keys(table, _within_any(table["co"][:, 0], spans))
+    count = int(np.count_nonzero(_within_any(kept.written.frames, spans)))
+    return len(now["co"]) == count and bool(np.all(_as_written(kept.written, now) & _made_by_runs(kept, now)))
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBack:
+    """A channel whose earlier keys are there again."""
+
+    table: KeyTable
+    removed: int
+    """How many baked keys went."""
+    edited: int
+    """How many stay, since somebody has edited them."""
+    left: Kept | None
+    """What is still to be kept."""
+
+
+def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_beginning: bool = False) -> GivenBack:
+    """The channel with the keys from before from `start` to `end`; where there are some that a person made, those win.
+
+    to_beginning : before the last task, instead of before all. Keys that hold the curve beside a span go with it.
+    """
+    layer = kept.beginning if to_beginning else kept.layers[0]
+    frames = table["co"][:, 0]
+    covered = [span for span in layer.spans if _covers((start, end), span)]
+    near = _within_any(frames, [(first - 1.0, last + 1.0) for first, last in covered]) & ~_within_any(frames, layer.spans)
+    if layer.spans:
+        # Between its spans a task has made no keys: what is generated there is an earlier bake's.
+        own = _within_any(frames, layer.spans) if to_beginning else True
+        wanted = (are_within(frames, start, end) & own) | (near & _at(frames, kept.written.frames))
+    else:  # noted by 2.0.0, which held curves in the frames beside
+        wanted = are_within(frames, start - 1.0, end + 1.0)
+    baked = wanted & _made_by_runs(kept, table)
+    edited = baked & _are_edited(kept, table, baked)
+    gone = baked & ~edited
+    back = are_within(layer.keys["co"][:, 0], start, end)
+    merged = united(some_keys(table, ~gone), some_keys(layer.keys, back))
+    rest = _outside(layer.spans, start, end)
+    is_done = not rest if layer.spans else bool(back.all())
+    if is_done:
+        merged = _with_handles(_with_handles(merged, layer.beside), some_keys(layer.keys, back))
+    left = None
+    if edited.any():
+        # Asked again, clearing takes these as well: nobody knows any more that they were edited.
+        still = ~back | _at(layer.keys["co"][:, 0], frames[edited])
+        left = replace(kept, layers=(replace(layer, keys=some_keys(layer.keys, still)),), written=NOTHING_WRITTEN)
+    elif not is_done:
+        left_layer = Layer(rest, some_keys(layer.keys, ~back), layer.beside)
+        left = replace(kept, layers=(left_layer,), written=kept.written.some(~are_within(kept.written.frames, start, end)))
+    return GivenBack(merged, int(gone.sum()), int(edited.sum()), left)
+
+
+def _are_edited(kept: Kept, table: KeyTable, baked: Mask) -> Mask:
+    """`(K,)` which baked keys a person has moved up or down since; none where they were moved in time, as a whole."""
+    known = _at(table["co"][:, 0], kept.written.frames)
+    if not len(kept.written.frames) or np.any(baked & ~known):
+        return np.zeros(len(known), dtype=bool)
+    return known & ~_as_written(kept.written, table)
+
+
+def _with_handles(table: KeyTable, beside: KeyTable) -> KeyTable:
+    """The keys, those that are where keys of `beside` were with the handles that these had."""
+    rows, found = _rows_at(table["co"][:, 0], beside["co"][:, 0])
+    same = np.flatnonzero(found)
+    same = same[table["co"][rows[same], 1] == beside["co"][same, 1]]
+    for name in HANDLING if len(same) else ():
+        table = table | {name: table[name].copy()}
+        table[name][rows[same]] = beside[name][same]
+    return table
+
+
+def united(first: KeyTable, second: KeyTable) -> KeyTable:
     """The keys of both, in order; where both have one, that of the first."""
-    known = first["co"][:, 0]
-    is_new = np.abs(second["co"][:, :1] - known).min(axis=1, initial=np.inf) > NEAR_FRAME
-    merged = joined_keys(first, some_keys(second, is_new))
+    if not len(second["co"]):
+        return first
+    merged = joined_keys(first, some_keys(second, ~_at(second["co"][:, 0], first["co"][:, 0])))
     return some_keys(merged, np.argsort(merged["co"][:, 0], kind="stable"))
 
 
-def _packed(noted: _Noted) -> str:
-    file = io.BytesIO()
-    arrays = {"names": np.array(json.dumps([noted.action, list(noted.keys)]))}
-    for number, channel in enumerate(noted.keys):
-        arrays |= {f"{number}_{name}": values for name, values in noted.keys[channel].items()}
-        arrays |= {f"{number}_beside_{name}": values for name, values in noted.beside[channel].items()}
-    np.savez_compressed(file, **arrays)
-    return base64.b85encode(file.getvalue()).decode()
+@dataclass(slots=True)
+class Ledger:
+    """All that is kept with the curves that one object plays of an action."""
+
+    bag: CurveBag
+    channels: dict[Channel, Kept] = field(default_factory=dict)
+    made: str = ""
+    """What was made for the keys: `data`, `action`, `slot`, each with all after it; empty where there was a slot."""
+    copied: tuple[str, bool] | None = None
+    """Name of the action of which this one is a copy, and whether that had a fake user before."""
+    sets: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    """Properties that were set beside the keys, such as a constraint's mute: the data path of keys with which they are given
+    back, and what they were."""
+
+    @classmethod
+    def of(cls, bag: CurveBag, owner: Object | None = None) -> Ledger:
+        """What is kept with these curves, and on their owner as 2.0.0 has noted it; nothing where that is not legible."""
+        ledger = cls(bag)
+        text = _texts(bag).get(slot_key(bag), "")
+        try:
+            if text:
+                ledger._unpack(base64.b64decode(text))
+        except ILLEGIBLE:
+            return cls(bag)
+        if owner is not None:
+            ledger.channels = _noted_by_2_0(owner, bag) | ledger.channels
+        return ledger
+
+    @classmethod
+    def present(cls, owner: Object) -> Ledger | None:
+        """What is kept with the curves that an object plays now."""
+        bag = curve_bag(owner)
+        return None if bag is None else cls.of(bag, owner)
+
+    def save(self, owner: Object | None = None) -> None:
+        """Keep it."""
+        texts = _texts(self.bag)
+        texts.pop(slot_key(self.bag), None)
+        if self.channels or self.made or self.copied or self.sets:
+            texts[slot_key(self.bag)] = base64.b64encode(self._packed()).decode()
+        if texts:
+            setattr(self.bag.id_data, PROPERTY, json.dumps(texts))
+        else:
+            self.bag.id_data.property_unset(PROPERTY)
+        nudged = (kept.limb for kept in self.channels.values() if kept.task == NUDGED)
+        forget_nudges(self.bag, but={limb.partition("\n")[2] for limb in nudged})
+        if owner is not None and owner.id_type == "OBJECT" and owner.twobone.replaced_keys:
+            owner.twobone.replaced_keys = ""
+
+    def note_sets(self, owner: Object, with_path: str, paths: Iterable[str]) -> None:
+        """Keep what properties are that are about to be set along with the keys at a data path."""
+        for path in paths:
+            self.sets.setdefault(path, (with_path, owner.path_resolve(path)))
+
+    def limb_paths(self, limb: str, tasks: Collection[str] | None = None) -> set[str]:
+        """Data paths of what was keyed for a limb, by these tasks or any; contacts, which are data, count as asked for only."""
+        return {
+            path
+            for (path, _), kept in self.channels.items()
+            if kept.limb == limb and (kept.task in tasks if tasks is not None else kept.task != FOUND)
+        }
+
+    def planted_paths(self) -> set[str]:
+        """Those that were planted, or moved for it."""
+        return {path for (path, _), kept in self.channels.items() if PLANTING.intersection(kept.tasks)}
+
+    def _packed(self) -> bytes:
+        parts = _Parts()
+        channels = [
+            [
+                *(path, index, kept.task, kept.tasks, kept.limb, kept.value),
+                [[layer.spans, parts.add_table(layer.keys), parts.add_table(layer.beside)] for layer in kept.layers],
+                [parts.add(values.tobytes()) for values in (kept.written.frames, kept.written.values, kept.written.heights)],
+            ]
+            for (path, index), kept in self.channels.items()
+        ]
+        sizes = [len(part) for part in parts.all]
+        rest = {"made": self.made, "copied": self.copied, "sets": self.sets, "sizes": sizes}
+        header = json.dumps({"channels": channels, **rest}).encode()
+        return b"".join([len(header).to_bytes(8, "little"), header, *parts.all])
+
+    def _unpack(self, packed: bytes) -> None:
+        end = 8 + int.from_bytes(packed[:8], "little")
+        header: Any = json.loads(packed[8:end])
+        ends = end + np.cumsum([0, *header["sizes"]])
+        parts = [packed[first:last] for first, last in pairwise(ends)]
+        for path, index, task, tasks, limb, value, layers, written in header["channels"]:
+            frames, values, heights = (np.frombuffer(parts[number], kind) for number, kind in zip(written, "ffe", strict=True))
+            self.channels[path, index] = Kept(
+                *(task, tuple(tasks), limb, value),
+                tuple(Layer(tuple(map(tuple, spans)), *(_table(parts, each) for each in tables)) for spans, *tables in layers),
+                Written(frames, values, heights.reshape(-1, 2)),
+            )
+        self.made = header["made"]
+        self.copied = tuple(header["copied"]) if header["copied"] else None
+        self.sets = {path: (with_path, value) for path, (with_path, value) in header["sets"].items()}
 
 
-def _noted(armature: Object) -> _Noted:
-    """What was noted; nothing where that is nothing, or nothing legible."""
-    text = armature.twobone.replaced_keys
+class _Parts:
+    """Bytes, each once: many channels have keys on the same frames."""
+
+    def __init__(self) -> None:
+        self.all: dict[bytes, int] = {}
+
+    def add(self, part: bytes) -> int:
+        return self.all.setdefault(part, len(self.all))
+
+    def add_table(self, table: KeyTable) -> list[int]:
+        """Number of keys, and of their bytes; most columns hold one value all along, which packs well."""
+        if not len(table["co"]):
+            return [0, 0]
+        columns = (np.ascontiguousarray(table[name], dtype=_kind(name)).tobytes() for name in WIDTHS)
+        return [len(table["co"]), self.add(zlib.compress(b"".join(columns), 1))]
+
+
+def _kind(name: str) -> type:
+    return np.float32 if name in REAL else np.bool_ if name in SWITCHES else np.uint8
+
+
+def _table(parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
+    count, number = place
+    if not count:
+        return blank_keys(0)
+    flat, table, start = zlib.decompress(parts[number]), {}, 0
+    for name, width in WIDTHS.items():
+        end = start + count * width * np.dtype(_kind(name)).itemsize
+        table[name] = np.frombuffer(flat[start:end], _kind(name)).reshape(count, width)
+        start = end
+    return table
+
+
+def _texts(bag: CurveBag) -> dict[str, str]:
+    """What is kept with an action, by slot; an action of Blender 4.2 has one slot since, whose name nobody knew then."""
+    try:
+        texts = json.loads(getattr(bag.id_data, PROPERTY, "") or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        return {}
+    if "" in texts and slot_key(bag):
+        texts[slot_key(bag)] = texts.pop("")
+    return texts
+
+
+def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
+    """What Plant Feet has replaced in files of 2.0.0, which kept that on the armature, for one action."""
+    text = owner.twobone.replaced_keys if owner.id_type == "OBJECT" else ""
     if not text:
-        return _Noted()
+        return {}
     try:
         with np.load(io.BytesIO(base64.b85decode(text)), allow_pickle=False) as file:
             action, names = json.loads(str(file["names"]))
-            channels = [(path, index) for path, index in names]
-            keys, beside = (
-                {channel: {name: file[f"{number}_{kind}{name}"] for name in WIDTHS} for number, channel in enumerate(channels)}
-                for kind in ("", "beside_")
-            )
-    except (ValueError, KeyError, binascii.Error, zipfile.BadZipFile):
-        return _Noted()
-    return _Noted(action, keys, beside)
+            if action != bag.id_data.name:
+                return {}
+            found = {}
+            for number, (path, index) in enumerate(names):
+                keys, beside = ({name: file[f"{number}_{kind}{name}"] for name in WIDTHS} for kind in ("", "beside_"))
+                for table in (keys, beside):
+                    if any(table[name].shape != (len(table["co"]), width) for name, width in WIDTHS.items()):
+                        raise ValueError(path)
+                found[path, index] = Kept("plant", ("plant",), "", None, (Layer((), keys, beside),), NOTHING_WRITTEN)
+            return found
+    except ILLEGIBLE:
+        return {}
+
+
+def ledgers_of_objects() -> dict[str, Ledger]:
+    """What is kept with what all objects play now, by their names, where that is anything."""
+    found = {}
+    for thing in bpy.data.objects:
+        action = thing.animation_data.action if thing.animation_data is not None else None
+        ledger = Ledger.present(thing) if getattr(action, PROPERTY, "") else None
+        if ledger is not None:
+            found[thing.name] = ledger
+    return found
+
+
+def own_scale(armature: Object, path: str) -> tuple[float, ...]:
+    """The scale that a bone had before a bake of 2.0.0 keyed the data path; 1 where nothing is known."""
+    kept = armature.twobone.own_scales.get(path)
+    return (1.0, 1.0, 1.0) if kept is None else tuple(kept.scale)
+
+
+def curves_at(bag: CurveBag, paths: Collection[str]) -> list[FCurve]:
+    """The curves at data paths."""
+    return [fcurve for fcurve in bag.fcurves if fcurve.data_path in paths]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...array_types import Array
-from ...rig.bones import RestBone
+from ...core.array_types import Array
+from ...core.rig.bones import RestBone
 from ..blender_types import FCurve, Object
+from ..bones import rotation_path
 from ..lookup import rotation_values
-from ..paths import rotation_path
 from ..versions import curve_bag, ensure_curve_bag
 from .clearing import remove_curve
 from .reading import any_baked_keys, is_animated

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...array_types import Array, Mask
+from ...core.array_types import Array, Mask
 from ..blender_types import FCurve
 
 NEAR_FRAME = 0.01

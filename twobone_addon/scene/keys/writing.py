@@ -1,24 +1,32 @@
-"""Keys into F-curves, in bulk.
+"""Keys into F-curves, in bulk: the one place that writes them.
 
-Inside the range a curve gets exactly the new keys; outside it every key stays as it is, to the last bit.
+Inside the range a curve gets exactly the new keys; outside it every key stays as it is, to the last bit. What goes is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...array_types import Mask
-from ..blender_types import CurveBag, FCurve
+from ...core.array_types import Mask
+from ..blender_types import CurveBag, FCurve, Object, Scene
+from ..lookup import datablock_named
+from ..restoring import Edit, apply_edits, edits_kept, present_values
 from ..versions import new_fcurve
+from .clearing import clear_keys, put_table
+from .destinations import open_destination
+from .replaced import Channel, Ledger, Span, Writing, Written, given_back, note, written_keys
 from .tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
     INTERPOLATION,
-    NEAR_FRAME,
+    KEY_GENERATED,
     ChannelKeys,
     KeyTable,
+    are_within,
+    blank_keys,
     joined_keys,
     lasting_keys,
     new_keys,
@@ -32,62 +40,181 @@ COLOR_MODES = {"rotation_quaternion": "AUTO_YRGB"}
 """How `keyframe_insert` colours new curves; all others are `AUTO_RGB`."""
 
 
-def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end: float) -> None:
-    """Replace what the channels' curves have from `start` to `end` by these keys; missing curves are made."""
-    for channel in channels:
-        fcurve = bag.fcurves.find(channel.path, index=channel.index)
-        if fcurve is None:
-            fcurve = _new_curve(bag, channel)
-        _replace(fcurve, channel, start, end)
+@dataclass(frozen=True, slots=True)
+class Change:
+    """New keys of one object, made by one task over one range."""
+
+    owner: str
+    """Key of the datablock, see `lookup.key_of`: an object's name."""
+    keys: Sequence[ChannelKeys]
+    """Of each channel once; or its pieces, each of which replaces what is there from its first to its last key."""
+    within: Span
+    """The range."""
+    task: str
+    limb: str = ""
+    """Armature and upper bone of the limb that they are for, see `limb_name`."""
+    destination: str = "ACTION"
+    strip: str = ""
+    """Name of the strip, for the destination `NLA`."""
+    in_pieces: bool = False
+    sets: Sequence[str] = ()
+    """Data paths of properties that are set along with the keys, such as the mute of a constraint."""
+    is_from_elsewhere: bool = False
+    """Whether the keys tell what something else does, so that the task's next run needs nothing that was there before."""
+    emptied: Sequence[str] = ()
+    """Data paths of scales that a bake of 2.0.0 has stretched, which are not kept: its keys go."""
 
 
-def _replace(fcurve: FCurve, channel: ChannelKeys, start: float, end: float) -> None:
-    if channel.outside is None and _has_nothing_outside(fcurve, start, end):
-        fcurve.keyframe_points.clear()
-        # Vector handles are worked out by the update.
-        put_keys(fcurve, _straight(channel) if channel.left is None else _baked(channel))
-        fcurve.update()
-        return
-    fresh = _baked(channel)
-    old = read_keys(fcurve) if channel.outside is None else channel.outside
-    frames = old["co"][:, 0]
-    before, after = frames < start - NEAR_FRAME, frames > end + NEAR_FRAME
-    merged = joined_keys(some_keys(old, before), fresh, some_keys(old, after))
-    fcurve.keyframe_points.clear()
-    put_keys(fcurve, merged)
-    fcurve.update()
-    if before.any() or after.any():
-        rows, first = np.arange(len(merged["co"])), int(before.sum())
-        _set_back_at(fcurve, merged, (rows < first) | (rows >= first + len(fresh["co"])))
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a task's last run has written, taken back while this one was made."""
+
+    owner: str
+    channels: frozenset[Channel]
+    within: Span
 
 
-def write_pieces(bag: CurveBag, pieces: Sequence[ChannelKeys], outside: KeyTable | None) -> None:
-    """Replace what one channel has within each of `pieces`, from its first to its last key, by the keys of the piece.
+def write(scene: Scene, changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
+    """Put all keys where they belong; edits that are not keyed stay."""
+    owners = {name: datablock_named(name) for name in dict.fromkeys([each.owner for each in (*changes, *earlier)])}
+    paths = {(owners[change.owner], key.path) for change in changes for key in change.keys}
+    paths |= {(owners[each.owner], path) for each in earlier for path, _ in each.channels}
+    with edits_kept(scene, list(owners.values()), paths):
+        put(changes, earlier)
 
-    outside : what the curve is to have beside the pieces, where that is not what it has; keys within them do not count
+
+def put(changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
+    """The same where somebody else looks after edits that are not keyed.
+
+    What the last run wrote and this one does not write again gets back what was there before. All changes of an object that
+    go into a new action share one.
     """
-    channel = pieces[0]
-    fcurve = bag.fcurves.find(channel.path, index=channel.index) or _new_curve(bag, channel)
-    old = read_keys(fcurve) if outside is None else outside
+    together: dict[tuple[str, str, str], list[Change]] = {}
+    for change in changes:
+        strip = change.strip if change.destination == "NLA" else ""
+        together.setdefault((change.owner, change.destination, strip), []).append(change)
+    for (name, destination, strip), own in together.items():
+        spans = [change.within for change in own]
+        within = min(first for first, _ in spans), max(last for _, last in spans)
+        owner = datablock_named(name)
+        with open_destination(owner, destination, strip, *within) as (bag, made):
+            if destination == "NLA":
+                for change in own:
+                    _put(bag, change)
+                continue
+            ledger = Ledger.of(bag, owner)
+            if not ledger.channels:
+                ledger.made, ledger.copied = ledger.made or made.kind, ledger.copied or made.copied
+            taken = {channel: each.within for each in earlier if each.owner == name for channel in each.channels}
+            for change in own:
+                _put(bag, change, owner, ledger, taken)
+            _release(ledger, [each for each in earlier if each.owner == name], own)
+            ledger.save(owner)
+    for name in {each.owner for each in earlier} - {change.owner for change in changes}:
+        ledger = Ledger.present(datablock_named(name))
+        if ledger is not None:
+            _release(ledger, [each for each in earlier if each.owner == name], ())
+            ledger.save()
+
+
+def _release(ledger: Ledger, earlier: Sequence[Earlier], changes: Sequence[Change]) -> None:
+    """Give back what was there before the last run in the channels that this one leaves alone."""
+    written = {(key.path, key.index) for change in changes for key in change.keys}
+    for each in earlier:
+        for channel in sorted(each.channels - written):
+            kept = ledger.channels.pop(channel, None)
+            fcurve = ledger.bag.fcurves.find(channel[0], index=channel[1])
+            if kept is None or fcurve is None:
+                continue
+            found = given_back(kept, read_keys(fcurve), *each.within, to_beginning=True)
+            put_table(ledger.bag, channel, "", found.table, stays=kept.had_curve)
+            if not len(found.table["co"]) and kept.value is not None:
+                apply_edits([Edit(datablock_named(each.owner), *channel, kept.value)])
+            if len(kept.layers) > 1:
+                ledger.channels[channel] = kept.without_last()
+            elif found.left is not None:
+                ledger.channels[channel] = found.left
+
+
+def _put(
+    bag: CurveBag,
+    change: Change,
+    owner: Object | None = None,
+    ledger: Ledger | None = None,
+    taken: Mapping[Channel, Span] | None = None,
+) -> None:
+    if ledger is not None and owner is not None and change.keys:
+        ledger.note_sets(owner, change.keys[0].path, change.sets)
+    for path in change.emptied:
+        if owner is not None and ledger is not None:
+            _empty(ledger, owner, path, change.within)
+    channels: dict[Channel, list[ChannelKeys]] = {}
+    for keys in change.keys:
+        channels.setdefault((keys.path, keys.index), []).append(keys)
+    for channel, pieces in channels.items():
+        fcurve = bag.fcurves.find(channel[0], index=channel[1])
+        is_new, fcurve = fcurve is None, fcurve or _new_curve(bag, pieces[0])
+        own_spans = tuple((float(each.frames[0]), float(each.frames[-1])) for each in pieces)
+        spans = own_spans if change.in_pieces else (change.within,)
+        old = read_keys(fcurve) if len(fcurve.keyframe_points) else blank_keys(0)
+        kept = ledger.channels.get(channel) if ledger is not None else None
+        if kept is not None and taken and channel in taken:
+            kept, old = kept.started_over(old, *taken[channel])
+        held = [each.value for each in present_values(owner, [channel])] if is_new and owner is not None else []
+        written = _rewrite(fcurve, old, pieces, spans, in_pieces=change.in_pieces)
+        if ledger is not None:
+            is_again = change.is_from_elsewhere or (bool(taken) and channel in taken)
+            writing = Writing(spans, written, change.task, change.limb, held[0] if held else None, is_again)
+            ledger.channels[channel] = note(kept, old, writing)
+
+
+def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end: float) -> None:
+    """Replace what the channels' curves have from `start` to `end` by these keys, and keep nothing of it."""
+    _put(bag, Change("", channels, (start, end), ""))
+
+
+def _empty(ledger: Ledger, owner: Object, path: str, within: Span) -> None:
+    kept = {channel for channel in ledger.channels if channel[0] == path}
+    if not kept:
+        clear_keys(owner, ledger, {path}, *within)
+
+
+def _rewrite(fcurve: FCurve, old: KeyTable, pieces: Sequence[ChannelKeys], spans: Sequence[Span], *, in_pieces: bool) -> Written:
+    """Replace the keys `old` of a curve within the spans by the pieces, one for each; returns what is new, also beside the spans.
+
+    From the last key of one of several pieces the curve goes straight to the next key, which may have no handles to lead there.
+    """
+    outside, first = pieces[0].outside, pieces[0]
     frames = old["co"][:, 0]
+    if outside is None and not in_pieces and bool(np.all(are_within(frames, *spans[0]))):
+        if len(fcurve.keyframe_points):
+            fcurve.keyframe_points.clear()
+        # Vector handles are worked out by the update.
+        table = _straight(first) if first.left is None else _baked(first)
+        put_keys(fcurve, table)
+        fcurve.update()
+        return written_keys(table)
+    base = old if outside is None else outside
+    frames = base["co"][:, 0]
     inside = np.zeros(len(frames), dtype=bool)
-    for piece in pieces:
-        inside |= (frames >= piece.frames[0] - NEAR_FRAME) & (frames <= piece.frames[-1] + NEAR_FRAME)
-    kept = some_keys(old, ~inside)
-    merged = joined_keys(kept, *(_baked_piece(piece) for piece in pieces))
+    for span in spans:
+        inside |= are_within(frames, *span)
+    kept = some_keys(base, ~inside)
+    fresh = joined_keys(*(_baked(piece) for piece in pieces))
+    if in_pieces:
+        fresh["interpolation"][np.cumsum([len(piece.frames) for piece in pieces]) - 1] = INTERPOLATION["LINEAR"]
+    merged = joined_keys(kept, fresh)
     order = np.argsort(merged["co"][:, 0], kind="stable")
     merged = some_keys(merged, order)
     fcurve.keyframe_points.clear()
     put_keys(fcurve, merged)
     fcurve.update()
-    _set_back_at(fcurve, merged, order < len(kept["co"]))
-
-
-def _baked_piece(piece: ChannelKeys) -> KeyTable:
-    """The keys of a piece; from its last one the curve goes straight to the next, which may have no handles to lead there."""
-    table = _baked(piece)
-    table["interpolation"][-1] = INTERPOLATION["LINEAR"]
-    return table
+    is_kept = order < len(kept["co"])
+    _set_back_at(fcurve, merged, is_kept)
+    is_near = np.zeros(len(order), dtype=bool)
+    for start, end in spans if outside is not None else ():
+        is_near |= are_within(merged["co"][:, 0], start - 1.0, end + 1.0)
+    return written_keys(some_keys(merged, ~is_kept | (is_near & (merged["type"][:, 0] == KEY_GENERATED))))
 
 
 def _new_curve(bag: CurveBag, channel: ChannelKeys) -> FCurve:
@@ -98,19 +225,14 @@ def _new_curve(bag: CurveBag, channel: ChannelKeys) -> FCurve:
 
 def _set_back_at(fcurve: FCurve, merged: KeyTable, kept: Mask) -> None:
     """Undo what `update` did to the keys that are `kept` `(K,)`: it recalculates automatic and aligned handles."""
+    if not kept.any():
+        return
     now = read_keys(fcurve)
     if len(now["co"]) != len(merged["co"]):
         return  # Kept keys were closer than Blender keeps apart: the user's own doing, merged by it.
     for name in ("handle_left", "handle_right"):
         values = np.where(kept[:, None], merged[name], now[name])
         fcurve.keyframe_points.foreach_set(name, values.ravel())
-
-
-def _has_nothing_outside(fcurve: FCurve, start: float, end: float) -> bool:
-    points = fcurve.keyframe_points
-    if not points:
-        return True
-    return points[0].co[0] >= start - NEAR_FRAME and points[-1].co[0] <= end + NEAR_FRAME
 
 
 def _straight(channel: ChannelKeys) -> KeyTable:

@@ -2,20 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from ...core.limbs.finding import find_limbs
+from ...core.limbs.names import LIMBS, Family, NameReading, meaning_of
 from ...errors import ChainError, SelectionError
+from ...said import Sentence
 from ..blender_types import Object, PoseBone
-from .chain_names import ChainNames
+from ..bones import ChainNames
+from ..versions import is_hidden, selection_flags
 from .control_limbs import ControlLimbs, named_alike, source_of
-from .limb_pieces import PassedOver, bones_below, is_body, is_nothing, is_piece, is_twist, whole_of
-from .selection import selected_bones
+from .rest_reading import COINCIDENT, read_skeleton
 
-COINCIDENT = 1e-4
-"""A tail this near to a joint, relative to the bone's link, is that joint: single precision far from the origin."""
+
+def selected_bones(armature: Object) -> list[PoseBone]:
+    """The selected bones that can be seen: neither hidden themselves nor by their bone collections."""
+    holders, flags = selection_flags(armature)
+    selected = (armature.pose.bones[holders[int(index)].name] for index in np.flatnonzero(flags))
+    return [bone for bone in selected if is_seen(bone)]
+
+
+def is_seen(bone: PoseBone) -> bool:
+    """Whether a bone is shown in Pose Mode; one in no bone collection always is unless it is hidden itself."""
+    collections = bone.bone.collections
+    return not is_hidden(bone) and (not collections or any(each.is_visible_effectively for each in collections))
+
+
+def selection_mark(armature: Object) -> str:
+    """What tells one selection of bones from another, in tens of microseconds: panels ask with every redraw."""
+    _, flags = selection_flags(armature)
+    active = armature.data.bones.active
+    return f"{armature.name}:{zlib.crc32(flags.tobytes()):x}:{active.name if active else ''}"
+
+
+TWIST_WORD = re.compile(r"[Tt]wist|TWIST|(?<![A-Za-z])roll(?![a-z])|Roll(?![a-z])|ROLL")
+"""What riggers call bones that only spread a turn along a limb; a controller does not, and neither does a troll."""
+
+NUMBER = re.compile(r"[._-]?\d+(?=([._-][LlRr])?$)")
+"""The number of a piece, before or behind its side: `thigh.L.001`, `thigh.001.L`."""
+
+STRAIGHT = 1e-3
+"""Sine of the angle up to which a bone goes straight on: pieces that one bone was cut into lie in line."""
+
+PassedOver: TypeAlias = Callable[[PoseBone, PoseBone], bool]
+"""Whether a bone is passed over as belonging to the whole bone above it, which is the second argument."""
+
+
+def is_twist(bone: PoseBone, _whole: PoseBone) -> bool:
+    """Whether its name says that a bone only twists."""
+    return TWIST_WORD.search(bone.name) is not None
+
+
+def is_piece(bone: PoseBone, whole: PoseBone) -> bool:
+    """Whether a bone is a twist bone, or goes straight on from the whole one under its name and a number."""
+    if is_twist(bone, whole):
+        return True
+    if NUMBER.sub("", bone.name) != whole.name:
+        return False
+    before = bone.bone.head_local - whole.bone.head_local
+    along = bone.bone.tail_local - bone.bone.head_local
+    return before.dot(along) > 0.0 and before.cross(along).length <= STRAIGHT * before.length * along.length
+
+
+def is_nothing(_bone: PoseBone, _whole: PoseBone) -> bool:
+    """Passes nothing over."""
+    return False
+
+
+def is_body(bone: PoseBone) -> bool:
+    """Whether several limbs are parented to a bone, as legs from hips and fingers from a hand: two children with children."""
+    return sum(bool(child.children) for child in bones_below(bone, bone)) > 1
+
+
+def whole_of(bone: PoseBone, passed_over: PassedOver) -> PoseBone:
+    """The bone that this one belongs to, or itself."""
+    if bone.parent is None:
+        return bone
+    above = whole_of(bone.parent, passed_over)
+    return above if passed_over(bone, above) else bone
+
+
+def bones_below(bone: PoseBone, whole: PoseBone, passed_over: PassedOver = is_piece) -> Iterator[PoseBone]:
+    """The children of a bone and of what is passed over below it, but not these."""
+    for child in bone.children:
+        if passed_over(child, whole):
+            yield from bones_below(child, whole, passed_over)
+        else:
+            yield child
 
 
 MOST_BONES = 3
@@ -36,10 +116,17 @@ def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", ti
     bones = armature.pose.bones
     for role, name in (("Upper bone", upper), ("Lower bone", lower), ("Tip bone", tip)):
         if name and name not in bones:
-            raise ChainError(f'{role} "{name}" is not in armature "{armature.name}". Choose one of its bones.')
+            raise ChainError(
+                '{role} "{bone}" is not in armature "{armature}". Choose one of its bones.',
+                role=Sentence(role),
+                bone=name,
+                armature=armature.name,
+            )
     if bones[upper] not in ancestors(bones[lower]):
         raise ChainError(
-            f'Bone "{lower}" is not a descendant of "{upper}". Choose an upper bone and a lower bone of the same limb.'
+            'Bone "{bone}" is not a descendant of "{upper}". Choose an upper bone and a lower bone of the same limb.',
+            bone=lower,
+            upper=upper,
         )
     tip_name, at_tail = _named_tip(bones[lower], bones[tip], tip_end) if tip else automatic_tip(bones[lower], tip_end)
     return ChainNames(armature.name, upper, lower, tip_name, at_tail)
@@ -60,17 +147,20 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
     else:
         selected = sorted(found, key=lambda bone: len(ancestors(bone)))
     if not 1 <= len(selected) <= MOST_BONES:
-        number = f"{len(selected)} bones" if selected else "no bone"
         raise SelectionError(
-            f'Armature "{armature.name}" has {number} selected. '
-            "Select the upper and the lower bone of a limb, such as thigh and shin."
+            'Armature "{armature}" has {count} bones selected. Select the upper and the lower bone of a limb, such as thigh and '
+            "shin.",
+            armature=armature.name,
+            count=len(selected),
         )
     if len(selected) == 1:
         selected = list(_limb_around(selected[0]))
     for above, below in pairwise(selected):
         if above not in ancestors(below):
             raise SelectionError(
-                f'Bones "{above.name}" and "{below.name}" are not on one limb. Choose a bone and one of its descendants.'
+                'Bones "{above}" and "{below}" are not on one limb. Choose a bone and one of its descendants.',
+                above=above.name,
+                below=below.name,
             )
     upper, lower = selected[:2]
     if not tip and len(selected) < MOST_BONES:
@@ -114,7 +204,7 @@ def _controlled(selected: list[PoseBone], limbs: ControlLimbs) -> tuple[str, str
 
 
 def ancestors(bone: PoseBone) -> list[PoseBone]:
-    """The bones it hangs from, nearest first."""
+    """Its parents, nearest first."""
     return list(bone.parent_recursive)
 
 
@@ -143,7 +233,7 @@ def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[s
     starts = [child for child in below if (child.bone.head_local - origin).length > 0.0]
     if not starts:
         if tip_end == "HEAD":
-            raise ChainError(f'Bone "{lower.name}" has no bone below it. Use its tail as the tip.')
+            raise ChainError('Bone "{bone}" has no bone below it. Use its tail as the tip.', bone=lower.name)
         return lower.name, True
     first = starts[0]
     reach = (first.bone.head_local - origin).length
@@ -157,10 +247,14 @@ def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[s
 def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]:
     if tip == lower:
         if tip_end == "HEAD":
-            raise ChainError(f'The tip is the head of the lower bone "{lower.name}" itself. Choose its tail.')
+            raise ChainError('The tip is the head of the lower bone "{bone}" itself. Choose its tail.', bone=lower.name)
         return tip.name, True
     if lower not in ancestors(tip):
-        raise ChainError(f'Tip bone "{tip.name}" is not a descendant of the lower bone "{lower.name}". Choose a bone below it.')
+        raise ChainError(
+            'Tip bone "{bone}" is not a descendant of the lower bone "{lower}". Choose a bone below it.',
+            bone=tip.name,
+            lower=lower.name,
+        )
     return tip.name, tip_end == "TAIL"
 
 
@@ -168,8 +262,31 @@ def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
     """The pair of bones that a single one means; raises `SelectionError` where there is none."""
     pair = _pair_at(bone)
     if pair is None:
-        raise SelectionError(f'Bone "{bone.name}" has no bone above or below it. Select the upper and the lower bone of a limb.')
+        raise SelectionError(
+            'Bone "{bone}" has no bone above or below it. Select the upper and the lower bone of a limb.', bone=bone.name
+        )
+    if _is_of_trunk(pair):
+        raise SelectionError(
+            'Bone "{bone}" is not part of an arm or leg. Select a bone of one, or both bones of a chain.', bone=bone.name
+        )
     return pair
+
+
+def _is_of_trunk(pair: tuple[PoseBone, PoseBone]) -> bool:
+    """Whether a pair of bones is one of spine, neck or head, or is parented to the body itself, as roots and torsos are.
+
+    By their names, where these can be believed; else by the limbs that the character has.
+    """
+    armature = pair[0].id_data
+    skeleton = read_skeleton(armature)
+    reading = NameReading(skeleton.names, skeleton.parents)
+    if reading.parts_hold:
+        families = {meaning_of(bone.name).family for bone in pair}
+        return Family.TRUNK in families or (is_body(pair[0]) and not families & set(LIMBS))
+    if not is_body(pair[0]):
+        return False
+    limbs = find_limbs(skeleton).limbs
+    return bool(limbs) and all(pair[0].name not in {limb.upper, limb.lower} for limb in limbs)
 
 
 def _pair_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
@@ -212,7 +329,7 @@ def _pairs_around(bone: PoseBone, passed_over: PassedOver) -> list[tuple[PoseBon
 
 
 def _above(bone: PoseBone, passed_over: PassedOver) -> PoseBone | None:
-    """The bone that it hangs from, beyond those that start where it starts: rigs have such helpers."""
+    """Its parent, beyond those that start where it starts: rigs have such helpers."""
     apart = (up for up in ancestors(bone) if (up.bone.head_local - bone.bone.head_local).length > COINCIDENT * bone.bone.length)
     parent = next(apart, None)
     return whole_of(parent, passed_over) if parent else None

@@ -6,12 +6,11 @@ import bpy
 
 from ...errors import ChainError
 from ..blender_types import Constraint, CurveBag, Object, PoseBone
+from ..bones import ChainNames, IkLimb, constraint_path, ik_constraint
+from ..graph.rig_graph import inverse_kinematics
 from ..keys.reading import is_keyed_to, moving_curves
 from ..lookup import refuse_namesake
-from ..moves.dependencies import inverse_kinematics
-from ..paths import constraint_path
 from ..versions import curve_bag
-from .chain_names import ChainNames, IkLimb
 
 LINKS = 2
 
@@ -85,24 +84,30 @@ def has_other_constraints(bone: PoseBone) -> bool:
 def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
     """The chain of an IK constraint; raises `ChainError` where it is none of two links with a target."""
     armature = carrier.id_data
-    who = f'IK constraint "{constraint.name}" of bone "{carrier.name}"'
+    who = ik_constraint(constraint.name, carrier.name)
     turned = turned_bones(constraint, carrier)
     if len(turned) != LINKS:
-        bones = "bone" if len(turned) == 1 else "bones"
         raise ChainError(
-            f"{who} rotates {len(turned)} {bones}, but only two-bone IK can be converted exactly. "
-            "Set its Chain Length to 2, or use Blender's Bake Action with Visual Keying."
+            "{constraint} has a chain of {count}, but only two-bone IK can be converted exactly. Set its Chain Length to 2, or "
+            "use Blender's Bake Action with Visual Keying.",
+            constraint=who,
+            count=len(turned),
         )
     if constraint.target is None:
-        raise ChainError(f"{who} has no target. Give it one, or remove it.")
+        raise ChainError("{constraint} has no target. Give it one, or remove it.", constraint=who)
     refuse_namesake(constraint.target)
     lower, upper = turned
     names = ChainNames(armature.name, upper.name, lower.name, carrier.name, tip_at_tail=constraint.use_tail)
     target_bone = constraint.subtarget if constraint.target.type == "ARMATURE" else ""
     limb = IkLimb(names, carrier.name, constraint.name, constraint.target.name, target_bone)
     if moving_curves(armature, f"{limb.path}.mute"):
-        raise ChainError(f"{who} is muted by animation or a driver. Remove that first.")
+        raise ChainError("{constraint} is muted by animation or a driver. Remove that first.", constraint=who)
     return limb
+
+
+def mute_path(limb: IkLimb) -> str:
+    """Data path of what mutes the constraint."""
+    return bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint].path_from_id("mute")
 
 
 def mute(limb: IkLimb) -> None:

@@ -16,9 +16,9 @@ from itertools import pairwise
 import bpy
 from mathutils.geometry import intersect_point_line
 
-from ..blender_types import FCurve, Object, PoseBone
+from ..blender_types import Object, PoseBone
+from ..graph.rig_graph import Node, RigGraph
 from ..lookup import bone_owner
-from ..moves.dependencies import DependencyFinder, Node, drivers_by_owner
 from .constraints import turned_bones
 
 COPIES = {"COPY_TRANSFORMS", "COPY_ROTATION"}
@@ -69,7 +69,7 @@ class ControlLimbs:
     def __init__(self, armature: Object) -> None:
         """Take the armature; it is looked through at the first question."""
         self._armature = armature
-        self._finder = DependencyFinder({armature.name: armature})
+        self._finder = RigGraph({armature.name: armature})
 
     def limb_of(self, bone: PoseBone) -> ControlLimb | None:
         """The limb that a bone belongs to; `None` where constraints, drivers and parents name no single one."""
@@ -146,7 +146,7 @@ class ControlLimbs:
 
     @cached_property
     def _controls(self) -> list[tuple[ControlLimb, set[str]]]:
-        """For each limb, what only it depends on: not what the bone it hangs from does, nor what other limbs do as well."""
+        """For each limb, what only it depends on: not what its parent depends on, nor what other limbs do as well."""
         above = [self._above([*limb.bones]) | self._switches(limb) for limb in self.limbs]
         carried = [self._above(self._carriers(limb)) for limb in self.limbs]
         own = []
@@ -158,15 +158,11 @@ class ControlLimbs:
     def _switches(self, limb: ControlLimb) -> set[str]:
         """Bones whose properties drive the constraints of those that show the limb, such as its switch from IK to FK."""
         shown = {bone_owner(self._armature.pose.bones[name]) for name in limb.shown}
-        drivers = (fcurve for owner, found in self._drivers.items() if owner in shown for fcurve in found)
+        drivers = (fcurve for owner in shown for fcurve in self._finder.drivers(self._armature, owner))
         variables = (variable for fcurve in drivers for variable in fcurve.driver.variables)
         read = (PROPERTY_OF.match(target.data_path) for variable in variables for target in variable.targets)
         names = {bpy.utils.unescape_identifier(match["bone"]) for match in read if match}
         return {name for name in names if name in self._armature.pose.bones}
-
-    @cached_property
-    def _drivers(self) -> dict[str, list[FCurve]]:
-        return drivers_by_owner(self._armature)
 
     def _carriers(self, limb: ControlLimb) -> list[str]:
         parent = self._armature.pose.bones[limb.shown[0]].parent

@@ -1,15 +1,27 @@
-"""Rest chains out of armatures."""
+"""Armatures at rest as arrays: chains, whole skeletons, feet, joint limits."""
 
 from __future__ import annotations
 
-import numpy as np
-from mathutils import Vector
+from collections.abc import Iterable, Iterator, Sequence
 
-from ...array_types import Array
-from ...rig.bones import RestChain
-from ..blender_types import Object, PoseBone
-from ..rest_bones import read_rest_bone
-from .chain_finding import COINCIDENT, ChainNames
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ...core.array_types import Array
+from ...core.arrays import magnitude, path_length
+from ...core.contacts.points import FootPoints, foot_points
+from ...core.limbs.skeleton import Skeleton
+from ...core.rig.bones import RestChain
+from ...errors import ObjectError
+from ..blender_types import Constraint, Object, PoseBone
+from ..bones import ChainNames, read_rest_bone
+from ..graph.rig_graph import inverse_kinematics
+from ..keys.reading import moving_curves
+from .constraints import is_acting
+
+COINCIDENT = 1e-4
+"""A tail this near to a joint, relative to the bone's link, is that joint: single precision far from the origin."""
 
 
 def read_rest_chain(armature: Object, names: ChainNames, *, all_joints: bool) -> RestChain:
@@ -39,7 +51,7 @@ def all_places(armature: Object) -> Array:
 
 
 def mesh_extents(armature: Object) -> Array:
-    """Along each axis of the armature the extent `(3,)` of the meshes that hang from it, that of the largest one."""
+    """Along each axis of the armature the extent `(3,)` of the largest mesh parented to it."""
     extents = [np.zeros(3)]
     to_armature = armature.matrix_world.inverted_safe()
     for thing in armature.children_recursive:
@@ -61,3 +73,261 @@ def starts_at_tail(child: PoseBone) -> bool:
     """Whether a bone's head is its parent's tail."""
     gap = (child.bone.head_local - child.parent.bone.tail_local).length
     return gap <= COINCIDENT * child.parent.bone.length
+
+
+TURNING = {
+    "COPY_TRANSFORMS", "COPY_ROTATION", "TRANSFORM", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO", "ARMATURE",
+}  # fmt: skip
+"""Constraints that hide a bone's own rotation."""
+
+FOLLOWING = {"COPY_TRANSFORMS", "COPY_ROTATION", "COPY_LOCATION", "CHILD_OF", "ARMATURE"}
+"""Constraints by which a bone stands for another one, where both begin at one place."""
+
+
+def read_skeleton(armature: Object) -> Skeleton:
+    """The bones of an armature, with which of them constraints move."""
+    bones = armature.data.bones
+    number = {bone.name: index for index, bone in enumerate(bones)}
+    turned = inverse_kinematics(armature)
+    copies: list[tuple[int, int]] = []
+    bound: set[int] = set()
+    for bone in armature.pose.bones:
+        turning = [each for each in bone.constraints if each.type in TURNING]
+        if any(not each.mute for each in (*turning, *turned.get(bone.name, ()))):
+            bound.add(number[bone.name])
+        copies += [(number[bone.name], number[name]) for name in _followed(armature, bone.constraints) if name in number]
+    world_from_armature = np.array(armature.matrix_world)[:3, :3]
+    linear = world_from_armature if np.isfinite(world_from_armature).all() else np.eye(3)
+    down = np.linalg.lstsq(linear, np.array([0.0, 0.0, -1.0]), rcond=None)[0]
+    return Skeleton(
+        names=tuple(number),
+        parents=tuple(number[bone.parent.name] if bone.parent else -1 for bone in bones),
+        heads=_places(armature, "head_local"),
+        tails=_places(armature, "tail_local"),
+        deforms=tuple(bone.use_deform for bone in bones),
+        copies=tuple(copies),
+        bound=frozenset(bound),
+        down=(float(down[0]), float(down[1]), float(down[2])),
+        mirrored=bool(np.linalg.det(linear) < 0.0),
+    )
+
+
+def _followed(armature: Object, constraints: Iterable[Constraint]) -> Iterator[str]:
+    """Names of the bones of the same armature that constraints make a bone follow."""
+    for constraint in constraints:
+        if constraint.type not in FOLLOWING:
+            continue
+        if constraint.type == "ARMATURE":
+            yield from (entry.subtarget for entry in constraint.targets if entry.target == armature)
+        elif constraint.target == armature:
+            yield constraint.subtarget
+
+
+def _places(armature: Object, name: str) -> Array:
+    places = np.empty(3 * len(armature.data.bones), dtype=np.float32)
+    armature.data.bones.foreach_get(name, places)
+    return places.reshape(-1, 3).astype(float)
+
+
+ON_ITS_HEAD = 0.5
+"""Part of its length by which a leg at rest goes up, not down, where its armature is turned or mirrored upside down."""
+
+LYING = 0.35
+"""Sine of the angle at which a leg at rest still goes down; a character with a flatter one lies."""
+
+SHOE = 1.6
+"""Times as far as the farthest joint of a foot is from its ankle, its mesh may be."""
+
+SAME_PLACE = 0.05
+"""Part of that within which a bone that deforms begins where a control does."""
+
+EVEN = 1e-5
+"""Part by which the scales of a bone's axes may differ and still be one."""
+
+
+def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
+    """The bone that begins at the tip of a limb; `None` where the limb ends there, or goes on in several bones."""
+    carrier = armature.pose.bones[names.tip]
+    if not names.tip_at_tail:
+        return carrier
+    at_tip = [child for child in carrier.children if starts_at_tail(child)]
+    return at_tip[0] if len(at_tip) == 1 else None
+
+
+def loose_foot(armature: Object, names: ChainNames) -> str:
+    """Name of the deforming bone that begins at the tail of a limb, is parented elsewhere and goes there by keys of its own.
+
+    Empty where there is none: feet that follow by constraints, and targets of IK, are none.
+    """
+    if not names.tip_at_tail or any(map(is_acting, inverse_kinematics(armature).get(names.lower, ()))):
+        return ""
+    carrier = armature.pose.bones[names.tip]
+    near = SAME_PLACE * carrier.bone.length
+    for foot in armature.pose.bones:
+        hangs = foot != carrier and carrier not in foot.parent_recursive and foot not in carrier.parent_recursive
+        is_there = foot.bone.use_deform and (foot.bone.head_local - carrier.bone.tail_local).length <= near
+        follows = any(map(is_acting, foot.constraints))
+        if hangs and is_there and not follows and moving_curves(armature, foot.path_from_id("location")):
+            return foot.name
+    return ""
+
+
+def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: str) -> FootPoints:
+    """Heel and ball in the space of the foot, or of the bone that carries the tip of a limb without foot.
+
+    `toe` names the bone of the toes; without one, or with one that is not below the foot, the ball is the foot's tail. The sole
+    is where the mesh of the foot ends, else where a heel bone is, else as low as the lowest joint.
+    """
+    foot = foot_bone(armature, names)
+    if foot is None:
+        return FootPoints(rest.tip, rest.tip, 0.0)
+    joints = rest.rest_joints()
+    below = {bone.name: bone.bone for bone in foot.children_recursive}
+    places = np.array([place for bone in below.values() for place in (bone.head_local, bone.tail_local)]).reshape(-1, 3)
+    length = float(path_length(joints))
+    ankle = np.array(foot.bone.head_local)
+    reach = SHOE * max(foot.bone.length, *(magnitude(places - ankle)), 0.0)
+    up = _up_at_rest(armature, joints)
+    seen, source = _vertices(armature, foot, min(reach, length)), "MESH"
+    if not len(seen):
+        seen, source = _heel_bone(armature, foot, reach, up), "BONE"
+    return foot_points(
+        foot_rest=np.array(foot.bone.matrix_local),
+        foot_length=foot.bone.length,
+        toe_rest=np.array(below[toe].matrix_local) if toe in below else None,
+        joints_below=places,
+        up_armature=up,
+        leg_length=length,
+        leg=joints,
+        seen=seen,
+        source=source,
+    )
+
+
+def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
+    """Vertices `(n, 3)` at rest, armature space, that mostly follow the foot and what is below it, within `reach` of the ankle.
+
+    Where no mesh has weights for these bones, as in control rigs, those that deform and begin where they do count.
+    """
+    own = [foot.bone, *foot.bone.children_recursive]
+    near = SAME_PLACE * reach
+    beside = [
+        bone
+        for bone in armature.data.bones
+        if bone.use_deform and any((bone.head_local - each.head_local).length <= near for each in own)
+    ]
+    world, ankle = np.array(armature.matrix_world), np.array(foot.bone.head_local)
+    things = [thing for thing in bpy.data.objects if thing.type == "MESH" and thing.data.vertices]
+    for names in ({bone.name for bone in own}, {bone.name for bone in beside}):
+        found = [np.zeros((0, 3))]
+        for mesh in things:
+            rigid = mesh.parent == armature and mesh.parent_type == "BONE" and mesh.parent_bone in names
+            skinned = any(each.type == "ARMATURE" and each.object == armature for each in mesh.modifiers)
+            if not rigid and not (skinned and any(name in mesh.vertex_groups for name in names)):
+                continue
+            places = np.empty(3 * len(mesh.data.vertices), np.float32)
+            mesh.data.vertices.foreach_get("co", places)
+            places = places.reshape(-1, 3).astype(float)
+            if rigid:
+                bone = armature.data.bones[mesh.parent_bone]
+                at_tail = Matrix.Translation((0.0, bone.length, 0.0))
+                into = np.array(bone.matrix_local @ at_tail @ mesh.matrix_parent_inverse @ mesh.matrix_basis)
+            else:
+                into = np.linalg.solve(world, np.array(mesh.matrix_world))
+            places = places @ into[:3, :3].T + into[:3, 3]
+            rows = np.flatnonzero(magnitude(places - ankle) <= reach)
+            found.append(places[rows if rigid else [row for row in rows.tolist() if _follows(mesh, row, names)]])
+        seen = np.concatenate(found)
+        if len(seen):
+            return seen
+    return np.zeros((0, 3))
+
+
+def _follows(mesh: Object, vertex: int, names: set[str]) -> bool:
+    """Whether a vertex follows some bones more than all others."""
+    weights = [(mesh.vertex_groups[each.group].name in names, each.weight) for each in mesh.data.vertices[vertex].groups]
+    return sum(weight for is_own, weight in weights if is_own) > 0.5 * sum(weight for _, weight in weights)
+
+
+def _heel_bone(armature: Object, foot: PoseBone, reach: float, up: Array) -> Array:
+    """The middle `(1, 3)` of the lowest bone near the ankle that is called a heel; none where there is no such bone."""
+    near = [
+        np.array(bone.head_local + bone.tail_local) / 2.0
+        for bone in armature.data.bones
+        if "heel" in bone.name.lower() and (bone.head_local - foot.bone.head_local).length <= reach
+    ]
+    lower = [place for place in near if (place - np.array(foot.bone.head_local)) @ up < 0.0]
+    return np.array([min(lower, key=lambda place: float(place @ up))]) if lower else np.zeros((0, 3))
+
+
+def _up_at_rest(armature: Object, joints: Array) -> Array:
+    """The world's up `(3,)` in the armature's space; of a leg that does not point down there, where it comes from.
+
+    joints : (n, 3) of a leg at rest, armature space, from the hip on. A character may lie at rest, or be put on its head by half
+    a turn or a negative scale: its soles stay where its legs end. Raises `ObjectError` for a flat armature.
+    """
+    world_from_armature = armature.matrix_world.to_3x3()
+    if not 0.0 < abs(world_from_armature.determinant()) < np.inf:
+        raise ObjectError(
+            'Armature "{armature}" has no size along one of its axes. Give it a scale other than 0.', armature=armature.name
+        )
+    up = np.linalg.solve(np.array(world_from_armature), np.array([0.0, 0.0, 1.0]))
+    leg = joints[0] - joints[-1]
+    if leg @ up >= LYING * np.linalg.norm(leg) * np.linalg.norm(up):
+        return up
+    return -up if leg @ up <= -ON_ITS_HEAD * np.linalg.norm(up) * float(path_length(joints)) else leg
+
+
+def scaled_bone_above(armature: Object, bone: str) -> str | None:
+    """Name of the nearest bone above `bone` whose scale changes or is uneven; `None` where there is none."""
+    above = armature.pose.bones[bone].parent_recursive
+    return next((each.name for each in above if _is_scaled(armature, each)), None)
+
+
+def _is_scaled(armature: Object, bone: PoseBone) -> bool:
+    curves = moving_curves(armature, f"{bone.path_from_id()}.scale")
+    # Importers key scales that never change.
+    if any(not curve.keyframe_points or _spread([key.co.y for key in curve.keyframe_points]) > EVEN for curve in curves):
+        return True
+    return _spread(bone.scale[:]) > EVEN
+
+
+def _spread(values: Sequence[float]) -> float:
+    """How much sizes differ, as a part of the largest."""
+    sizes = np.abs(values)
+    return float(np.ptp(sizes) / max(sizes.max(), np.finfo(float).tiny))
+
+
+AXES = "xyz"
+
+FREE = (-np.inf, np.inf)
+
+
+def turn_limits(bone: PoseBone) -> Array:
+    """Least and greatest turn `(3, 2)` of a bone from rest about each of its own axes; infinite where it is free.
+
+    A Limit Rotation constraint in local space counts; without one, the bone's IK limits and locks do.
+    """
+    limiting = [constraint for constraint in bone.constraints if _limits_locally(constraint)]
+    if limiting:
+        ranges = np.array([[_range(constraint, axis) for axis in AXES] for constraint in limiting])
+        return np.stack([ranges[..., 0].max(axis=0), ranges[..., 1].min(axis=0)], axis=-1)
+    return np.array([_ik_range(bone, axis) for axis in AXES])
+
+
+def _limits_locally(constraint: Constraint) -> bool:
+    return constraint.type == "LIMIT_ROTATION" and constraint.owner_space == "LOCAL" and is_acting(constraint)
+
+
+def _range(constraint: Constraint, axis: str) -> tuple[float, float]:
+    if not getattr(constraint, f"use_limit_{axis}"):
+        return FREE
+    return getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
+
+
+def _ik_range(bone: PoseBone, axis: str) -> tuple[float, float]:
+    if getattr(bone, f"lock_ik_{axis}"):
+        return 0.0, 0.0
+    if not getattr(bone, f"use_ik_limit_{axis}"):
+        return FREE
+    return getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")

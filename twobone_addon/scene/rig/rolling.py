@@ -11,6 +11,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...errors import WriteError
+from ...said import Sentence
 from ..blender_types import Constraint, EditBone, Object, PoseBone
 from ..keys.reading import motion_curves
 
@@ -31,17 +32,26 @@ def refuse_unrollable(armature: Object, name: str) -> None:
     """Raise `WriteError` where a change of the bone's roll would be seen, or cannot be made."""
     data, bone = armature.data, armature.pose.bones[name]
     if not data.is_editable or data.override_library is not None:
-        raise WriteError(f'The bones of "{armature.name}" are linked from another file, so the roll of "{name}" cannot change.')
+        raise WriteError(
+            'The bones of "{armature}" are linked from another file, so the roll of "{bone}" cannot change.',
+            armature=armature.name,
+            bone=name,
+        )
     if data.users > 1:
         raise WriteError(
-            f'Armature data "{data.name}" has {data.users} users. Make it single-user to change the roll of "{name}".'
+            'Armature data "{armature}" has {users} users. Make it single-user to change the roll of "{bone}".',
+            armature=data.name,
+            users=data.users,
+            bone=name,
         )
     view_layer = bpy.context.view_layer
     if view_layer.objects.get(armature.name) is None or not armature.visible_get():
-        raise WriteError(f'Armature "{armature.name}" is hidden. Show it to change the roll of "{name}".')
+        raise WriteError(
+            'Armature "{armature}" is hidden. Show it to change the roll of "{bone}".', armature=armature.name, bone=name
+        )
     reason = _what_shows(armature, bone)
     if reason:
-        raise WriteError(f'The roll of bone "{name}" cannot change without being seen: {reason}.')
+        raise WriteError('Changing the roll of bone "{bone}" would be visible: {reason}.', bone=name, reason=reason)
 
 
 def change_rolls(armature: Object, changes: Mapping[str, float]) -> None:
@@ -79,7 +89,11 @@ def _edit_mode(armature: Object) -> Iterator[None]:
     objects = bpy.context.view_layer.objects
     active, mode = objects.active, armature.mode
     if active is not None and active != armature and active.mode != "OBJECT":
-        raise WriteError(f'Leave the mode of "{active.name}" first: rolls are changed with "{armature.name}" active.')
+        raise WriteError(
+            'Leave the mode of "{object}" first: rolls are changed with "{armature}" active.',
+            object=active.name,
+            armature=armature.name,
+        )
     objects.active = armature
     bpy.ops.object.mode_set(mode="EDIT")
     try:
@@ -89,10 +103,10 @@ def _edit_mode(armature: Object) -> Iterator[None]:
         objects.active = active
 
 
-def _what_shows(armature: Object, bone: PoseBone) -> str:
-    """What would be seen of a change of roll, as the end of a sentence; empty where nothing would."""
+def _what_shows(armature: Object, bone: PoseBone) -> Sentence | None:
+    """What would be seen of a change of roll, as the end of a sentence; `None` if nothing would."""
     if bone.bone.bbone_segments > 1:
-        return "it bends in segments"
+        return Sentence("it bends in segments")
     scales, places = [], []
     for fcurve in motion_curves(armature, bone.name):
         channel = fcurve.data_path.rpartition(".")[2]
@@ -103,13 +117,13 @@ def _what_shows(armature: Object, bone: PoseBone) -> str:
             places.extend(values)
     scales.extend([bone.scale.x, bone.scale.z])
     if np.ptp(scales) > EVEN:
-        return "it is scaled unevenly"
+        return Sentence("it is scaled unevenly")
     if places and np.abs(places).max() > EVEN:
-        return "its location is animated"
+        return Sentence("its location is animated")
     own = [each.name for each in bone.constraints if getattr(each, "owner_space", "") in LOCAL_SPACES]
     others = [each.name for each in _all_constraints() if each.type in READS_AXES and _looks_at(each, armature, bone.name)]
     found = [*own, *others]
-    return f'constraint "{found[0]}" works in its axes' if found else ""
+    return Sentence('constraint "{constraint}" works in its axes', {"constraint": found[0]}) if found else None
 
 
 def _all_constraints() -> Iterator[Constraint]:
@@ -125,7 +139,7 @@ def _looks_at(constraint: Constraint, armature: Object, bone: str) -> bool:
 
 
 def _carried_objects(armature: Object, bone: str) -> Iterator[Object]:
-    """Objects that hang from the bone itself; with Relative Parenting they follow its deformation, which keeps."""
+    """Objects that are parented to the bone itself; with Relative Parenting they follow its deformation, which keeps."""
     relative = armature.data.bones[bone].use_relative_parent
     for thing in bpy.data.objects:
         if thing.parent == armature and thing.parent_type == "BONE" and thing.parent_bone == bone and not relative:

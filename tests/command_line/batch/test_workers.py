@@ -1,0 +1,182 @@
+"""Several shots in one Blender: the same results as with one each, and one that ends its Blender ends alone."""
+
+import io
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.command_line.reports import without_times
+from tests.command_line.shots import keys_in, make_shot, save, store_chain
+from twobone_addon.command_line.batch.batch_command import cores, free_memory, shots_at_once
+from twobone_addon.command_line.batch.progress import Progress
+from twobone_addon.command_line.batch.summary import DONE, ShotRecord, Summary
+from twobone_addon.command_line.outcomes import AgainError
+
+CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
+
+
+@pytest.fixture
+def folder(tmp_path, registered_addon):
+    """Three shots that differ, one of them cut off, in the middle."""
+    make_shot(tmp_path / "shots" / "a.blend")
+    make_shot(tmp_path / "shots" / "c.blend", places={1: (1, 0, 1), 24: (0, 0, 0.5)}, compress=True)
+    (tmp_path / "shots" / "b.blend").write_bytes((tmp_path / "shots" / "a.blend").read_bytes()[:5000])
+    write_job(tmp_path)
+    return tmp_path
+
+
+def write_job(folder, **changes):
+    (folder / "job.json").write_text(json.dumps({"shots": ["shots/*.blend"], "output": "baked/{shot}.blend", **CHAIN} | changes))
+
+
+def records(folder, name="job.summary.json"):
+    return {Path(record["shot"]).stem: record for record in json.loads((folder / name).read_text())["shots"]}
+
+
+def comparable(record):
+    """A record without what time makes different; the saved file's SHA-256 is one, since Blender writes addresses into files."""
+    same = {key: value for key, value in record.items() if key not in {"seconds", "log", "output_sha256", "fingerprint"}}
+    if record["report"]:
+        provenance = record["report"]["provenance"] | {"output": None}
+        same["report"] = json.dumps(without_times(record["report"]) | {"provenance": provenance}, sort_keys=True)
+    return same
+
+
+def test_one_blender_for_all_gives_the_same_reports_and_keys_as_one_for_each(twobone, folder):
+    results = []
+    for count in (100, 1):
+        words = ["--shots-per-blender", count, "--jobs", 1, "--replace"]
+        assert twobone("batch", folder / "job.json", *words).code == 1
+        found = {name: comparable(record) for name, record in records(folder).items()}
+        results.append((found, [keys_in(folder / "baked" / f"{name}.blend") for name in "ac"]))
+    assert [record["state"] for record in results[0][0].values()] == ["done", "failed", "done"]
+    assert results[0] == results[1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the crash is a signal")
+def test_a_shot_that_kills_its_worker_fails_alone(twobone, folder, monkeypatch):
+    from twobone_addon.command_line.batch import processes
+
+    asked, ask = [], processes.Worker.ask
+
+    def die_at_b(worker, arguments, log):
+        asked.append(worker.process.pid)
+        ask(worker, arguments, log)
+        if any(word.endswith("b.blend") for word in arguments):
+            os.kill(worker.process.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(processes.Worker, "ask", die_at_b)
+    shutil.copy(folder / "shots" / "a.blend", folder / "shots" / "b.blend")
+    assert twobone("batch", folder / "job.json", "--jobs", 1, "--logs", folder / "logs").code == 1
+    assert [record["state"] for record in records(folder).values()] == ["done", "crashed", "done"]
+    assert "SIGKILL" in records(folder)["b"]["reason"]
+    assert asked[0] == asked[1] != asked[2]
+    assert [path.name for path in sorted((folder / "logs").iterdir())] == ["0001.a.log", "0002.b.log", "0003.c.log"]
+    assert "Saved" in (folder / "logs" / "0001.a.log").read_text()
+
+
+def test_what_is_stored_is_listed_and_measured_in_batches(twobone, folder):
+    rig, target = make_shot()
+    store_chain(rig, target)
+    save(folder / "shots" / "a.blend")
+    before = (folder / "shots" / "a.blend").read_bytes()
+    for use, settings in (("chains", {}), ("report", {"stored": True})):
+        job = {"use": use, "shots": ["shots/a.blend"], **settings}
+        (folder / "job.json").write_text(json.dumps(job))
+        assert twobone("batch", folder / "job.json").code == 0
+        (record,) = records(folder).values()
+        assert record["state"] == "done", record["reason"]
+        assert record["report"]["chains"][0]["upper"] == "upper"
+        assert "1 of 1 shots are done already" in twobone("batch", folder / "job.json", "--resume").said
+    assert (folder / "shots" / "a.blend").read_bytes() == before
+
+
+def test_a_summary_that_cannot_be_written_ends_no_shot(twobone, folder, monkeypatch):
+    writes, write = [], Summary.write
+
+    def full(summary):
+        writes.append(None)
+        if len(writes) in {2, 3}:
+            raise AgainError("The disk is full.")
+        write(summary)
+
+    monkeypatch.setattr(Summary, "write", full)
+    write_job(folder, shots=["shots/a.blend"])
+    ended = twobone("batch", folder / "job.json")
+    assert "The disk is full." in ended.complained
+    assert (folder / "baked" / "a.blend").is_file()
+    assert ended.code == 6  # The news are missing: the same batch can say them with --resume.
+    assert "1 of 1 shots done, not in the summary yet; --resume writes it" in ended.said
+    assert records(folder)["a"]["state"] == "waiting"
+    assert twobone("batch", folder / "job.json", "--resume").code == 0
+    assert records(folder)["a"]["state"] == "done"
+
+
+class Closed(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def write(self, _text):
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+def test_a_reader_that_goes_ends_nothing():
+    progress = Progress(2, stream=Closed())
+    progress.skipped(["a"])
+    progress.ended("b", ShotRecord("b", "out", state=DONE))
+    assert progress.finished == 2
+
+
+def test_programs_get_events_and_a_long_shot_is_heard_of():
+    stream = io.StringIO()
+    progress = Progress(3, stream=stream, as_json=True)
+    progress.skipped(["a"])
+    progress.started("b")
+    progress.running(["b"], [59.0])
+    progress.running(["b"], [61.0])
+    progress.running(["b"], [62.0])
+    progress.ended("b", ShotRecord("b", "out", state="failed", reason="No target."))
+    events = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [event["event"] for event in events] == ["skipped", "started", "running", "failed"]
+    assert [round(event["percent"]) for event in events] == [33, 33, 33, 67]
+    assert events[-1]["seconds_left"] is not None
+    log = io.StringIO()
+    Progress(1, stream=log).running(["b"], [61.0])
+    assert log.getvalue() == "b: running for 61 s\n"
+
+
+@pytest.mark.parametrize(
+    "files, count",
+    [
+        ({"cpu.max": "150000 100000"}, 2),
+        ({"cpu.max": "max 100000"}, 8),
+        ({"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "100000"}, 1),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8),
+        ({}, 8),
+    ],
+)
+def test_a_containers_share_of_the_cores_counts(tmp_path, monkeypatch, files, count):
+    from twobone_addon.command_line.batch import batch_command as machine
+
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    monkeypatch.setattr(machine, "GROUPS", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert cores() == count
+
+
+def test_memory_limits_how_many_run(tmp_path, monkeypatch):
+    from twobone_addon.command_line.batch import batch_command as machine
+
+    (tmp_path / "meminfo").write_text("MemTotal: 64000000 kB\nMemAvailable: 6291456 kB\n")
+    monkeypatch.setattr(machine, "MEMORY", tmp_path / "meminfo")
+    monkeypatch.setattr(machine, "GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "cores", lambda: 16)
+    assert [shots_at_once(memory) for memory in (None, 2.0, 100.0)] == [6, 3, 1]
+    (tmp_path / "memory.max").write_text(f"{4 << 30}\n")
+    (tmp_path / "memory.current").write_text(f"{1 << 30}\n")
+    assert free_memory() == 3 << 30

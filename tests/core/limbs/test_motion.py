@@ -1,0 +1,124 @@
+"""Limbs from poses of an action, where the rest tells nothing or little."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.core.limbs.builder import FOUR_LEGGED, PERSON, Builder, found, four_legged, person, renamed, spine
+from tests.core.limbs.poses import posed
+from twobone_addon.core.limbs.body.shapes import Reason
+from twobone_addon.core.limbs.finding import find_limbs
+
+POSES = 9
+
+
+def in_motion(skeleton, amount=0.35, poses=POSES):
+    """The skeleton with poses in which every joint is turned a little."""
+    random = np.random.default_rng(1)
+    several = [posed(skeleton, random, amount) for _ in range(poses)]
+    return dataclasses.replace(skeleton, poses=np.stack([np.stack([each.heads, each.tails], axis=1) for each in several]))
+
+
+def laid_out(skeleton):
+    """The skeleton at rest with all offsets along one axis, as exporters of motion write it; its poses stay."""
+    heads = np.zeros_like(skeleton.heads)
+    for bone, above in enumerate(skeleton.parents):
+        if above >= 0:
+            heads[bone] = heads[above] + (np.linalg.norm(skeleton.heads[bone] - skeleton.heads[above]), 0.0, 0.0)
+    lengths = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)
+    return dataclasses.replace(skeleton, heads=heads, tails=heads + lengths[:, None] * (1.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("make, limbs", [(person, PERSON), (four_legged, FOUR_LEGGED)])
+@pytest.mark.parametrize("poses", [1, 3, POSES])
+def test_the_motion_tells_what_a_rest_along_one_axis_does_not(make, limbs, poses):
+    skeleton = laid_out(in_motion(make().skeleton(), poses=poses))
+    assert found(skeleton) == limbs
+    assert find_limbs(skeleton).limbs_from == "MOTION"
+    nameless, before = renamed(skeleton, 3)
+    seen = {(limb.kind.value, before[limb.upper], before[limb.lower], before[limb.tip]) for limb in find_limbs(nameless).limbs}
+    assert seen == {(kind, *bones) for kind, _, *bones in limbs}
+
+
+def test_sides_are_told_over_time_though_feet_point_anywhere_in_single_poses():
+    """Feet are turned by up to 100 degrees either way; on the whole they point forwards."""
+    skeleton = person().skeleton()
+    moving = laid_out(in_motion(skeleton, amount=0.1))
+    poses = moving.poses.copy()
+    for number, turn in enumerate(np.linspace(-1.75, 1.75, POSES)):
+        cos, sin = np.cos(turn), np.sin(turn)
+        for side in "LR":
+            foot, toe = (skeleton.names.index(f"{part}.{side}") for part in ("foot", "toe"))
+            about = poses[number, foot, 0].copy()
+            for bone in (foot, toe):
+                x, y, z = (poses[number, bone] - about).T
+                poses[number, bone] = about + np.stack([cos * x - sin * y, sin * x + cos * y, z], axis=1)
+    nameless, before = renamed(dataclasses.replace(moving, poses=poses), 2)
+    assert {(kind, side, *(before[bone] for bone in bones)) for kind, side, *bones in found(nameless)} == PERSON
+
+
+def test_a_rest_that_stands_goes_first_where_poses_confirm_it():
+    skeleton = in_motion(person().skeleton())
+    assert found(skeleton) == PERSON
+    assert find_limbs(skeleton).limbs_from == "REST"
+
+
+def test_without_motion_such_a_rest_is_said_to_be_none_unless_names_tell():
+    skeleton = laid_out(person().skeleton())
+    nameless, _ = renamed(skeleton, 1)
+    findings = find_limbs(nameless)
+    assert not findings.limbs
+    assert findings.laid_out
+    assert {limb[2:] for limb in found(skeleton)} == {limb[2:] for limb in PERSON}
+
+
+@pytest.mark.parametrize("number", [1, 20])
+def test_a_rope_along_one_axis_is_a_rope(number):
+    builder = Builder()
+    builder.bone("rope0", "", (0, 0, 0))
+    builder.chain("rope0", *((f"rope{each}", (0.1 * each, 0, 0)) for each in range(1, number)))
+    assert not find_limbs(builder.skeleton()).laid_out
+
+
+def test_feet_that_hang_from_the_root_but_follow_the_shins_are_feet():
+    builder = Builder()
+    builder.bone("root", "", (0, 0, 0))
+    builder.bone("hips", "root", (0, 0, 1.0))
+    builder.chain("hips", ("spine", (0, 0.01, 1.1)), ("neck", (0, 0.01, 1.5)), ("head", (0, 0, 1.6)))
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        builder.chain("hips", (f"thigh.{side}", (0.1 * sign, 0, 0.95)))
+        builder.bone(f"shin.{side}", f"thigh.{side}", (0.1 * sign, -0.02, 0.5), (0.1 * sign, 0.02, 0.08))
+        builder.bone(f"foot.{side}", "root", (0.1 * sign, 0.02, 0.08))
+        builder.bone(f"toe.{side}", f"foot.{side}", (0.1 * sign, -0.12, 0.02))
+    nameless, before = renamed(builder.skeleton(), 1)
+    limbs = find_limbs(nameless).limbs
+    assert {(before[limb.upper], before[limb.lower], limb.tip_at_tail) for limb in limbs} == {
+        ("thigh.L", "shin.L", True), ("thigh.R", "shin.R", True)
+    }  # fmt: skip
+
+
+def test_thousand_bones_of_cloth_change_nothing():
+    builder = Builder()
+    spine(builder)
+    own = person()
+    for number, name in enumerate(own.names):
+        if name not in builder.names:
+            builder.bone(name, own.names[own.parents[number]], own.heads[number], own.tails[number])
+    for strand in range(150):
+        angle = 0.04 * strand
+        places = [(0.2 * np.cos(angle), 0.2 * np.sin(angle), 1.0 - 0.1 * each) for each in range(6)]
+        builder.chain("hips", *((f"cloth{strand}_{each}", place) for each, place in enumerate(places)))
+    nameless, before = renamed(builder.skeleton(), 1)
+    assert {(before[limb.upper], before[limb.lower]) for limb in find_limbs(nameless).limbs} == {limb[2:4] for limb in PERSON}
+
+
+def test_limbs_that_few_poses_show_are_left_out_for_that_reason():
+    """In two of nine poses a person stands; in the others all joints are in one place, which shows nothing."""
+    nameless, before = renamed(laid_out(in_motion(person().skeleton())), 1)
+    poses = nameless.poses.copy()
+    poses[2:] = nameless.heads[0]
+    findings = find_limbs(dataclasses.replace(nameless, poses=poses))
+    assert not findings.limbs
+    reasons = {tuple(sorted(before[bone] for bone in entry.bones)): entry.reason for entry in findings.left_out}
+    assert reasons[("thigh.L", "thigh.R")] is Reason.SELDOM

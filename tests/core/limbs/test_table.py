@@ -1,0 +1,117 @@
+"""The characters of table.txt: all their limbs by their names, and nothing wrong without."""
+
+import dataclasses
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.core.limbs.builder import Builder, found, renamed
+from twobone_addon.core.limbs.body.shapes import Reason
+from twobone_addon.core.limbs.finding import find_limbs
+from twobone_addon.core.limbs.tree.candidates import Anatomy
+from twobone_addon.core.limbs.tree.joints import joint_tree
+
+INDENT = 2
+
+
+def read_table():
+    """By name: the skeleton, and its limbs as `{(kind, side, upper, lower, tip)}`."""
+    characters = {}
+    text = (Path(__file__).parent / "table.txt").read_text(encoding="utf-8")
+    for block in text.split("\n== ")[1:]:
+        title, *lines = block.rstrip().split("\n")
+        _, *marks = lines[0].split()
+        cut = lines.index("limbs")
+        bones = _bones(lines[1:cut], marks)
+        characters[title.partition(":")[0]] = bones, set(_limbs(lines[cut + 1 :], marks))
+    return characters
+
+
+def _bones(lines, marks):
+    builder, above = Builder(), []
+    for line in lines:
+        depth = (len(line) - len(line.lstrip())) // INDENT
+        head, _, tail = line.partition(">")
+        name, *place = head.split()
+        head, tail = tuple(map(float, place)), tuple(map(float, tail.split()))
+        del above[depth:]
+        for mark, sign in zip(marks, (1.0, -1.0), strict=True) if "*" in name else (("", 1.0),):
+            parent = above[-1].replace("*", mark) if above else ""
+            own_tail = (sign * tail[0], *tail[1:]) if tail else None
+            builder.bone(name.replace("*", mark), parent, (sign * head[0], *head[1:]), own_tail)
+        above.append(name)
+    return builder.skeleton()
+
+
+def _limbs(lines, marks):
+    for kind, *words in (line.split() for line in lines):
+        sides = [(words.pop(0), "")] if words[0] in {"LEFT", "RIGHT"} else zip(("LEFT", "RIGHT"), marks, strict=True)
+        upper, lower, tip = words
+        for side, mark in sides:
+            names = [name.replace("*", mark) for name in (upper, lower, lower if tip == "tail" else tip)]
+            yield (kind, side, *names)
+
+
+TABLE = read_table()
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_all_limbs_and_no_others_by_their_names(name):
+    skeleton, limbs = TABLE[name]
+    assert found(skeleton) == limbs
+    ends = {limb.upper: limb.tip_at_tail for limb in find_limbs(skeleton).limbs}
+    assert ends == {upper: lower == tip for _, _, upper, lower, tip in limbs}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_without_names_nothing_wrong_is_listed(name):
+    skeleton, limbs = TABLE[name]
+    nameless, before = renamed(skeleton, 1)
+    seen = {(limb.kind.value, before[limb.upper], before[limb.lower], before[limb.tip]) for limb in find_limbs(nameless).limbs}
+    assert seen <= {(kind, *bones) for kind, _, *bones in limbs}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", TABLE)
+def test_permuted_names_give_exactly_what_no_names_give(name, seed):
+    skeleton, _ = TABLE[name]
+    names = list(skeleton.names)
+    random.Random(seed).shuffle(names)  # noqa: S311 - no secret
+    permuted = dataclasses.replace(skeleton, names=tuple(names))
+    nameless, _ = renamed(skeleton, seed)
+    meant = dict(zip(nameless.names, names, strict=True))
+    expected = {(kind, side, *(meant[bone] for bone in bones)) for kind, side, *bones in found(nameless)}
+    assert found(permuted) == expected
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("name", TABLE)
+def test_each_pair_of_branches_is_a_limb_or_is_left_out_for_a_reason(name, named):
+    skeleton, _ = TABLE[name]
+    skeleton = skeleton if named else renamed(skeleton, 1)[0]
+    findings, tree = find_limbs(skeleton), joint_tree(skeleton, skeleton.deforms)
+    listed = {bone for limb in findings.limbs for bone in skeleton.way_up(skeleton.names.index(limb.upper))}
+    left_out = [bone for entry in findings.left_out for bone in entry.bones]
+    assert len(set(left_out)) == len(left_out)
+    for pair in Anatomy(tree).pairs:
+        for first in (tree.bones[joint][0] for joint in (pair.match.first, pair.match.second)):
+            assert (first in listed) != (skeleton.names[first] in left_out)
+
+
+def test_what_names_decide_against_the_shape_is_told():
+    """A robot's broad fingers fan out like a wing, and its legs are plain."""
+    skeleton, _ = TABLE["robot"]
+    against = {limb.upper: limb.against for limb in find_limbs(skeleton).limbs}
+    assert against == {"UpperLegL": None, "UpperLegR": None, "UpperArmL": Reason.FAN, "UpperArmR": Reason.FAN}
+
+
+def test_legs_whose_feet_hang_from_elsewhere_and_whose_tails_an_importer_made_up_are_left_out():
+    """Without children, imported bones have tails that mean nothing; then nothing tells where the shin ends."""
+    skeleton, _ = TABLE["robot"]
+    tails = skeleton.tails.copy()
+    for bone in (skeleton.names.index("LowerLegL"), skeleton.names.index("LowerLegR")):
+        tails[bone] = skeleton.heads[bone] + (0, 0, 1e-4)
+    findings = find_limbs(dataclasses.replace(skeleton, tails=tails))
+    assert {limb.upper for limb in findings.limbs} == {"UpperArmL", "UpperArmR"}
+    assert {entry.bones: entry.reason for entry in findings.left_out} == {("UpperLegL", "UpperLegR"): Reason.LOOSE}

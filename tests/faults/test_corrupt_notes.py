@@ -1,0 +1,99 @@
+"""What the add-on notes in a file can be spoiled by others: the next run says what it can, and replaces what is not legible."""
+
+import base64
+import io
+import json
+import zipfile
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.command_line.shots import make_shot, store_chain
+
+SPOILED = {
+    "junk": "[[[",
+    "list": "[1, 2, 3]",
+    "deep": "[" * 50_000 + "]" * 50_000,
+    "long number": '{"first": ' + "9" * 5000 + ', "last": 1, "contacts": []}',
+    "wrong types": '{"first": "a", "last": null, "contacts": [[1]]}',
+    "infinite": '{"first": 1e999, "last": -1e999, "contacts": [[NaN, 1e999, "BOTH"]]}',
+    "no such point": '{"first": 1, "last": 9, "contacts": [[1, 2, "EAR"]]}',
+}
+
+
+@pytest.fixture
+def rig(registered_addon):
+    """A leg with a stored chain, and an action."""
+    rig, target = make_shot()
+    store_chain(rig, target)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.twobone.bake(armature="Rig", upper="upper", lower="lower", target="Target", plane="XZ")
+    return rig
+
+
+@pytest.mark.parametrize("text", SPOILED.values(), ids=SPOILED.keys())
+def test_notes_of_found_contacts_that_are_not_legible_count_as_none_and_are_replaced(rig, text):
+    from twobone_addon.tasks.find_contacts.keyed import edited_by_hand, write_states
+
+    frames = np.arange(1.0, 25.0)
+    states = np.where(frames < 12, 3, 0)
+    rig.twobone.chains["leg"].found_contacts = text
+    assert not edited_by_hand(rig, "leg", frames).any()
+    write_states(rig, "leg", frames, states, kept=np.zeros(24, bool), found=states)
+    (noted,) = json.loads(rig.twobone.chains["leg"].found_contacts).values()
+    assert noted["contacts"] == [[1.0, 11.0, "BOTH"]]
+
+
+def archive(shape):
+    """What 2.0.0 noted of replaced keys, with a table whose header promises more than there is."""
+    action = bpy.data.objects["Rig"].animation_data.action.name
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        names = io.BytesIO()
+        np.save(names, np.array(json.dumps([action, [['pose.bones["upper"].rotation_quaternion', 0]]])))
+        file.writestr("names.npy", names.getvalue())
+        head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".encode()
+        head += b" " * (64 - (11 + len(head)) % 64) + b"\n"
+        file.writestr("0_co.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
+    return base64.b85encode(made.getvalue()).decode()
+
+
+@pytest.mark.parametrize("kind", ["huge", "short", "flipped", *SPOILED])
+def test_kept_keys_that_are_not_legible_stop_no_clearing(rig, kind):
+    if kind in SPOILED:
+        text = SPOILED[kind]
+    elif kind == "flipped":
+        whole = bytearray(base64.b85decode(archive("(3, 2)")))
+        whole[60:90] = b"\xff" * 30
+        text = base64.b85encode(bytes(whole)).decode()
+    else:
+        text = archive(f"({10**13}, 2)" if kind == "huge" else "(3, 2)")
+    rig.twobone.replaced_keys = text
+    assert bpy.ops.twobone.clear_baked(armature="Rig") == {"FINISHED"}
+    bpy.ops.twobone.bake(armature="Rig", upper="upper", lower="lower", target="Target", plane="XZ")
+    for kept in (text, json.dumps({"OBRig": text}), json.dumps({"OBRig": 3})):
+        rig.animation_data.action.twobone_replaced = kept
+        bpy.ops.twobone.bake(armature="Rig", upper="upper", lower="lower", target="Target", plane="XZ")
+    assert bpy.ops.twobone.clear_baked(armature="Rig") == {"FINISHED"}
+
+
+@pytest.mark.parametrize("role, bone", [("target", "target_bone"), ("pole", "pole_bone")])
+def test_a_bone_that_is_left_over_from_an_armature_that_was_the_target_stops_no_mirroring(registered_addon, role, bone):
+    rig, target = make_shot()
+    for side in "LR":
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.object.mode_set(mode="EDIT")
+        for name, parent in (("thigh", None), ("shin", "thigh")):
+            made = rig.data.edit_bones.new(f"{name}.{side}")
+            made.head, made.tail = (
+                (1.0 if side == "L" else -1.0, 0, 2 - 0.8 * bool(parent)),
+                (1.0, 0.1 * bool(parent), 1.2 - bool(parent)),
+            )
+            made.parent = rig.data.edit_bones.get(f"{parent}.{side}") if parent else None
+        bpy.ops.object.mode_set(mode="OBJECT")
+    chain = store_chain(rig, target, "leg.L", upper="thigh.L", lower="shin.L", pole=target)
+    setattr(chain, bone, "ctrl")
+    assert bpy.ops.twobone.chain_mirror() == {"FINISHED"}
+    mirrored = next(each for each in rig.twobone.chains if each.upper == "thigh.R")
+    assert getattr(mirrored, role) is not None

@@ -1,0 +1,85 @@
+"""An animator plants a walk: the redo panel with the rest folded, the result in the sidebar, and a click to a frame.
+
+Then a bake without a target: one sentence with a button that adds one, by which the limb does not move.
+
+Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
+"""
+
+import sys
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.gui.driver import install_zip, play
+from tests.tasks.rigs.walker import Walk, build_walker
+
+
+def prepare():
+    bpy.data.batch_remove(list(bpy.data.objects))
+    armature, _ = build_walker(Walk(slide=0.02))
+    bpy.context.view_layer.objects.active = armature
+    armature.select_set(state=True)
+    for limb in armature.twobone.chains:
+        limb.limb = "LEG"
+    armature.twobone.active_index = 0
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.ed.undo_push(message="Walker made")
+
+
+def is_at_work(user):
+    return any(operator.bl_idname.startswith("TWOBONE_OT") for operator in user.window.modal_operators)
+
+
+def scenario(user):
+    walker = bpy.data.objects["Walker"]
+    yield from user.look_from("FRONT")
+    yield from user.open_sidebar("Two-Bone IK")
+    yield from user.picture("before_planting")
+    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.plant")))
+    for _ in range(2000):
+        yield
+        if bpy.data.objects["Walker"].twobone.planted and not is_at_work(user):
+            break
+    yield from user.wait(20)
+    yield from user.picture("planted")
+    assert bpy.data.objects["Walker"].twobone.planted, "planting left no result"
+    region = user.region("HUD")
+    yield from user.click(region.x + 16, region.y + region.height - 12)
+    yield from user.wait(10)
+    yield from user.picture("planting_redo")
+    region = user.region("HUD")
+    yield from user.click(region.x + 16, region.y + region.height - 12)
+    yield from user.hover("UI")
+    for _ in range(12):
+        yield from user.press("WHEELDOWNMOUSE")
+    yield from user.wait(10)
+    jump = yield from user.find_button("bpy.ops.twobone.jump_to_frame")
+    bpy.context.scene.frame_set(55)
+    yield from user.click(*jump)
+    yield from user.wait(5)
+    assert bpy.context.scene.frame_current != 55, "the click does not go to the contact's frame"
+    yield from user.picture("at_the_contact")
+
+    yield from user.hover("UI")
+    for _ in range(30):
+        yield from user.press("WHEELUPMOUSE")
+    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake()")))
+    yield from user.wait(10)
+    yield from user.picture("no_target")
+    yield from user.press("ESC")
+    yield from user.wait(5)
+    with bpy.context.temp_override(window=user.window, area=user.area(), region=user.region("UI")):
+        bpy.ops.twobone.add_target(stored="leg.L")
+    yield from user.wait(10)
+    walker = bpy.data.objects["Walker"]
+    chain = walker.twobone.chains[walker.twobone.active_index]
+    assert chain.target is not None
+    assert chain.target.animation_data is not None, "the target of a leg that walks has no motion"
+    yield from user.picture("target_with_motion")
+
+
+install_zip()
+prepare()
+play(scenario)

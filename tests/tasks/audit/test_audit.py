@@ -1,0 +1,217 @@
+"""Audits of characters whose faults are known, and of recordings: what is fine, what is not, and that nothing is changed."""
+
+import json
+import math
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler
+
+from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.rigs.walker import Walk, build_walker
+from tests.tasks.scenes import key_channel
+
+PAIRS = ("comp_3d_1", "comp_video_1", "demo_3d_1", "demo_video_1")
+
+
+@pytest.fixture(autouse=True)
+def _empty(registered_addon):
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
+def walker(**how):
+    armature, _ = build_walker(Walk(frames=72, **how))
+    bpy.context.view_layer.objects.active = armature
+    return armature
+
+
+def audit(**how):
+    assert bpy.ops.twobone.audit(**how) == {"FINISHED"}
+    return json.loads(bpy.context.window_manager.twobone_report)
+
+
+def recording(path):
+    bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True)
+    armature = bpy.context.object
+    first, last = armature.animation_data.action.frame_range
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = int(first), int(last)
+    return armature
+
+
+def test_a_clean_walk_is_fine():
+    walker()
+    report = audit()
+    assert report["is_fine"], report["sentence"]
+    assert report["sentence"] == "Fine"
+    assert report["slide"] < 0.005
+
+
+def test_feet_that_slide_are_found():
+    armature = walker()
+    armature.animation_data.action.name = "slides"
+    location = {frame: (0.0, 0.012 * frame, 0.0) for frame in (1, 72)}
+    key_channel(armature, "location", location)
+    report = audit()
+    assert not report["is_fine"]
+    assert "slide by" in report["sentence"]
+    assert report["slide"] > 0.02
+
+
+@pytest.mark.parametrize("height, measure", [(0.04, "floating"), (-0.04, "sinking")])
+def test_feet_over_the_floor_and_in_it_are_found(height, measure):
+    walker().location.z = height
+    assert audit()["is_fine"], "nobody has said where the floor is"
+    report = audit(ground="HEIGHT")
+    assert not report["is_fine"]
+    for leg in report["chains"]:
+        assert leg[measure] == pytest.approx(0.04, abs=0.01)
+
+
+def test_a_leg_that_pops_is_found_at_its_frame():
+    armature = walker()
+    thigh = armature.pose.bones["thigh.R"]
+    bpy.context.scene.frame_set(31)
+    thigh.rotation_quaternion.rotate(Euler((1.2, 0.0, 0.0)))
+    thigh.keyframe_insert("rotation_quaternion", frame=31)
+    report = audit()
+    assert not report["is_fine"]
+    assert report["worst_frame"] == pytest.approx(31, abs=1)
+    assert "leg.R" in report["sentence"]
+    assert "pops" in report["sentence"]
+
+
+def test_a_seam_is_found_where_the_action_is_cyclic():
+    armature = walker()
+    action = armature.animation_data.action
+    bpy.context.scene.frame_end = 35
+    assert audit()["is_fine"]
+    action.use_frame_range = action.use_cyclic = True
+    action.frame_start, action.frame_end = 1, 35
+    report = audit()
+    assert "the cycle's ends" in report["sentence"]
+    assert audit(cycles="NONE")["is_fine"]
+
+
+def test_nothing_is_changed_whatever_is_asked_for(tmp_path):
+    armature = walker(slide=0.02)
+    action = armature.animation_data.action
+    other = action.copy()
+    other.name, other.use_fake_user = "Other", True
+    armature.twobone.chains.clear()
+    armature.pose.bones["chest"].location.x = 0.3
+    bpy.context.scene.frame_set(7)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "clip.blend"))
+    content, before = (tmp_path / "clip.blend").read_bytes(), dump_file()
+    audit()
+    assert differences(before, dump_file()) == []
+    report = audit(actions="ALL", picture=str(tmp_path / "{shot} {action}.svg"))
+    assert differences(before, dump_file()) == []
+    assert {clip["action"] for clip in report["clips"]} == {"Other", action.name}
+    assert sorted(path.name for path in tmp_path.glob("*.svg")) == [f"clip {name}.svg" for name in sorted(("Other", action.name))]
+    assert (tmp_path / "clip.blend").read_bytes() == content
+
+
+def test_a_linked_character_can_be_audited(tmp_path):
+    walker()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "clip.blend"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "clip.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Walker"]
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Walker"])
+    bpy.context.scene.frame_end, bpy.context.scene.render.fps = 72, 24
+    assert audit(armature="Walker")["is_fine"]
+
+
+def test_arms_alone_are_audited_without_feet():
+    from tests.tasks.scenes import LEG, build_armature
+
+    rig = build_armature(LEG)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.limb = "arm", "upper", "lower", "ARM"
+    key_channel(rig.pose.bones["lower"], "rotation_quaternion", {1: (1.0, 0.2, 0.0, 0.0), 40: (1.0, 0.5, 0.0, 0.0)})
+    bpy.context.view_layer.objects.active = rig
+    report = audit()
+    assert report["is_fine"]
+    assert report["skating"] is None
+    assert report["chains"][0]["slide"] is None
+
+
+def test_limits_are_settings():
+    walker()
+    assert not audit(max_knee_pop=0.01)["is_fine"]
+    assert math.isclose(audit()["chains"][0]["length"], 0.82, rel_tol=0.01)
+
+
+def test_earlier_measures_stand_beside_those_of_now(tmp_path):
+    walker(slide=0.03)
+    (tmp_path / "before.json").write_text(json.dumps(audit()))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    walker()
+    notes = audit(compare=str(tmp_path / "before.json"))["notes"]
+    (slide,) = [said for said in notes if said.startswith("leg.L: slide ")]
+    assert "before" in slide
+    assert "after" in slide
+    with pytest.raises(RuntimeError, match="cannot be read"):
+        bpy.ops.twobone.audit(compare=str(tmp_path / "gone.json"))
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_skating_clips_are_found_and_their_repairs_are_fine(data_folder, pair):
+    reports = {}
+    for which in ("raw", "fixed"):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        recording(data_folder / "motion" / f"skate_{pair}_{which}.bvh")
+        reports[which] = audit()
+    raw, fixed = reports["raw"], reports["fixed"]
+    assert not raw["is_fine"]
+    assert any("skates" in reason for reason in raw["reasons"])
+    assert fixed["is_fine"], fixed["sentence"]
+    assert fixed["slide"] < 0.4 * raw["slide"]
+    assert fixed["skating"]["foot_skate_from_contacts"] < 0.4 * raw["skating"]["foot_skate_from_contacts"]
+
+
+@pytest.mark.parametrize("name", ["cmu_02_01_walk.bvh", "motion/cmu_131_01_walk.bvh"])
+def test_recorded_walks_are_fine(data_folder, name):
+    recording(data_folder / name)
+    report = audit()
+    assert report["is_fine"], report["sentence"]
+
+
+@pytest.mark.parametrize("fps", [24, 30, 60, None])
+def test_a_walk_over_force_plates_is_fine(data_folder, monkeypatch, fps):
+    monkeypatch.syspath_prepend(str(data_folder.parent / "tools"))
+    from motion_rigs import force_plate_walk, rig_from_joints, thinned
+
+    joints, rate, _, _ = force_plate_walk()
+    rig_from_joints(thinned(joints, rate, fps)[0] if fps else joints, fps or rate)
+    report = audit()
+    assert report["is_fine"], report["sentence"]
+    assert np.isfinite(report["badness"])
+
+
+def test_the_panel_lists_the_worst_clip_first_and_a_click_goes_to_it():
+    from tests.interface.recording import drawn
+    from twobone_addon.interface.sidebar.audit_panel import TWOBONE_PT_audit
+
+    armature = walker()
+    armature.animation_data.action.name = "clean"
+    other = armature.animation_data.action.copy()
+    other.name, other.use_fake_user = "slides", True
+    armature.animation_data.action.use_fake_user = True
+    armature.animation_data.action = other
+    if hasattr(other, "slots"):
+        armature.animation_data.action_slot = other.slots[0]
+    key_channel(armature, "location", {1: (0.0, 0.0, 0.0), 72: (0.0, 0.9, 0.0)})
+    armature.animation_data.action = bpy.data.actions["clean"]
+    if hasattr(other, "slots"):
+        armature.animation_data.action_slot = bpy.data.actions["clean"].slots[0]
+    worst = audit(actions="ALL")["clips"][0]
+    assert (worst["action"], worst["is_fine"]) == ("slides", False)
+    calls = drawn(TWOBONE_PT_audit).calls
+    rows = [named["text"] for name, given, named in calls if name == "operator" and given[0] == "twobone.audit_show"]
+    assert rows == ["slides", "clean"]
+    shown = {"armature": "Walker", "action": worst["action"], "frame": worst["worst_frame"]}
+    assert bpy.ops.twobone.audit_show(**shown) == {"FINISHED"}
+    assert armature.animation_data.action == other
+    assert bpy.context.scene.frame_current == int(worst["worst_frame"])

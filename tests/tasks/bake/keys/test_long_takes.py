@@ -1,0 +1,47 @@
+"""Long takes: what a bake keeps in memory, and that looking at a take part by part finds what looking at all of it finds."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from tests.tasks.scenes import LEG, Limb, add_empty, bake, build_armature, set_range
+from twobone_addon.pipeline.report import between
+
+MOST = 2400
+"""Bytes that Python and NumPy may hold for a frame: with Blender's own keys (600) a hundred thousand stay below 300 MB."""
+
+
+@pytest.fixture
+def leg(empty_file):
+    """A leg, and a target with a key now and then."""
+    rig, target = build_armature(LEG), add_empty()
+    for number in range(30):
+        target.location = (0.1, 0.2 + 0.5 * math.sin(number), -0.3 + 0.2 * math.cos(number))
+        target.keyframe_insert("location", frame=1 + 300 * number)
+    return rig, target
+
+
+def test_an_hour_of_film_fits_into_memory(leg):
+    set_range(1, 9000)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        bake(Limb(leg[0].name), target=leg[1].name)
+        most = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert most < MOST * 9000
+
+
+@pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT"])
+@pytest.mark.parametrize("knows_targets", [True, False])
+def test_the_worst_of_all_parts_are_the_worst_of_the_whole(monkeypatch, interpolation, knows_targets):
+    numbers = np.random.default_rng(5)
+    track = between.Track(np.arange(400.0), numbers.normal(size=(400, 3, 3)), numbers.normal(size=(400, 3)))
+    targets = numbers.normal(size=(399, 2, 3)) if knows_targets else None
+    whole = between.worst_intervals(track, targets, interpolation=interpolation, count=20)
+    for at_once in (1, 7, 398):
+        monkeypatch.setattr(between, "INTERVALS_AT_ONCE", at_once)
+        assert np.array_equal(between.worst_intervals(track, targets, interpolation=interpolation, count=20), whole)

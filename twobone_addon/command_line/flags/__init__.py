@@ -1,1 +1,0 @@
-"""The flags of every sub-command."""

@@ -1,1 +1,0 @@
-"""Job files: read, checked key by key, and what they say."""

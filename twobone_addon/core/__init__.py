@@ -1,0 +1,1 @@
+"""Arithmetic on arrays: no Blender, not even by a detour."""

@@ -1,0 +1,78 @@
+"""A clip as a picture: heights of heels and balls over time, contacts as bars, skating red, pops marked. SVG as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from ..contacts.states import runs
+
+WIDTH, HEIGHT, LEFT, GAP = 960.0, 120.0, 60.0, 46.0
+"""Pixels: of a row's diagram, beside it and between two."""
+COLOURS = {"heel": "#3778bf", "ball": "#2f9e5b", "contact": "#9aa3ad", "skating": "#d62f2f", "pop": "#e08a00"}
+MOST = 2000
+"""Points of a line; more are no wider than a pixel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One limb."""
+
+    name: str
+    heights: Array
+    """`(2, F)` of heel and ball over the ground, limb lengths; of an arm `(0, F)`."""
+    stands: Mask
+    """`(F,)`"""
+    skates: Mask
+    """`(F,)`"""
+    pops: Sequence[float]
+    """Frames of pops that are beyond the limit."""
+
+
+def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -> str:
+    """The picture of a clip with `frames` `(F,)`, a diagram for each limb. Heights go up to the highest of all of them."""
+    low = min([float(row.heights.min()) for row in rows if row.heights.size] + [0.0])
+    high = max([float(row.heights.max()) for row in rows if row.heights.size] + [0.1])
+    first, last = float(frames[0]), max(float(frames[-1]), float(frames[0]) + 1.0)
+
+    def across(frame: float) -> float:
+        return LEFT + (frame - first) / (last - first) * (WIDTH - LEFT - 20.0)
+
+    parts = [_text(LEFT, 24, title, 16), _text(LEFT, 44, verdict, 12)]
+    parts += [
+        f'<rect x="{LEFT + 110 * number:.0f}" y="54" width="10" height="10" fill="{colour}"/>'
+        + _text(LEFT + 110 * number + 16, 63, name, 11)
+        for number, (name, colour) in enumerate(COLOURS.items())
+    ]
+    top = 84.0
+    for row in rows:
+        size = HEIGHT if row.heights.size else 16.0
+
+        def down(height: float, top: float = top, size: float = size) -> float:
+            return top + size * (high - height) / (high - low)
+
+        parts.append(_text(4, top - 6, row.name, 12))
+        parts.append(f'<rect x="{LEFT}" y="{top:.1f}" width="{WIDTH - LEFT - 20}" height="{size}" fill="none" stroke="#ccd1d6"/>')
+        for name, mask in (("contact", row.stands), ("skating", row.skates)):
+            for one, two in runs(mask):
+                left, right = across(float(frames[one]) - 0.5), across(float(frames[two]) + 0.5)
+                bar = f'x="{left:.1f}" y="{top + size + 3:.1f}" width="{right - left:.1f}" height="8"'
+                parts.append(f'<rect class="{name}" {bar} fill="{COLOURS[name]}"/>')
+        for name, heights in zip(("heel", "ball"), row.heights, strict=False):
+            chosen = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST)).astype(int))
+            points = " ".join(f"{across(float(frames[each])):.1f},{down(float(heights[each])):.1f}" for each in chosen)
+            parts.append(f'<polyline points="{points}" fill="none" stroke="{COLOURS[name]}" stroke-width="1.2"/>')
+        for frame in row.pops:
+            parts.append(f'<path class="pop" d="M{across(frame):.1f} {top:.1f}v{size}" stroke="{COLOURS["pop"]}"/>')
+        parts.append(_text(LEFT, top + size + 24, f"{first:g}", 10) + _text(WIDTH - 50, top + size + 24, f"{last:g}", 10))
+        top += size + GAP
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH:.0f}" height="{top:.0f}" font-family="sans-serif">'
+    return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>", ""])
+
+
+def _text(x: float, y: float, words: str, size: int) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="#20252b">{escape(words)}</text>'

@@ -1,0 +1,95 @@
+"""The contact of one foot over time: as a code per frame, as a list of contacts with their frames, as rows of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+
+import numpy as np
+
+from ..array_types import Array, Codes, Mask
+
+
+class ContactState(IntEnum):
+    """Which points of the foot are on the ground; heel and ball are bits, `BOTH` has both."""
+
+    NONE = 0
+    HEEL = 1
+    BALL = 2
+    BOTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Frames in a row in which the same points of a foot stay on the ground."""
+
+    first: float
+    """First frame on the ground."""
+    last: float
+    """Last frame on the ground; the first one again for a contact of one frame."""
+    point: str
+    """`HEEL`, `BALL` or `BOTH`."""
+
+
+def states_of_points(heel: Mask, ball: Mask) -> Codes:
+    """States `(F,)` from whether the heel and the ball are on the ground, both `(F,)`."""
+    return np.asarray(heel, bool) * int(ContactState.HEEL) + np.asarray(ball, bool) * int(ContactState.BALL)
+
+
+def on_heel(states: Codes) -> Mask:
+    """`(F,)` where the heel is on the ground."""
+    return (np.asarray(states) & ContactState.HEEL) != 0
+
+
+def on_ball(states: Codes) -> Mask:
+    """`(F,)` where the ball is on the ground."""
+    return (np.asarray(states) & ContactState.BALL) != 0
+
+
+def contacts_of_states(states: Codes, frames: Array) -> tuple[Contact, ...]:
+    """The contacts in `states` `(F,)` at `frames` `(F,)`, in order; none for a foot that never stands."""
+    states = np.asarray(states)
+    if len(states) == 0:
+        return ()
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(states)) + 1])
+    ends = np.concatenate([starts[1:], [len(states)]]) - 1
+    return tuple(
+        Contact(first=float(frames[start]), last=float(frames[end]), point=ContactState(int(states[start])).name)
+        for start, end in zip(starts, ends, strict=True)
+        if states[start] != ContactState.NONE
+    )
+
+
+def states_of_contacts(contacts: Iterable[Contact], frames: Array) -> Codes:
+    """States `(F,)` at `frames` `(F,)`; `NONE` where no contact is. Of contacts that overlap the later one counts."""
+    frames = np.asarray(frames, dtype=float)
+    states = np.full(len(frames), int(ContactState.NONE))
+    for contact in contacts:
+        states[(frames >= contact.first) & (frames <= contact.last)] = ContactState[contact.point]
+    return states
+
+
+def runs(mask: Mask) -> list[tuple[int, int]]:
+    """First and last index of each row of true values in `mask` `(F,)`."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(first, end - 1) for first, end in edges.reshape(-1, 2).tolist()]
+
+
+def without_gaps(mask: Mask, longest: float) -> Mask:
+    """`mask` `(F,)` with gaps of at most `longest` frames closed; what is before the first row and after the last is no gap."""
+    closed = mask.copy()
+    for (_, before), (after, _) in pairwise(runs(mask)):
+        if after - before - 1 <= longest:
+            closed[before:after] = True
+    return closed
+
+
+def without_short(mask: Mask, shortest: float) -> Mask:
+    """`mask` `(F,)` without rows of fewer than `shortest` frames; a row cut off by the first or the last frame stays."""
+    kept = mask.copy()
+    for first, last in runs(mask):
+        if last - first + 1 < shortest and first > 0 and last < len(mask) - 1:
+            kept[first : last + 1] = False
+    return kept

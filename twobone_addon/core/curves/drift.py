@@ -1,0 +1,164 @@
+"""How far the joints stray when the channels do: measured at samples and between them, and linearised."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ..array_types import Array, Indices
+
+Drift: TypeAlias = Callable[[Array, Indices], Array]
+"""`drift(values, indices)` of `(M, K)` and `(M,)` gives `(M,)` or `(M, P)`: distances of the tip, or of P points such as tip
+and middle joint, in world units, between the pose of these channel values and the motion's own pose at the samples of these
+indices. Must be 0 for the motion's own values."""
+
+FINER = 2
+"""Samples of `with_halves` for each one of the motion."""
+
+MOST_AT_ONCE = 1 << 11
+"""So many samples are worked on at once: what is in between stays in the processor's cache, however long the motion."""
+
+CENTRAL = np.array([-1.0, 9.0, 9.0, -1.0]) / 16.0
+"""Weights of four samples for the value halfway between the middle two, and between the last two."""
+EARLIER = np.array([1.0, -5.0, 15.0, 5.0]) / 16.0
+THIRD_DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
+
+DIFFERENCE = 1e-4
+"""Step (in channel units, radians or quaternion components) of the finite difference: its square is well above rounding."""
+
+LEAST_FEELING = 0.03
+"""A straight limb's tip does not feel some channel changes at first order. They count at least this share of the others."""
+
+FEELING_STRIDE = 8
+"""The linearised drift changes with the pose, so slowly that one of so many samples tells it for all around."""
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """A motion at full rate, and how it may be simplified."""
+
+    times: Array
+    """`(N,)` frames, rising; several per key frame."""
+    values: Array
+    """`(N, K)` channel values, continuous."""
+    drift: Drift
+    """Distances of P points from where they should be, `(M, P)`."""
+    tolerance: Array
+    """`(N,)` > 0: how far each point may drift at each sample, in world units."""
+    feeling: Array
+    """`(Q, P, K, K)` of every `FEELING_STRIDE`-th sample: `change @ feeling @ change` is the square of a point's move as a
+    share of the tolerance, at first order."""
+    ends: tuple[Array | None, Array | None] = (None, None)
+    """Slopes `(K,)` that the curves are to have at the first and the last sample, where that is known."""
+
+    def shares(self, values: Array, indices: Indices) -> Array:
+        """The largest drift `(M,)` of `values : (M, K)` at samples `indices : (M,)`, as a share of the tolerance."""
+        return self.drift(values, indices).max(axis=-1) / self.tolerance[indices]
+
+    def felt(self, indices: Indices) -> Array:
+        """The linearised drift `(..., P, K, K)` at samples `indices : (...)`."""
+        return self.feeling[np.minimum((indices + FEELING_STRIDE // 2) // FEELING_STRIDE, len(self.feeling) - 1)]
+
+
+def in_portions(drift: Drift) -> Drift:
+    """The same drift, always `(M, P)`, asked for a bounded number of samples at once."""
+
+    def measured(values: Array, indices: Indices) -> Array:
+        found = [drift(values[part], indices[part]) for part in portions(len(values))]
+        return np.concatenate([each.reshape(len(each), -1) for each in found])
+
+    return measured
+
+
+def portions(count: int) -> Iterator[slice]:
+    """Slices over `count` samples, at least one."""
+    for start in range(0, max(count, 1), MOST_AT_ONCE):
+        yield slice(start, min(start + MOST_AT_ONCE, count))
+
+
+def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, Array, Drift]:
+    """The motion with one more sample halfway between any two: times (2N - 1,), values (2N - 1, K) and their drift.
+
+    So a curve cannot stray unseen between the samples it was fitted to. The drift at a new sample is taken to be that
+    of the same channel error in the pose of the sample before it, which is off by the error times half a sample's move.
+    """
+    count = FINER * len(values) - 1
+    fine = np.empty(count), np.empty((count, values.shape[1]))
+    for finer, samples, halves in zip(fine, (times, values), (0.5 * (times[:-1] + times[1:]), halfway(values)), strict=True):
+        finer[::FINER], finer[1::FINER] = samples, halves
+    errors_from = fine[1]
+
+    def drift_at_any(changed: Array, indices: Indices) -> Array:
+        before = indices // FINER
+        return drift(changed + (values[before] - errors_from[indices]), before)
+
+    return *fine, in_portions(drift_at_any)
+
+
+def halfway(samples: Array) -> Array:
+    """Values `(N - 1, K)` halfway between neighbouring samples `(N, K)`, by a cubic that does not look across corners.
+
+    Of the cubics through the four samples around, the four before and the four after, that with the smallest third
+    difference is taken, per channel (the choice of ENO schemes, Harten et al. 1987). With fewer than four samples,
+    the mean of the two.
+    """
+    if len(samples) < len(CENTRAL):
+        return 0.5 * (samples[:-1] + samples[1:])
+    halves = np.empty((len(samples) - 1, samples.shape[1]))
+    beyond = len(CENTRAL)
+    for part in portions(len(halves)):
+        start, stop = max(part.start - beyond, 0), min(part.stop + beyond, len(samples))
+        halves[part] = _halfway(samples[start:stop])[part.start - start : part.stop - start]
+    return halves
+
+
+def _halfway(samples: Array) -> Array:
+    """As `halfway`, of four samples or more."""
+    windows = np.lib.stride_tricks.sliding_window_view(samples, len(CENTRAL), axis=0)
+    roughness = np.abs(windows @ THIRD_DIFFERENCE)
+    far = np.full((1, samples.shape[1]), np.inf)
+    count = len(samples) - 1
+    halves, rough = [], []
+    for weights, offset in ((CENTRAL, 1), (EARLIER, 2), (EARLIER[::-1], 0)):
+        # The stencil of interval i begins at sample i - offset: those that begin outside do not exist.
+        half, missing = windows @ weights, np.repeat(far, offset, axis=0)
+        halves.append(np.concatenate([missing, half, np.repeat(far, count - len(half), axis=0)])[:count])
+        rough.append(np.concatenate([missing, roughness, np.repeat(far, count - len(half), axis=0)])[:count])
+    smoothest = np.argmin(rough, axis=0)
+    return np.take_along_axis(np.stack(halves), smoothest[None], axis=0)[0]
+
+
+def feel(values: Array, drift: Drift, tolerance: Array) -> Array:
+    """The points' first-order answers to channel changes, `(Q, P, K, K)` as in `Motion.feeling`, from distances alone.
+
+    Distances squared are a quadratic form of the changes, so K (K + 1) / 2 of them give the form by polarisation. No
+    direction counts less than `LEAST_FEELING`; where nothing moves any point, all count alike, and next to nothing.
+    """
+    channels = values.shape[1]
+    steps = DIFFERENCE * np.eye(channels)
+
+    def form_at(indices: Indices) -> Array:
+        here = values[indices]
+        own = [drift(here + step, indices) ** 2 for step in steps]
+        form = np.empty((*own[0].shape, channels, channels))
+        for row in range(channels):
+            form[..., row, row] = own[row]
+            for column in range(row):
+                both = drift(here + steps[row] + steps[column], indices) ** 2
+                form[..., row, column] = form[..., column, row] = 0.5 * (both - own[row] - own[column])
+        form /= DIFFERENCE**2
+        most = np.trace(form, axis1=-2, axis2=-1).max(axis=-1)
+        least = np.where(most > 0.0, LEAST_FEELING**2 * most, LEAST_FEELING**4)
+        form += least[:, None, None, None] * np.eye(channels)
+        form /= tolerance[indices, None, None, None] ** 2
+        return form
+
+    asked = np.arange(0, len(values), FEELING_STRIDE)
+    first, *rest = portions(len(asked))
+    begun = form_at(asked[first])
+    form = np.empty((len(asked), *begun.shape[1:]))
+    form[first] = begun
+    for part in rest:
+        form[part] = form_at(asked[part])
+    return form

@@ -1,0 +1,304 @@
+"""Bezier segments laid through a motion so that the joints drift least.
+
+A segment runs from pose to pose: at its two keys the channels have exactly the motion's values. What is fitted are the
+handles, four numbers for each channel: the slope at either end, and how far in time either handle reaches. The reach is
+worth fitting: with handles at thirds (a cubic in time) the same motion needs half as many keys again.
+
+From a rough guess of the handles Levenberg-Marquardt least squares on the linearised drift lead down, and then, if the worst
+drift is a little above what is allowed, least squares that weigh the worst samples more and more. Many segments are fitted at
+once: one by one, each would take longer to ask for than to fit.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from .drift import Motion
+from .fits import REACHES, RIDGE, THIRD, Fits, Trace, looked_at
+
+LEVELLING_STEPS = 4
+SMALLEST_GAIN = 0.01
+"""A least-squares step that takes less than this share off the cost ends the descent."""
+HOPES = np.array([60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6])
+"""A worst drift above this after 0, 1, 2 ... least-squares steps ends the descent: of segments that turned out good, 1 in 100
+had been there, of the others most."""
+LEVELLING_HOPE = 1.7
+"""Levelling at most halves the worst drift, so it is skipped above this."""
+AIM = 0.98
+"""Aimed at, as a share of the tolerance: what the linearised drift leaves out must fit into the rest."""
+SURELY_BAD = 3.0
+"""A linearised drift above this is bad enough without measuring."""
+
+LEVELLING_POWER, LEAST_WEIGHT, LEVELLING_DAMPING = 1.0, 0.03, 1e-2
+"""The error to this power weighs it: levelling minimises the norm of twice the power plus 2, near enough to the worst drift."""
+
+FIRST_DAMPING, LESS_DAMPING, MORE_DAMPING, MOST_DAMPING = 1e-3, 0.2, 8.0, 1e4
+TINY = np.finfo(float).tiny
+
+
+def descended(fits: Fits, shapes: Array) -> tuple[Array, Array]:
+    """From the start `shapes : (B, S, 4, K)` the first found that keep the tolerance, or the best found.
+
+    Beside them how much of the tolerance each segment needs, `(B, S)`: measured where that is at most about 1, at first
+    order where it is far above.
+    """
+    descent = _Descent(fits, shapes)
+    while True:
+        descent.judge()
+        if not len(descent.rows):
+            return descent.best, descent.worst
+        descent.step()
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is remembered of each of b fits that go on."""
+
+    shapes: Array
+    """`(b, S, 4, K)`"""
+    trace: Trace
+    lowest: Array
+    """`(b,)` lowest peak so far."""
+    aim: Array
+    """`(b,)` peak at which it is worth measuring."""
+    damping: Array
+    """`(b,)`"""
+    steps: Array
+    """`(b,)` taken in this phase."""
+    levelling: Mask
+    """`(b,)` whether the second phase has begun."""
+
+    def some(self, rows: Array) -> "_Found":
+        """Those of some fits."""
+        rest = (self.lowest, self.aim, self.damping, self.steps, self.levelling)
+        return _Found(self.shapes[rows], self.trace.some(rows), *(each[rows] for each in rest))
+
+
+class _Descent:
+    """Fits on their way down; those that have arrived, or cannot, are left behind."""
+
+    def __init__(self, fits: Fits, shapes: Array) -> None:
+        count = len(shapes)
+        self.best, self.worst = shapes.copy(), np.full(shapes.shape[:2], np.inf)
+        self.fits, self.rows = fits, np.arange(count)
+        whole = np.zeros(count, dtype=int)
+        levels = (np.full(count, np.inf), np.full(count, AIM), np.full(count, FIRST_DAMPING))
+        self.now = _Found(shapes, fits.trace(shapes, None), *levels, whole, whole.astype(bool))
+
+    def judge(self) -> None:
+        """Measure those that look good, and leave behind those that are, and those without hope."""
+        now, rows = self.now, self.rows
+        peak = now.trace.peaks
+        better = peak < now.lowest
+        self.best[rows[better]] = now.shapes[better]
+        now.lowest = np.minimum(now.lowest, peak)
+        near = peak <= now.aim
+        measured = self.fits.measured(near, now.shapes[near])
+        most = measured.max(axis=1)
+        self.best[rows[near]], self.worst[rows[near]] = now.shapes[near], measured
+        # The linearised drift, or that at the samples looked at, was too low by this factor.
+        now.aim[near] = AIM * peak[near] / np.maximum(most, TINY)
+        done = np.zeros(len(rows), dtype=bool)
+        done[near] = most <= 1.0
+        going = ~(done | self._hopeless(peak) | (peak == 0.0))
+        if not going.all():
+            self._settle(~going & ~done)
+            self.fits, self.rows, self.now = self.fits.some(going), rows[going], now.some(going)
+
+    def _hopeless(self, peak: Array) -> Mask:
+        """Which fits `(b,)` will not become good any more; those that have had all their steps are levelled from now on."""
+        now = self.now
+        over = ~now.levelling & (now.steps >= len(HOPES))
+        now.levelling |= over
+        now.steps[over] = 0
+        levelled = (peak > LEVELLING_HOPE) | (now.steps >= LEVELLING_STEPS)
+        return np.where(now.levelling, levelled, peak > HOPES[np.minimum(now.steps, len(HOPES) - 1)])
+
+    def _settle(self, which: Mask) -> None:
+        """Say of fits that did not succeed how bad their best shapes are: measured where it may be little."""
+        surely = which & (self.now.lowest > SURELY_BAD)
+        self.worst[self.rows[surely]] = self.now.lowest[surely, None]
+        unsure = which & ~surely & np.isinf(self.worst[self.rows].max(axis=1))
+        self.worst[self.rows[unsure]] = self.fits.measured(unsure, self.best[self.rows[unsure]])
+
+    def step(self) -> None:
+        """Let each take one step down; one that gained little has its worst samples levelled from now on."""
+        now = self.now
+        peak = np.maximum(now.trace.peaks, TINY)[:, None, None]
+        heavy = (np.sqrt(now.trace.squares) / peak) ** LEVELLING_POWER + LEAST_WEIGHT
+        weights = np.where(now.levelling[:, None, None], heavy, 1.0)
+        now.damping = np.where(now.levelling, np.maximum(now.damping, LEVELLING_DAMPING), now.damping)
+        before = now.trace.squares.sum(axis=(1, 2))
+        now.shapes, now.trace, now.damping = lowered(self.fits, now.shapes, now.trace, weights**2, now.damping)
+        now.steps += 1
+        slow = ~now.levelling & (before - now.trace.squares.sum(axis=(1, 2)) < SMALLEST_GAIN * before)
+        now.levelling |= slow
+        now.steps[slow] = 0
+
+
+def lowered(fits: Fits, shapes: Array, trace: Trace, weights: Array, damping: Array) -> tuple[Array, Trace, Array]:
+    """One Levenberg-Marquardt step down the sum of squares weighed by `weights : (B, n, P)`; the same where none goes down."""
+    squares, down = _equations(fits, shapes, trace, weights)
+    diagonal = np.diagonal(squares, axis1=1, axis2=2)
+    ridge = RIDGE * diagonal.sum(axis=1, keepdims=True) + TINY
+    before = np.sum(weights * trace.squares, axis=(1, 2))
+    shapes, damping, left = shapes.copy(), damping.copy(), np.arange(len(shapes))
+    while len(left):
+        added = (damping[left, None] * diagonal[left] + ridge[left])[:, :, None] * np.eye(squares.shape[1])
+        move = np.linalg.solve(squares[left] + added, down[left]).reshape(len(left), *shapes.shape[1:])
+        if shapes.shape[1] > 1:
+            move[:, 1, 0] = move[:, 0, 2]
+        tried = shapes[left] + move
+        tried[:, :, REACHES] = np.clip(tried[:, :, REACHES], *fits.reaches)
+        trace_tried = fits.trace(tried, trace.parameter[left])
+        lower = np.sum(weights[left] * trace_tried.squares, axis=(1, 2)) < before[left]
+        shapes[left[lower]] = tried[lower]
+        trace.put(left[lower], trace_tried.some(lower))
+        damping[left] *= np.where(lower, LESS_DAMPING, MORE_DAMPING)
+        stuck = damping[left] > MOST_DAMPING
+        damping[left[stuck]] = FIRST_DAMPING
+        again = ~lower & ~stuck
+        left, fits = left[again], fits.some(again)
+    return shapes, trace, damping
+
+
+def _equations(fits: Fits, shapes: Array, trace: Trace, weights: Array) -> tuple[Array, Array]:
+    """The normal equations of the step: (B, S * 4 * K, S * 4 * K), and (B, S * 4 * K, 1)."""
+    columns = fits.slopes_of(shapes, trace)
+    count, samples, unknowns, channels = columns.shape
+    pull = np.einsum("bnp,bnpkl->bnkl", weights, fits.feeling)
+    pulled = (columns[..., None] * pull[:, :, None]).transpose(0, 4, 2, 3, 1)
+    squares = pulled.reshape(count, channels, unknowns * channels, samples) @ columns.transpose(0, 3, 1, 2)
+    size = unknowns * channels
+    force = (pull @ trace.away[..., None])[..., 0]
+    down = -np.einsum("bnuk,bnk->buk", columns, force).reshape(count, size, 1)
+    return squares.transpose(0, 2, 3, 1).reshape(count, size, size), down
+
+
+MOST_NUMBERS, MOST_FITS = 1 << 20, 1024
+"""So many numbers of the linearised drift are held at once, and so many fits are made together at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The handles of all channels from one key to the next, and how well they do."""
+
+    first: int
+    """Sample at which the segment starts."""
+    last: int
+    """Sample at which it ends."""
+    shape: Array
+    """`(4, K)`: slope at the start (value per frame), reach of the handle there (share of the segment's time); at the end."""
+    worst: float
+    """Largest drift as a share of the tolerance; the segment is good if this is at most 1."""
+
+    @property
+    def good(self) -> bool:
+        """Whether all points stay within the tolerance all along the segment."""
+        return self.worst <= 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A segment to be fitted, from sample to sample, and the slopes `(K,)` that it is to have."""
+
+    first: int
+    last: int
+    start_slope: Array | None = None
+    end_slope: Array | None = None
+
+
+Search: TypeAlias = Generator[Wanted, Segment, list[Segment]]
+"""Asks for segments, one after the other, and ends with those it has chosen."""
+
+
+def together(motion: Motion, searches: Sequence[Search]) -> list[list[Segment]]:
+    """What each of the searches chooses; what they ask for at the same time is fitted at once."""
+    found: list[list[Segment]] = [[] for _ in searches]
+    asked: dict[int, Wanted] = {}
+
+    def go_on(number: int, segment: Segment | None) -> None:
+        try:
+            asked[number] = next(searches[number]) if segment is None else searches[number].send(segment)
+        except StopIteration as end:
+            found[number] = end.value
+            asked.pop(number, None)
+
+    for number in range(len(searches)):
+        go_on(number, None)
+    while asked:
+        numbers = list(asked)
+        for number, segment in zip(numbers, fit_segments(motion, [asked[number] for number in numbers]), strict=True):
+            go_on(number, segment)
+    return found
+
+
+def fit_segments(motion: Motion, wanted: Sequence[Wanted]) -> list[Segment]:
+    """For each the first segment found that keeps the tolerance between its two samples, or the best one found.
+
+    Where there is no sample between the two, a straight line.
+    """
+    channels = motion.values.shape[1]
+    free = np.ones((len(wanted), 1, 4), dtype=bool)
+    slopes = np.zeros((len(wanted), 1, 2, channels))
+    for number, each in enumerate(wanted):
+        for side, slope in enumerate(_slopes(motion, each)):
+            if slope is not None:
+                free[number, 0, 2 * side], slopes[number, 0, side] = False, slope
+    bounds = np.array([[(each.first, each.last)] for each in wanted])
+    return [row[0] for row in _fitted(motion, bounds, free, slopes)]
+
+
+def _slopes(motion: Motion, wanted: Wanted) -> tuple[Array | None, Array | None]:
+    start, end = wanted.start_slope, wanted.end_slope
+    if start is None and wanted.first == 0:
+        start = motion.ends[0]
+    if end is None and wanted.last == len(motion.times) - 1:
+        end = motion.ends[1]
+    return start, end
+
+
+def fit_through(
+    motion: Motion, pairs: Sequence[tuple[Segment, Segment]], held: Sequence[tuple[bool, bool]]
+) -> list[tuple[Segment, Segment]]:
+    """Pairs of neighbouring segments, each fitted anew with one common slope at the key between them.
+
+    `held` says whether the slopes at the start of the left and at the end of the right one must stay, because they are
+    shared with a segment beyond.
+    """
+    free = np.ones((len(pairs), 2, 4), dtype=bool)
+    free[:, 0, 0], free[:, 1, 2] = ~np.array(held).T
+    shapes = np.stack([[left.shape, right.shape] for left, right in pairs])
+    bounds = np.array([[(left.first, left.last), (right.first, right.last)] for left, right in pairs])
+    durations = np.diff(motion.times[bounds], axis=-1)
+    # The shorter segment knows the slope at the key better.
+    common = (shapes[:, 0, 2] * durations[:, 1] + shapes[:, 1, 0] * durations[:, 0]) / durations.sum(axis=1)
+    shapes[:, 0, 2] = shapes[:, 1, 0] = common
+    return [(row[0], row[1]) for row in _fitted(motion, bounds, free, shapes[:, :, (0, 2)], start=shapes)]
+
+
+def _fitted(motion: Motion, bounds: Array, free: Array, slopes: Array, start: Array | None = None) -> list[list[Segment]]:
+    """Segments of B fits of S segments each: `bounds : (B, S, 2)` samples, `free : (B, S, 4)`, `slopes : (B, S, 2, K)`."""
+    count, channels = len(bounds), motion.values.shape[1]
+    longest_first = np.argsort(-(bounds[..., 1] - bounds[..., 0]).sum(axis=1), kind="stable")
+    shapes, worst = np.empty((*bounds.shape[:2], 4, channels)), np.empty(bounds.shape[:2])
+    place = 0
+    while place < count:
+        rows = longest_first[place : place + MOST_FITS]
+        rows = rows[: max(1, MOST_NUMBERS // (int(looked_at(bounds[rows[0]])[0].sum()) * motion.feeling[0].size))]
+        fits = Fits.of(motion, bounds[rows], free[rows])
+        first_shapes = fits.start_shapes(slopes[rows]) if start is None else start[rows]
+        shapes[rows], worst[rows] = descended(fits, first_shapes)
+        place += len(rows)
+    return [
+        [Segment(int(first), int(last), shapes[row, part], float(worst[row, part])) for part, (first, last) in enumerate(ends)]
+        for row, ends in enumerate(bounds)
+    ]
+
+
+def still_segment(motion: Motion, first: int, last: int) -> Segment:
+    """The flat segment of a motion that is known to stand still from one sample to another."""
+    return Segment(first, last, np.tile([[0.0], [THIRD]], (2, motion.values.shape[1])), 0.0)

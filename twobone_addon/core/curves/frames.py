@@ -1,0 +1,126 @@
+"""Which frames are keyed and sampled, and frames as a person reads them: [first, last] ranges.
+
+Frames are float64 arrays of scene frames, sorted, and may be fractional or negative. Of motion that goes on from its end to
+its start: whether it does, and the slope with which it passes the seam.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import SettingError
+from ...said import Sentence
+from ..array_types import Array, Indices
+from .continuity import nearest_turn
+from .reduction import STILL
+
+MERGE_DISTANCE = 0.01
+"""Blender takes two keys nearer than this (in frames) for one, and keeps the later of the two."""
+
+FRAME_DECIMALS = 6
+"""Decimals kept of a frame: start + i * step is off by 1e-13, single-precision keys by 1e-5, neither of which is meant."""
+
+
+def frame_grid(start: float, end: float, step: float = 1.0) -> Array:
+    """Frames `(F,)`: `start`, `start + step`, ... and always `end`, so that the last pose of the range is keyed.
+
+    Each frame is computed from `start`, so that errors do not add up, and rounded to `FRAME_DECIMALS`: steps like
+    0.1 meet whole frames exactly. Where the grid does not fall on `end` the last interval is the shorter one; a grid
+    frame so near to `end` that Blender would merge the two gives way to it. A range within one such distance is `start`.
+
+    Raises `SettingError` for numbers that are not finite, `end` before `start`, or a step too small for Blender.
+    """
+    for name, value in (("Start", start), ("End", end), ("Step", step)):
+        if not np.isfinite(value):
+            raise SettingError(
+                "{name} of the frame range must be a finite number, got {value}.", name=Sentence(name), value=value
+            )
+    if end < start:
+        raise SettingError(
+            "The frame range ends before it starts: {start:g} to {end:g}. Swap start and end.", start=start, end=end
+        )
+    if step <= MERGE_DISTANCE:
+        raise SettingError(
+            "Step must be above {least} frames, got {step:g}: Blender merges nearer keys.", least=MERGE_DISTANCE, step=step
+        )
+    if end - start <= MERGE_DISTANCE:
+        return np.round([float(start)], FRAME_DECIMALS)
+    inside = start + step * np.arange(1.0, np.ceil((end - start) / step))
+    inside = inside[end - inside > MERGE_DISTANCE]
+    return np.round(np.concatenate([[start], inside, [end]]), FRAME_DECIMALS)
+
+
+def merge_frames(*lists: ArrayLike, distance: float = MERGE_DISTANCE) -> Array:
+    """The sorted union `(F,)` of frame lists; of frames within `distance` the one of the earlier list stays.
+
+    So `merge_frames(own_keys, grid)` never moves an own key by a rounding error, and never gives Blender two keys
+    that it would merge. Frames of one list are merged only where they are equal.
+    """
+    merged = np.empty(0)
+    for each in lists:
+        frames = np.unique(np.round(np.asarray(each, dtype=float), FRAME_DECIMALS))
+        around = np.concatenate([[-np.inf], merged, [np.inf]])
+        place = np.searchsorted(around, frames)
+        away = np.minimum(around[place] - frames, frames - around[place - 1])
+        merged = np.sort(np.concatenate([merged, frames[away > distance]]))
+    return merged
+
+
+def ranges(frames: ArrayLike, mask: ArrayLike) -> list[list[float]]:
+    """[[first, last], ...] of the runs of neighbouring `frames : (F,)` at which `mask : (F,)` is true."""
+    frames = np.asarray(frames, dtype=float)
+    edges = np.diff(np.concatenate([[False], np.asarray(mask, dtype=bool), [False]]).astype(np.int8))
+    first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    return np.stack([frames[first], frames[last]], axis=-1).tolist()
+
+
+def turning_points(values: ArrayLike) -> Indices:
+    """Rows of `values : (F, d)`, neither the first nor the last, at which one of the d numbers turns back."""
+    directions = np.sign(np.diff(np.asarray(values, dtype=float), axis=0))
+    return np.flatnonzero(np.any(directions[1:] * directions[:-1] < 0.0, axis=-1)) + 1
+
+
+def subframe_grid(frames: ArrayLike, count: int) -> Array:
+    """Frames `((F - 1) * count + 1,)`: every interval of `frames : (F,)` in `count` equal parts.
+
+    `subframe_grid(frames, n)[::n]` are the frames themselves, exactly. One frame or none comes back as it is.
+    """
+    frames = np.asarray(frames, dtype=float)
+    if len(frames) <= 1:
+        return frames.copy()
+    parts = np.arange(count) / count
+    inside = frames[:-1, None] + np.diff(frames)[:, None] * parts
+    return np.append(inside.ravel(), frames[-1])
+
+
+SAME_POSE = 1e-3
+"""Poses whose channels differ by less than this (radians) are the same: 0.06 degrees, which nobody sees."""
+
+SAME_MOTION = 0.1
+"""Slopes at both ends that differ by less than this share of the larger one pass for one motion that goes on."""
+
+
+def meets(values: Array) -> bool:
+    """Whether channels `(F, K)` end where they begin, up to whole turns."""
+    return bool(np.all(np.abs(nearest_turn(values[-1] - values[0])) <= SAME_POSE))
+
+
+def goes_on(times: Array, values: Array) -> bool:
+    """Whether channels `(F, K)` leave their start as they come to their end."""
+    start, end = end_slopes(times, values)
+    largest = np.maximum(np.abs(start), np.abs(end)).max(initial=0.0)
+    return bool(np.abs(start - end).max(initial=0.0) <= SAME_MOTION * largest)
+
+
+def end_slopes(times: Array, values: Array) -> tuple[Array, Array]:
+    """Slopes `(K,)`, per frame, of channels `(F, K)` at their first and last sample, each from the two samples there."""
+    return (values[1] - values[0]) / (times[1] - times[0]), (values[-1] - values[-2]) / (times[-1] - times[-2])
+
+
+def seam_slopes(times: Array, values: Array) -> Array:
+    """The slope `(K,)`, per frame, of channels `(F, K)` across the seam: the mean of those at either side.
+
+    0 where all channels stand still at either side, so that a rest stays flat.
+    """
+    if any(np.abs(values[row + 1] - values[row]).max(initial=0.0) <= STILL for row in (0, -2)):
+        return np.zeros(values.shape[1])
+    return np.mean(end_slopes(times, values), axis=0)

@@ -1,0 +1,90 @@
+"""What the offsets between bones tell: whether a rest is a pose, which feet hang from elsewhere, which joints shake."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..array_types import Array
+from .pairs import LimbBones, LimbPair
+from .skeleton import Skeleton
+
+LAID_OUT = 0.9
+"""Length of the sum of all offsets between bones, relative to the sum of their lengths, from which a rest is no pose: all
+offsets lie along one axis, as exporters of motion lay them out. Standing bodies reach both up and down."""
+
+SHAKY = (1e-3, 0.3)
+"""Standard deviation of a bone's offset over time, relative to its length, from and up to which its joint shakes. Recordings
+from markers and video do; what changes more is meant to."""
+
+DEEP = 4
+"""Bones from the top of a skeleton to the end of a leg without a foot, at least: root, hips, two of the leg."""
+
+FEWEST_STEADY = 3
+"""Poses from which lengths have a median to speak of."""
+
+
+def is_laid_out(skeleton: Skeleton) -> bool:
+    """Whether all offsets between bones rest along one axis, and so tell no pose."""
+    children = [bone for bone, above in enumerate(skeleton.parents) if above >= 0]
+    if not children:
+        return False
+    offsets = skeleton.heads[children] - skeleton.heads[[skeleton.parents[bone] for bone in children]]
+    total = float(np.linalg.norm(offsets, axis=1).sum())
+    return total > 0.0 and float(np.linalg.norm(offsets.sum(axis=0))) >= LAID_OUT * total
+
+
+def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple[int, ...]:
+    """The parents, where feet that hang from elsewhere but begin at the end of a limb in all poses hang from that limb.
+
+    Some rigs parent feet to the root, and let them follow by constraints or by keys.
+    """
+    parents, at = list(skeleton.parents), np.concatenate([np.stack([skeleton.heads, skeleton.tails], axis=1)[None], poses])
+    loose = [bone for bone, above in enumerate(parents) if above < 0 or parents[above] < 0]
+    has_children = set(parents)
+    for leaf, above in enumerate(skeleton.parents):
+        if leaf in has_children or above < 0:
+            continue
+        ends = [(leaf, at[:, leaf, 1])]
+        # Without a layer of controls the last bone of a branch may be no more than its end.
+        if not skeleton.copies and np.linalg.norm(at[0, leaf, 0] - at[0, above, 0]) > tolerance:
+            ends.append((above, at[:, leaf, 0]))
+        for carrier, end in ends:
+            far = np.linalg.norm(at[:, loose, 0] - end[:, None], axis=2).max(axis=0)
+            for bone in (loose[number] for number in np.flatnonzero(far <= 2.0 * tolerance)):
+                way = skeleton.way_up(leaf)
+                if bone not in way and len(way) >= DEEP:
+                    parents[bone] = carrier
+    return tuple(parents)
+
+
+def as_parented(skeleton: Skeleton, pair: LimbPair, tolerance: float) -> LimbPair:
+    """The pair whose tips hang from their lower bones: a loose foot is told by where it begins, the end of the bone above."""
+
+    def own(bones: LimbBones) -> LimbBones:
+        if bones.lower in skeleton.way_up(bones.tip):
+            return bones
+        at = skeleton.heads[bones.tip]
+        ends = [bone for bone, above in enumerate(skeleton.parents) if above == bones.lower]
+        tip = next((bone for bone in ends if np.linalg.norm(skeleton.heads[bone] - at) <= 2.0 * tolerance), bones.lower)
+        return replace(bones, tip=tip, toe=-1)
+
+    return replace(pair, both=tuple(own(bones) for bones in pair.both))
+
+
+def steadied(skeleton: Skeleton, poses: Array) -> Array:
+    """The poses with the median length over time of each offset whose length shakes."""
+    if len(poses) < FEWEST_STEADY:
+        return poses
+    steady = poses.copy()
+    ways = sorted((skeleton.way_up(bone) for bone in range(len(skeleton.names))), key=len)
+    for bone, above in (way[:2] for way in ways if len(way) > 1):
+        offset = poses[:, bone, 0] - poses[:, above, 0]
+        lengths = np.linalg.norm(offset, axis=1)
+        median = float(np.median(lengths))
+        shakes = median > 0.0 and SHAKY[0] <= float(lengths.std()) / median <= SHAKY[1]
+        factor = (median / np.maximum(lengths, np.finfo(float).tiny))[:, None] if shakes else 1.0
+        steady[:, bone, 0] = steady[:, above, 0] + offset * factor
+        steady[:, bone, 1] = steady[:, bone, 0] + poses[:, bone, 1] - poses[:, bone, 0]
+    return steady

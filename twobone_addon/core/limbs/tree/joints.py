@@ -1,0 +1,180 @@
+"""The joints of a skeleton as one tree, whatever layers of controls and copies the rig has.
+
+A joint is where bones begin. Bones that copy one another and begin at the same place are one joint, so a rig that deforms
+with loose bones still has the hierarchy of the bones these follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...array_types import Array
+from ..skeleton import Skeleton
+
+SAME_PLACE = 5e-4
+"""Distance of two joints, relative to the size of the skeleton, up to which they are one: a millimetre on a tall person."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointTree:
+    """`J` joints."""
+
+    places: Array
+    """`(J, 3)`."""
+    parents: tuple[int, ...]
+    """-1 for none."""
+    children: tuple[tuple[int, ...], ...]
+    bones: tuple[tuple[int, ...], ...]
+    """The bones that begin at each joint, the first one being that which shows it."""
+    ends: Array
+    """`(J, 3)` tail of the first bone."""
+    size: float
+    """Longest distance along an axis."""
+    edges: tuple[float, ...]
+    """Distance of each joint from the one above; 0 where there is none."""
+    depths: tuple[float, ...]
+    """Length of the longest way down from each joint."""
+
+    def way_up(self, joint: int) -> list[int]:
+        """The joint and those above it, nearest first."""
+        way = []
+        while joint >= 0:
+            way.append(joint)
+            joint = self.parents[joint]
+        return way
+
+    def below(self, joint: int) -> list[int]:
+        """The joint and all that hang from it, those above before those below."""
+        found = [joint]
+        for each in found:
+            found.extend(self.children[each])
+        return found
+
+
+def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
+    """The joints at which the `chosen` bones begin."""
+    size = skeleton.size
+    groups = _groups(skeleton, chosen, SAME_PLACE * size)
+    leading = sorted({group for group, taken in zip(groups, chosen, strict=True) if taken})
+    joint_of = {group: joint for joint, group in enumerate(leading)}
+    members: list[list[int]] = [[] for _ in leading]
+    for bone in _from_the_top(skeleton.parents):
+        if groups[bone] in joint_of:
+            members[joint_of[groups[bone]]].append(bone)
+    for each in members:
+        each.sort(key=lambda bone: not chosen[bone])
+    above = [joint_of.get(group, -1) for group in groups]
+    parents = _without_circles([_parent(skeleton, above, bones) for bones in members], skeleton, above, members)
+    first = [bones[0] for bones in members]
+    places = skeleton.heads[first]
+    edges = [float(np.linalg.norm(places[joint] - places[max(above, 0)])) * (above >= 0) for joint, above in enumerate(parents)]
+    children: list[list[int]] = [[] for _ in leading]
+    for joint, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(joint)
+    return JointTree(
+        places=places,
+        parents=tuple(parents),
+        children=tuple(tuple(each) for each in children),
+        bones=tuple(tuple(each) for each in members),
+        ends=skeleton.tails[first],
+        size=size,
+        edges=tuple(edges),
+        depths=tuple(_depths(parents, edges)),
+    )
+
+
+def _depths(parents: Sequence[int], edges: Sequence[float]) -> list[float]:
+    """Length of the longest way down from each joint."""
+    depths = [0.0] * len(parents)
+    for joint in range(len(parents)):
+        way, below = 0.0, joint
+        while below >= 0 and way >= depths[below]:
+            depths[below] = way
+            way += edges[below]
+            below = parents[below]
+    return depths
+
+
+def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> list[int]:
+    """For each bone the number of its joint: one for all that copy one another and begin at the same place."""
+    leaders = list(range(len(skeleton.names)))
+
+    def leader(bone: int) -> int:
+        while leaders[bone] != bone:
+            leaders[bone] = leaders[leaders[bone]]
+            bone = leaders[bone]
+        return bone
+
+    standing_for: dict[int, list[int]] = {}
+    for bone, parent in enumerate(skeleton.parents):
+        if parent >= 0 and chosen[bone] and not chosen[parent]:
+            standing_for.setdefault(parent, []).append(bone)
+    links = list(skeleton.copies) + [(bones[0], parent) for parent, bones in standing_for.items() if len(bones) == 1]
+    links += [
+        (bone, parent)
+        for parent, bones in standing_for.items()
+        if len(bones) > 1
+        for bone in [each for each in bones if np.linalg.norm(skeleton.tails[each] - skeleton.tails[parent]) <= tolerance][:1]
+    ]
+    for bone, other in links:
+        if np.linalg.norm(skeleton.heads[bone] - skeleton.heads[other]) <= tolerance:
+            leaders[leader(bone)] = leader(other)
+    return [leader(bone) for bone in range(len(leaders))]
+
+
+def _parent(skeleton: Skeleton, joint_of_bone: Sequence[int], bones: Sequence[int]) -> int:
+    """The joint that a joint hangs from: by that of its bones which has most joints above it."""
+    ways = [_joints_above(skeleton, joint_of_bone, bone) for bone in bones]
+    longest = max(ways, key=len)
+    return longest[0] if longest else -1
+
+
+def _joints_above(skeleton: Skeleton, joint_of_bone: Sequence[int], bone: int) -> list[int]:
+    own, found = joint_of_bone[bone], dict[int, None]()
+    above = skeleton.parents[bone]
+    while above >= 0:
+        joint = joint_of_bone[above]
+        if joint not in {-1, own}:
+            found[joint] = None
+        above = skeleton.parents[above]
+    return list(found)
+
+
+def _without_circles(
+    parents: list[int], skeleton: Skeleton, joint_of_bone: Sequence[int], members: Sequence[Sequence[int]]
+) -> list[int]:
+    """The same, where layers of a rig hang from one another in circles (as the pivots of a foot do) by the first bone only."""
+    for joint in range(len(parents)):
+        if _in_circle(parents, joint):
+            way = _joints_above(skeleton, joint_of_bone, members[joint][0])
+            parents[joint] = way[0] if way else -1
+            if _in_circle(parents, joint):
+                parents[joint] = -1
+    return parents
+
+
+def _in_circle(parents: Sequence[int], joint: int) -> bool:
+    above, steps = parents[joint], 0
+    while above not in {-1, joint} and steps <= len(parents):
+        above, steps = parents[above], steps + 1
+    return above != -1
+
+
+def _from_the_top(parents: Sequence[int]) -> list[int]:
+    """All bones, each after the one it hangs from."""
+    depths: dict[int, int] = {-1: -1}
+
+    def depth(bone: int) -> int:
+        way = []
+        while bone not in depths:
+            way.append(bone)
+            bone = parents[bone]
+        for each in reversed(way):
+            depths[each] = depths[parents[each]] + 1
+        return depths[way[0]] if way else depths[bone]
+
+    return sorted(range(len(parents)), key=depth)

@@ -1,0 +1,49 @@
+"""Feet in the air that stay out of the ground."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from ..contacts.states import runs
+
+
+def lifts(needs: Array, free: Mask, window: int) -> Array:
+    """How far `(S,)` to lift a foot: at least what it `needs` `(S,)` where it is `free` `(S,)`, nothing elsewhere, smoothly.
+
+    window : samples to either side within which a lift comes and goes; near the ground there is less room for that
+
+    The largest need around, averaged over half as wide a stretch with Hann's weights: all that an average takes in is at
+    least the need in its middle.
+    """
+    found = np.zeros(len(needs))
+    for first, last in runs(free):
+        rows = np.arange(first, last + 1)
+        if not np.any(needs[rows] > 0.0):
+            continue
+        count = len(rows)
+        left = np.arange(1, count + 1) if first else np.full(count, window)
+        right = np.arange(count, 0, -1) if last + 1 < len(needs) else np.full(count, window)
+        room = np.minimum(window, np.minimum(left, right))
+        own = np.pad(np.maximum(needs[rows], 0.0), window)
+        highest = np.array([own[at + window - reach : at + window + reach + 1].max() for at, reach in enumerate(room.tolist())])
+        found[rows] = [_average(highest, at, reach // 2) for at, reach in enumerate(room.tolist())]
+    return found
+
+
+def far_from(standing: Mask, window: int) -> Array:
+    """0 where a foot stands `(S,)`, 1 a `window` of samples away from that and farther, evenly in between."""
+    rows, stands = np.arange(len(standing)), np.flatnonzero(standing)
+    if not len(stands):
+        return np.ones(len(standing))
+    after = np.searchsorted(stands, rows)
+    nearest = np.minimum(
+        np.abs(rows - stands[np.minimum(after, len(stands) - 1)]), np.abs(rows - stands[np.maximum(after - 1, 0)])
+    )
+    return np.minimum(1.0, nearest / window)
+
+
+def _average(values: Array, at: int, reach: int) -> float:
+    rows = np.clip(np.arange(at - reach, at + reach + 1), 0, len(values) - 1)
+    weights = np.hanning(2 * reach + 3)[1:-1]
+    return float(values[rows] @ weights / weights.sum())

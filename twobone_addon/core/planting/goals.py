@@ -1,0 +1,160 @@
+"""What a foot is to do: stand on its pins, and come to them and leave them smoothly. Motion is known between frames as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..array_types import Array, Codes, Indices, Mask
+from ..arrays import magnitude
+from ..contacts.states import ContactState, on_ball, on_heel, runs
+from ..rig.rotations import from_quaternion, slerp, to_quaternion
+from .blends import Ease, eased
+from .pins import Foot, Heights, Pins, find_pins
+
+SAMPLES_PER_FRAME = 4
+"""At the quarters it is seen how far a foot slides between frames."""
+
+FAR_OFF, HARDLY = 4.0, 1.1e-3
+"""Times the median distance of a point from its place, and leg lengths, 1 mm of a leg of 0.9 m, beyond which it is on its way:
+where a point slides evenly, the farthest one is twice the median."""
+
+FEWEST = 3
+"""Frames that a contact keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class FootGoals:
+    """What a foot is to do at every sample."""
+
+    ankles: Array
+    """`(S, 3)` in the ground's space; only meant where `pinned`."""
+    turns: Array
+    """`(S, 3, 3)` in the ground's space."""
+    pinned: Mask
+    """`(S,)` where the foot stands."""
+    turned: Mask
+    """`(S,)` where its orientation is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PutDown:
+    """The ground on which feet are put down."""
+
+    heights: Heights
+    near: float
+    """Distance by which a foot that stands still may be off it and still be left as it is."""
+
+
+def foot_goals(
+    foot: Foot,
+    on_heel: Mask,
+    on_ball: Mask,
+    *,
+    settled: float,
+    down: PutDown | None = None,
+    carried: Mask | None = None,
+    upright: bool = False,
+) -> FootGoals:
+    """Where a foot, known at samples `(S,)`, is to be while its heel and ball stand at frames `(F,)`.
+
+    settled : distance, in the units of the ankles, by which a stance may be off its pins and still be left as it is
+    down : `None` leaves feet as high as they are on average
+    carried : (F,) where the root moves, and would take along a stance that is left as it is
+    upright : whether points only go up and down to their pins
+
+    Between two frames a point stands if it does at both.
+    """
+    whole = slice(None, None, SAMPLES_PER_FRAME)
+    at_frames = foot.on(whole)
+    on, heights = (on_heel, on_ball), None if down is None else down.heights
+    axes = slice(2, 3) if upright else slice(0, 3)
+    moving = _unsettled(at_frames, find_pins(at_frames, *on), on_heel | on_ball, settled, axes)
+    if down is not None:
+        moving |= _unsettled(at_frames, find_pins(at_frames, *on, heights), on_heel | on_ball, max(settled, down.near), axes)
+    if carried is not None:
+        for first, last in runs(on_heel | on_ball):
+            moving[first : last + 1] |= carried[first : last + 1].any()
+    pins = find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
+    turns, turned = _turns(foot, pins)
+    goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
+    ways = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)
+    for pin in pins.pins:
+        rows = slice(pin.first * SAMPLES_PER_FRAME, pin.last * SAMPLES_PER_FRAME + 1)
+        wanted = pin.place - ways[pin.is_ball][rows]
+        goals[rows, axes] = wanted[:, axes]
+        pinned[rows] = True
+    return FootGoals(goals, turns, pinned, turned)
+
+
+def without_ways(foot: Foot, states: Codes, leg_length: float) -> Codes:
+    """States `(F,)` without the frames at the edges of contacts at which a point is still, or already, on its way.
+
+    foot : at frames
+
+    A point that stands for most of its contact, and is off its place only where that begins or ends, would be dragged there.
+    """
+    kept = []
+    for stands, points in ((on_heel(states), foot.points(foot.heel)), (on_ball(states), foot.points(foot.ball))):
+        on = stands.copy()
+        for first, last in runs(stands):
+            while last - first >= FEWEST:
+                away = magnitude(points[first : last + 1] - np.median(points[first : last + 1], axis=0))
+                near = np.flatnonzero(away <= max(FAR_OFF * float(np.median(away)), HARDLY * leg_length))
+                start, end = first + int(near[0]), first + int(near[-1])
+                if (start, end) == (first, last) or end - start + 1 < FEWEST:
+                    break
+                on[first:start] = on[end + 1 : last + 1] = False
+                first, last = start, end  # noqa: PLW2901 - what is left is judged again
+        kept.append(on)
+    return kept[0] * int(ContactState.HEEL) + kept[1] * int(ContactState.BALL)
+
+
+def eased_ankles(goals: FootGoals, carried: Array, ease: Ease) -> tuple[Array, Mask]:
+    """Ankles `(S, 3)` at all samples, and where they are not left to the leg's own motion, `(S,)`.
+
+    carried : (S, 3) where the leg's own motion has the ankle, the root having moved
+    """
+    corrections, touched = eased(goals.pinned, goals.ankles - carried, ease)
+    return np.where(goals.pinned[:, None], goals.ankles, carried + corrections), touched
+
+
+def _unsettled(foot: Foot, pins: Pins, standing: Mask, settled: float, axes: slice) -> Mask:
+    """Frames `(F,)` of the stances that are to be corrected: of those that stand already there is nothing to do."""
+    moving = standing.copy()
+    points = foot.points(foot.heel), foot.points(foot.ball)
+    off = np.zeros(len(moving))
+    for pin in pins.pins:
+        rows = slice(pin.first, pin.last + 1)
+        off[rows] = np.maximum(off[rows], np.abs(points[pin.is_ball][rows] - pin.place)[:, axes].max(axis=1))
+    for first, last in runs(moving):
+        if off[first : last + 1].max() <= settled:
+            moving[first : last + 1] = False
+    return moving
+
+
+def _turns(foot: Foot, pins: Pins) -> tuple[Array, Mask]:
+    """Orientations `(S, 3, 3)`: kept where heel and ball stand, and within a frame beside that on the way there."""
+    turns, turned = foot.turns.copy(), np.zeros(len(foot.turns), dtype=bool)
+    for stand in pins.stands:
+        first, last = stand.first * SAMPLES_PER_FRAME, stand.last * SAMPLES_PER_FRAME
+        turns[first : last + 1] = stand.turn
+        turned[first : last + 1] = True
+    for stand in pins.stands:
+        first, last = stand.first * SAMPLES_PER_FRAME, stand.last * SAMPLES_PER_FRAME
+        for edge, way in ((first, -1), (last, 1)):
+            rows = edge + way * np.arange(1, SAMPLES_PER_FRAME)
+            rows = rows[(rows >= 0) & (rows < len(turns))]
+            if len(rows) and not turned[rows].any():
+                _turn_between(turns, foot.turns, rows, edge)
+                turned[rows] = True
+    return turns, turned
+
+
+def _turn_between(turns: Array, own: Array, rows: Indices, edge: int) -> None:
+    """Let the correction of the orientation at `edge` fade over the samples `rows` to none at the next frame, in place."""
+    correction = to_quaternion(turns[edge] @ own[edge].T)
+    left = 1.0 - np.abs(rows - edge) / SAMPLES_PER_FRAME
+    nothing = np.array([1.0, 0.0, 0.0, 0.0])
+    turns[rows] = from_quaternion(slerp(nothing, correction, left)) @ own[rows]

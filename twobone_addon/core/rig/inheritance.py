@@ -1,0 +1,246 @@
+"""How a bone follows its parent: Blender's inheritance flags, for whole arrays of frames.
+
+A posed bone is `(turn_and_scale @ R @ S) * post_scale` with its head at `place @ location + origin`. Everything else here finds
+those four from the parent's posed matrix and the flags, as described in Blender's manual under Bones > Relations. Checked against
+`Bone.convert_local_to_pose` for every combination of flags.
+
+Below that, where channels put objects and bones, for motion that is curves alone. An object's world matrix is that of its parent
+(or parent bone), its parent inverse, then its own location, rotation and scale with their deltas. Whatever holds at
+every frame may have one row instead of `F`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..array_types import Array
+from ..arrays import dot, magnitude
+from .bones import BoneChannels, RestBone
+from .channels import channel_rotations
+from .rotations import carried, determinant, solve_linear, times_still, unit
+
+SHEAR_THRESHOLD = 1e-4
+"""Blender leaves two axes alone while the cosine between them is below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParentTransform:
+    """What a bone's own channels are applied to, given its parent's pose."""
+
+    turn_and_scale: Array
+    """`(..., 3, 3)` left of the bone's own rotation and scale."""
+    place: Array
+    """`(..., 3, 3)` left of the bone's own location."""
+    origin: Array
+    """`(..., 3)` the head without a location, armature space."""
+    post_scale: Array
+    """`(..., 3)` applied to the posed bone's axes; differs from 1 for `ALIGNED` only."""
+
+
+def parent_transform(bone: RestBone, parent_pose: Array | None) -> ParentTransform:
+    """The transform a bone gets from `parent_pose` `(..., 4, 4)`, armature space; `None` for a bone without parent."""
+    offset3, head = bone.offset[..., :3, :3], bone.offset[..., :3, 3]
+    ones = np.ones(3)
+    if parent_pose is None:
+        place = offset3 if bone.local_location else np.eye(3)
+        return ParentTransform(offset3, place, head, ones)
+    parent3 = parent_pose[..., :3, :3]
+    origin = carried(parent3, head) + parent_pose[..., :3, 3]
+    under = times_still(parent3, offset3)
+    place = under if bone.local_location else parent3
+    turn, post_scale = _inherited(bone, parent3)
+    turn_and_scale = under if turn is parent3 else times_still(turn, offset3)
+    if bone.inherit_scale == "FIX_SHEAR":
+        turn_and_scale = _without_shear(turn_and_scale)
+    return ParentTransform(turn_and_scale, place, origin, ones if post_scale is None else post_scale)
+
+
+def _inherited(bone: RestBone, parent3: Array) -> tuple[Array, Array | None]:
+    """Rotation and scale `(..., 3, 3)` taken over from the parent, and the post-scale where there is one."""
+    if bone.inherit_rotation or bone.parent_rest is None:
+        turn, post_scale = _with_rotation(bone.inherit_scale, parent3)
+    else:
+        turn, post_scale = _without_rotation(bone.inherit_scale, bone.parent_rest[..., :3, :3], parent3)
+    if bone.inherit_scale == "AVERAGE":
+        turn = turn * np.cbrt(np.abs(determinant(parent3)))[..., None, None]
+    return turn, post_scale
+
+
+def _with_rotation(inherit_scale: str, parent3: Array) -> tuple[Array, Array | None]:
+    if inherit_scale in {"NONE", "AVERAGE"}:
+        return _normalised(_without_shear(parent3)), None
+    if inherit_scale == "ALIGNED":
+        straight = _without_shear(parent3)
+        return _normalised(straight), _axis_lengths(straight)
+    if inherit_scale == "NONE_LEGACY":
+        return _normalised(parent3), None
+    return parent3, None
+
+
+def _without_rotation(inherit_scale: str, rest3: Array, parent3: Array) -> tuple[Array, Array | None]:
+    rest3 = np.broadcast_to(rest3, parent3.shape)
+    if inherit_scale == "FULL":
+        return rest3 * _axis_lengths(parent3)[..., None, :], None
+    if inherit_scale == "FIX_SHEAR":
+        return rest3 * _volume_true_lengths(parent3)[..., None, :], None
+    if inherit_scale == "ALIGNED":
+        return rest3, _volume_true_lengths(parent3)
+    return rest3, None
+
+
+def pose_bone(transform: ParentTransform, location: Array, rotation: Array, scale: Array) -> Array:
+    """Posed matrices `(..., 4, 4)`, armature space, of a bone with these channels (see `BoneChannels`)."""
+    own_scale = scale * transform.post_scale
+    axes = transform.turn_and_scale @ (rotation if np.all(own_scale == 1.0) else rotation * own_scale[..., None, :])
+    head = (carried(transform.place, location) if location.any() else np.zeros(location.shape)) + transform.origin
+    shape = np.broadcast_shapes(axes.shape[:-2], head.shape[:-1])
+    posed = np.zeros((*shape, 4, 4))
+    posed[..., :3, :3] = axes
+    posed[..., :3, 3] = head
+    posed[..., 3, 3] = 1.0
+    return posed
+
+
+def pose_with_channels(bone: RestBone, parent_pose: Array | None, channels: BoneChannels) -> Array:
+    """Posed matrices `(..., 4, 4)`, armature space, of a bone under a posed parent."""
+    return pose_under(bone, parent_transform(bone, parent_pose), channels)
+
+
+def pose_under(bone: RestBone, transform: ParentTransform, channels: BoneChannels) -> Array:
+    """The same where what the parent does to the bone is known."""
+    location = np.zeros(3) if bone.connected and bone.parent_rest is not None else channels.location
+    return pose_bone(transform, location, channels.rotation, channels.scale)
+
+
+def local_basis(bone: RestBone, parent_pose: Array | None, posed: Array) -> tuple[Array, Array]:
+    """The reverse of posing: location `(..., 3)` and rotation-and-scale `(..., 3, 3)` that give `posed` `(..., 4, 4)`.
+
+    Where the parent is scaled to nothing along an axis, what is lost there comes back as nothing.
+    """
+    transform = parent_transform(bone, parent_pose)
+    post_scale = transform.post_scale[..., None, :]
+    axes = np.divide(posed[..., :3, :3], post_scale, out=np.zeros(posed[..., :3, :3].shape), where=post_scale != 0.0)
+    linear = solve_linear(transform.turn_and_scale[..., None, :, :], axes.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return solve_linear(transform.place, posed[..., :3, 3] - transform.origin), linear
+
+
+def _axis_lengths(matrix3: Array) -> Array:
+    return magnitude(np.swapaxes(matrix3, -1, -2))
+
+
+def _normalised(matrix3: Array) -> Array:
+    lengths = _axis_lengths(matrix3)[..., None, :]
+    return np.divide(matrix3, lengths, out=np.zeros_like(matrix3), where=lengths > 0)
+
+
+def _volume_true_lengths(matrix3: Array) -> Array:
+    """Axis lengths `(..., 3)` rescaled so that their product is the true volume, shear included."""
+    lengths = _axis_lengths(matrix3)
+    volume = np.prod(lengths, axis=-1)
+    ratio = np.divide(np.abs(determinant(matrix3)), volume, out=np.ones_like(volume), where=volume > 0)
+    return lengths * np.cbrt(ratio)[..., None]
+
+
+def _without_shear(matrix3: Array) -> Array:
+    """Axes made orthogonal around Y as Blender does: X and Z leave Y's direction, then share their own correction."""
+    x, y, z = np.moveaxis(matrix3, -1, 0)
+    square = dot(y, y)[..., None]
+    x, z = (_across(axis, y, square) for axis in (x, z))
+    x, z = _spread_apart(x, z)
+    return np.stack([x, y, z], axis=-1)
+
+
+def _across(axis: Array, around: Array, square: Array) -> Array:
+    along = dot(axis, around)[..., None]
+    return axis - around * np.divide(along, square, out=np.zeros_like(along), where=square > 0)
+
+
+def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
+    """Both axes turned away from each other by half of what is missing to a right angle, area kept."""
+    length_x, length_z = (magnitude(axis)[..., None] for axis in (x, z))
+    unit_x, unit_z = (
+        np.divide(axis, length, out=np.zeros_like(axis), where=length > 0) for axis, length in ((x, length_x), (z, length_z))
+    )
+    cosine = dot(unit_x, unit_z)[..., None]
+    sheared = (np.abs(cosine) > SHEAR_THRESHOLD) & (np.abs(cosine) < 1.0)
+    # The two unit vectors at 45 degrees on either side of the bisector are the mean of the old and the
+    # perpendicular directions: sum and difference of the old pair, normalised.
+    bisector = unit(unit_x + unit_z)
+    difference = unit(unit_x - unit_z)
+    half = np.sqrt(0.5)
+    factor = np.sqrt(np.sqrt(np.clip(1.0 - cosine * cosine, 0.0, 1.0)))
+    apart_x = (bisector + difference) * half * length_x * factor
+    apart_z = (bisector - difference) * half * length_z * factor
+    return np.where(sheared, apart_x, x), np.where(sheared, apart_z, z)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelValues:
+    """What the channels of an object or a bone hold over time; each array may have one row for all frames."""
+
+    location: Array
+    """`(F, 3)`"""
+    rotation: Array
+    """`(F, 4)` quaternion, axis-angle (angle first), or Euler angles and 0."""
+    scale: Array
+    """`(F, 3)`"""
+
+
+@dataclass(frozen=True, slots=True)
+class BoneLink:
+    """One bone of a lineage and its own motion."""
+
+    rest: RestBone
+    channels: ChannelValues
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectLink:
+    """One object of a lineage and its own motion."""
+
+    rotation_mode: str
+    channels: ChannelValues
+    deltas: ChannelValues
+    """Added to the location, multiplied into rotation (on the left) and scale."""
+    parent_inverse: Array
+    """`(4, 4)`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """The bone that an object is parented to."""
+
+    rest: RestBone
+    relative: bool
+    """Whether the object follows how the bone leaves its rest pose, instead of the bone's tail."""
+
+
+def posed_bone(link: BoneLink, parent_pose: Array | None) -> Array:
+    """Posed matrices `(F, 4, 4)`, armature space, under a posed parent."""
+    channels = link.channels
+    rotation = channel_rotations(link.rest.rotation_mode, channels.rotation)
+    return pose_with_channels(link.rest, parent_pose, BoneChannels(channels.location, rotation, channels.scale))
+
+
+def placed_object(link: ObjectLink, parent_world: Array | None) -> Array:
+    """World matrices `(F, 4, 4)` of an object under a parent's matrices, `None` without parent."""
+    own, deltas = link.channels, link.deltas
+    rotation = channel_rotations(link.rotation_mode, deltas.rotation) @ channel_rotations(link.rotation_mode, own.rotation)
+    linear = rotation * (own.scale * deltas.scale)[..., None, :]
+    location = own.location + deltas.location
+    placed = np.zeros((*np.broadcast_shapes(linear.shape[:-2], location.shape[:-1]), 4, 4))
+    placed[..., :3, :3] = linear
+    placed[..., :3, 3] = location
+    placed[..., 3, 3] = 1.0
+    return placed if parent_world is None else parent_world @ link.parent_inverse @ placed
+
+
+def carried_matrices(carrier: Carrier, armature_world: Array, pose: Array) -> Array:
+    """Matrices `(F, 4, 4)` that a bone hands on to an object hanging from it."""
+    if carrier.relative:
+        return armature_world @ pose @ np.linalg.inv(carrier.rest.rest)
+    tail = pose.copy()
+    tail[..., :3, 3] += carrier.rest.length * pose[..., :3, 1]
+    return armature_world @ tail

@@ -1,0 +1,301 @@
+"""From link directions in the plane to local rotations of the bones, and forward to joints again.
+
+A turning bone is posed as `M @ R @ D`: `M` is what it inherits (`ParentTransform.turn_and_scale`), `R` its own rotation, `D` its
+scale along its own axes. With a reference rotation `R0`, its link is `M @ R @ R0^-1 @ w` where `w` is the link of the reference
+pose brought before `M`. The plane's normal n is a covector: a rotation about the local axis `a = M^T n` keeps the link's
+coordinate along n whatever `M` is, so a bone never leaves its depth, under shear as well. Where `M` is a rotation with uniform
+scale, which is the rule, the turn about `a` is the turn about n.
+
+Stretch scales so that every link grows alike and no bone is sheared: the scale is uniform, on the upper bone; its children
+grow with it. A bone that turns further down but does not inherit scale gets the scale as its own. A uniform scale never shears,
+whatever inherits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..array_types import Array, MatrixRows, VectorRows
+from ..arrays import across, cross, dot
+from .bones import ChainMotion, RestBone, RestChain
+from .channels import LocalRotations, Matrices
+from .inheritance import ParentTransform, parent_transform, pose_under, pose_with_channels
+from .plane_frames import from_plane, in_plane
+from .rotations import about_axis, carried, determinant, solve_linear, unit
+
+
+def hinge_axis(inherited: Array, normals: Array) -> Array:
+    """Local unit axis `(..., F, 3)` about which a bone turns counter-clockwise as seen from `normals` `(..., F, 3)`."""
+    covector = np.einsum("...ij,...i->...j", inherited, normals)
+    mirrored = np.where(determinant(inherited) < 0.0, -1.0, 1.0)
+    return unit(covector) * mirrored[..., None]
+
+
+def turned_along(inherited: Array, frames: Array, link: Array, direction: Array) -> Array:
+    """Rotation `(..., F, 3, 3)` about the plane's normal that lays the link's in-plane part along `direction`.
+
+    inherited : (..., F, 3, 3), frames : (..., F, 3, 3), link : (..., F, 3), direction : (..., F) radians from u
+
+    The link at angle t is `c + A cos t + B sin t` in the plane. Its side of the wanted direction d is
+    `cross(d, c) + K sin(t - t0)` with t0 the solution for c = 0, so t follows in closed form. The local axis is signed so that A
+    to B turns counter-clockwise, which makes t0 the solution along d and not against it. A link without length in the plane is
+    not turned. Under shear a link that leans out of the plane may not reach every direction; then it is brought as near to it as
+    it gets.
+    """
+    axis = hinge_axis(inherited, frames[..., 2])
+    along = axis * dot(axis, link)[..., None]
+    wanted = np.stack([np.cos(direction), np.sin(direction)], axis=-1)
+    parts = (along, link - along, cross(axis, link))
+    laid = (in_plane(frames, carried(inherited, part)) for part in parts)
+    centre, cosine_part, sine_part = (wanted[..., 0] * part[..., 1] - wanted[..., 1] * part[..., 0] for part in laid)
+    amplitude = np.hypot(cosine_part, sine_part)
+    sine = np.divide(centre, amplitude, out=np.zeros_like(amplitude), where=amplitude > 0.0)
+    return about_axis(axis, np.arctan2(-cosine_part, sine_part) - np.arcsin(np.clip(sine, -1.0, 1.0)))
+
+
+def laid_along(inherited: Array, frames: Array, link: Array, normal: Array, direction: Array) -> Array:
+    """Rotation `(..., F, 3, 3)` that lays the whole link along `direction` and its own normal along the plane's.
+
+    normal : (..., F, 3), perpendicular to `link`, before what the bone inherits; see `resting_normal` and `laid_normal`
+
+    A link without length is not turned.
+    """
+    wanted = from_plane(frames, np.stack([np.cos(direction), np.sin(direction)], axis=-1))
+    to = _triad(unit(solve_linear(inherited, wanted)), hinge_axis(inherited, frames[..., 2]))
+    rotation = to @ np.swapaxes(_triad(unit(link), normal), -1, -2)
+    empty = ~np.any(link != 0.0, axis=-1)
+    return np.where(empty[..., None, None], np.eye(3), rotation)
+
+
+def carried_along(inherited: Array, frames: Array, link: Array, normal: Array, direction: Array) -> Array:
+    """Rotation `(..., F, 3, 3)` that brings a link's own plane onto the plane and the link's part in it along `direction`.
+
+    normal : (..., F, 3) of the link's own plane, unit length, before what the bone inherits
+
+    What the link has beside its own plane it has beside the plane. One that stands upright on it is not turned.
+    """
+    laid = laid_along(inherited, frames, across(link, normal), normal, direction)
+    return turned_along(inherited, frames, carried(laid, link), direction) @ laid
+
+
+def laid_normal(inherited: Array, frames: Array, link: Array) -> Array:
+    """Normal `(..., F, 3)` of a link that was laid into the plane on the shortest way, in the link's own space.
+
+    The plane's local normal, turned back with the link. A link along the normal has no shortest way: u leads it.
+    """
+    axis = hinge_axis(inherited, frames[..., 2])
+    direction = unit(link)
+    height = dot(axis, direction)[..., None]
+    flat = direction - axis * height
+    upright = dot(flat, flat)[..., None] == 0.0
+    lead = solve_linear(inherited, frames[..., 0])
+    flat = unit(np.where(upright, across(lead, axis), flat))
+    # Perpendicular to the link, in the plane of link and axis: the axis before it was turned with the link.
+    return unit(axis * dot(flat, direction)[..., None] - flat * height)
+
+
+def resting_normal(inherited: Array, normal: Array, link: Array) -> Array:
+    """A limb's normal `(..., F, 3)`, armature space in its reference pose, in a link's own space and perpendicular to it."""
+    return unit(across(hinge_axis(inherited, normal), unit(link)))
+
+
+def _triad(along: Array, normal: Array) -> Array:
+    """Orthonormal columns: along, normal x along, normal."""
+    return np.stack(np.broadcast_arrays(along, cross(normal, along), normal), axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The pose from which the turning bones are turned."""
+
+    joints: MatrixRows
+    """`(..., F, n + 1, 3)` armature space."""
+    inherited: tuple[MatrixRows, ...]
+    """`(..., F, 3, 3)` of each turning bone: `ParentTransform.turn_and_scale`."""
+    links: tuple[VectorRows, ...]
+    """`(..., F, 3)` of each turning bone, before what it inherits."""
+    rotations: tuple[MatrixRows, ...]
+    """`(..., F, 3, 3)` or `(3, 3)` of each turning bone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laying:
+    """How bones are brought into the plane."""
+
+    flatten: bool
+    """Lay the links into the plane; else each bone turns about the plane's normal and keeps its depth."""
+    normal: VectorRows | None = None
+    """`(..., F, 3)` the limb's own normal in its reference pose, armature space, laid along the plane's normal; `None` lays each
+    link on the shortest way."""
+    own: MatrixRows | None = None
+    """`(..., F, 3, 3)` frames of the limb's own plane in its reference pose: it is carried from there into the plane as it is,
+    each link as far beside it as before; `None` for a limb that has no plane of its own."""
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The chain after turning; how that poses its bones is worked out when asked for, where it is not known already."""
+
+    chain: RestChain
+    motion: ChainMotion
+    rotations: tuple[LocalRotations, ...]
+    """Of each turning bone."""
+    known_poses: tuple[Array, ...] | None = None
+    """What `poses` is, if known."""
+    together: tuple[Turned, int] | None = None
+    """All chains that were turned together, if this is one of them, and its place among them: they are posed together."""
+
+    @cached_property
+    def poses(self) -> tuple[Array, ...]:
+        """`(..., F, 4, 4)` of each bone of the chain, armature space."""
+        if self.known_poses is not None:
+            return self.known_poses
+        if self.together is not None:
+            several, place = self.together
+            return tuple(poses[place] for poses in several.poses)
+        matrices = tuple(rotation.matrices for rotation in self.rotations)
+        return tuple(pose_path(self.chain, with_rotations(self.chain, self.motion, matrices)))
+
+    @cached_property
+    def joints(self) -> Array:
+        """`(..., F, n + 1, 3)` armature space."""
+        return joints_of(self.chain, self.poses)
+
+
+def joints_of(chain: RestChain, poses: list[Array] | tuple[Array, ...]) -> Array:
+    """Joints `(..., F, n + 1, 3)`, armature space, of posed bones."""
+    last = poses[-1]
+    tip = carried(last[..., :3, :3], chain.tip) + last[..., :3, 3]
+    return np.stack(np.broadcast_arrays(*(poses[index][..., :3, 3] for index in chain.turning), tip), axis=-2)
+
+
+def pose_path(chain: RestChain, motion: ChainMotion) -> list[Array]:
+    """Posed matrices `(..., F, 4, 4)`, armature space, of each bone of the chain with the motion's own channels."""
+    poses: list[Array] = []
+    parent = motion.parent_pose
+    for bone, channels in zip(chain.bones, motion.channels, strict=True):
+        parent = pose_with_channels(bone, parent, channels)
+        poses.append(parent)
+    return poses
+
+
+def with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array, ...]) -> ChainMotion:
+    """The motion with other local rotations on the turning bones."""
+    channels = list(motion.channels)
+    for index, rotation in zip(chain.turning, rotations, strict=True):
+        channels[index] = replace(channels[index], rotation=rotation)
+    return replace(motion, channels=tuple(channels))
+
+
+def pose_with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array, ...]) -> Turned:
+    """The chain with these local rotations on its turning bones."""
+    return Turned(chain, motion, tuple(map(Matrices, rotations)))
+
+
+def rest_reference(chain: RestChain, motion: ChainMotion) -> Reference:
+    """The reference in which the turning bones have no rotation of their own."""
+    return present_reference(chain, with_rotations(chain, motion, (np.eye(3),) * len(chain.turning)))
+
+
+def present_reference(chain: RestChain, motion: ChainMotion) -> Reference:
+    """The reference in which the turning bones have the rotation that each frame has."""
+    poses: list[Array] = []
+    transforms: list[ParentTransform] = []
+    for bone, channels in zip(chain.bones, motion.channels, strict=True):
+        transforms.append(parent_transform(bone, poses[-1] if poses else motion.parent_pose))
+        poses.append(pose_under(bone, transforms[-1], channels))
+    joints = joints_of(chain, poses)
+    inherited = tuple(transforms[index].turn_and_scale for index in chain.turning)
+    steps = np.moveaxis(joints[..., 1:, :] - joints[..., :-1, :], -2, 0)
+    links = tuple(solve_linear(matrix, link) for matrix, link in zip(inherited, steps, strict=True))
+    rotations = tuple(motion.channels[index].rotation for index in chain.turning)
+    return Reference(joints, inherited, links, rotations)
+
+
+Turn = Callable[[int, Array], Array]
+"""Number of a turning bone and what it inherits `(..., F, 3, 3)`, to its turn from the reference `(..., F, 3, 3)`."""
+
+
+def turn_bones(chain: RestChain, motion: ChainMotion, reference: Reference, turn: Turn) -> Turned:
+    """Turn the bones one after another, each in what it inherits from those turned before it."""
+    rotations, poses = [], []
+    parent = motion.parent_pose
+    for index, bone in enumerate(chain.bones):
+        channels, transform = motion.channels[index], parent_transform(bone, parent)
+        if index in chain.turning:
+            number = chain.turning.index(index)
+            rotations.append(turn(number, transform.turn_and_scale) @ reference.rotations[number])
+            channels = replace(channels, rotation=rotations[-1])
+        parent = pose_under(bone, transform, channels)
+        poses.append(parent)
+    return Turned(chain, motion, tuple(map(Matrices, rotations)), tuple(poses))
+
+
+def towards(reference: Reference, frames: Array, laying: Laying, directions: Array) -> Turn:
+    """Turns that bring each link into its direction `(..., F, n)`, an angle from u in the plane of `frames`."""
+    links, normals = reference.links, _link_normals(reference, frames, laying)
+
+    def turn(number: int, inherited: Array) -> Array:
+        direction = directions[..., number]
+        if laying.own is not None:
+            return carried_along(inherited, frames, links[number], normals[number], direction)
+        if laying.flatten:
+            return laid_along(inherited, frames, links[number], normals[number], direction)
+        return turned_along(inherited, frames, links[number], direction)
+
+    return turn
+
+
+def by_angles(frames: Array, angles: Array) -> Turn:
+    """Turns of each bone about its hinge axis, the normal of `frames`, by `angles` `(..., F, n)`."""
+    return lambda number, inherited: about_axis(hinge_axis(inherited, frames[..., 2]), angles[..., number])
+
+
+def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[Array]:
+    """Each link's own normal `(..., F, 3)`, before what its bone inherits; empty where bones turn in the plane only."""
+    own = laying.own
+    if own is not None:
+        return [hinge_axis(inherited, own[..., 2]) for inherited in reference.inherited]
+    if not laying.flatten:
+        return []
+    pairs = zip(reference.inherited, reference.links, strict=True)
+    if laying.normal is None:
+        return [laid_normal(inherited, frames, link) for inherited, link in pairs]
+    return [resting_normal(inherited, laying.normal, link) for inherited, link in pairs]
+
+
+def link_vectors(frames: Array, joints: Array) -> Array:
+    """In-plane link vectors `(..., F, n, 2)` of joints `(..., F, n + 1, 3)`."""
+    return in_plane(frames[..., None, :, :], joints[..., 1:, :] - joints[..., :-1, :])
+
+
+NOT_INHERITED = ("NONE", "NONE_LEGACY")
+"""Ways to inherit scale that inherit none."""
+
+
+def scale_carriers(chain: RestChain) -> tuple[int, ...]:
+    """Which of the chain's bones are scaled when it stretches."""
+    later = (index for index in chain.turning[1:] if chain.bones[index].inherit_scale in NOT_INHERITED)
+    return (chain.turning[0], *later)
+
+
+def bone_that_stops_stretch(chain: RestChain) -> RestBone | None:
+    """A bone that rides along between two joints but passes no scale on, so that its link cannot grow; `None` if none.
+
+    The last bone does so where the tip is not its head.
+    """
+    count = len(chain.bones) if np.any(chain.tip != 0.0) else len(chain.bones) - 1
+    riding = (index for index in range(count) if index not in chain.turning)
+    return next((chain.bones[index] for index in riding if chain.bones[index].inherit_scale in NOT_INHERITED), None)
+
+
+def stretched(chain: RestChain, motion: ChainMotion, ratio: Array) -> ChainMotion:
+    """The motion with every link scaled by `ratio` `(..., F)`."""
+    channels = list(motion.channels)
+    for index in scale_carriers(chain):
+        channels[index] = replace(channels[index], scale=channels[index].scale * ratio[..., None])
+    return replace(motion, channels=tuple(channels))

@@ -1,0 +1,205 @@
+"""Two bones without a moving parent that turn in a plane that stands still: no bone arithmetic at any frame.
+
+Where their links point depends on their two turns alone, by sines and cosines of them. What these are multiplied with
+is found once, from bones posed on a small grid of turns; then every frame is a handful of products. Rest matrices in
+single precision are not quite rotations, so a link's length and direction differ a little from turn to turn: that is
+in the products as well, and both are put right to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from ..arrays import magnitude
+from .bones import ChainMotion, RestChain
+from .channels import HingeTurns
+from .posing import Reference, Turned, hinge_axis, link_vectors, pose_with_rotations
+from .rotations import about_axis
+
+NEARLY_EVEN = 4e-6
+"""Difference of the squared scales along two axes of what a bone inherits, relative to them, that still is single
+precision (imported rigs have up to 3e-6). The hinge then wanders by less in the bone than a hinge may be off its axis."""
+
+HARMONICS = (1, 3)
+"""How many are tried. The first is the turn itself. The second and third come in where a bone inherits scale by measuring
+axes that are not quite square; the next would be the square of that."""
+
+UPRIGHT = 0.01
+"""Part of a link's length in the plane below which its direction there is too uncertain to be put right in one step."""
+
+BETWEEN = np.array([[0.7, -1.9], [2.6, 0.4], [-1.2, 2.9]])
+"""Turns beside the grid at which the products are compared with posed bones."""
+
+CARRIED = 1e-5
+"""Largest sine between a link and where the turns of all bones before it would bring it along: several times the wandering
+that `NEARLY_EVEN` allows, and far less than what a bone shows that does not inherit rotation."""
+
+TRUE = 1e-9
+"""Largest difference in that, relative to the links: a hundredth of single precision."""
+
+
+def waves(turns: Array, harmonics: int) -> Array:
+    """`(..., w, F)`: one, then cosine and sine of turns `(..., F)`, of twice the turns, and so on."""
+    steps = np.exp(1j * turns)[..., None, :]
+    powers = np.cumprod(np.repeat(steps, harmonics, axis=-2), axis=-2)
+    found = np.ones((*turns.shape[:-1], 2 * harmonics + 1, turns.shape[-1]))
+    found[..., 1::2, :], found[..., 2::2, :] = powers.real, powers.imag
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All pairs of as many turns, evenly around, as there are waves, and those between them."""
+
+    harmonics: int
+    pairs: Array
+    """`(w w + 3, 2)`"""
+    analysis: Array
+    """`(w, w)` from values at the turns to what the waves are multiplied with."""
+    shares: Array
+    """`(w, w)` what the square of each product of two waves is on average."""
+
+
+def grid_of(harmonics: int) -> Grid:
+    """The grid that tells so many harmonics."""
+    count = 2 * harmonics + 1
+    steps = np.arange(count) * (2.0 * np.pi / count)
+    pairs = np.stack([np.repeat(steps, count), np.tile(steps, count)], axis=-1)
+    halves = np.concatenate([[1.0], np.full(count - 1, 0.5)])
+    return Grid(harmonics, np.concatenate([pairs, BETWEEN]), np.linalg.inv(waves(steps, harmonics)), np.outer(halves, halves))
+
+
+GRIDS = tuple(map(grid_of, HARMONICS))
+
+
+@dataclass(frozen=True, slots=True)
+class StillHinges:
+    """What two still hinges do with their links; of several chains, with leading dimensions."""
+
+    chain: RestChain
+    motion: ChainMotion
+    axes: tuple[Array, ...]
+    """`(..., 3)` of each turning bone, its own space."""
+    rotations: tuple[Array, ...]
+    """`(..., 3, 3)` of each turning bone without a turn."""
+    directions: Array
+    """`(..., 2)` of the links without turns, from u."""
+    grid: Grid
+    factors: Array
+    """`(..., 2, 2, w, w)`: of each link, along u and v, what products of the waves of both turns are multiplied with."""
+
+    def turned_towards(self, directions: Array) -> tuple[Turned, Array]:
+        """The chain with its links in directions `(..., F, 2)`, and the links `(..., F, 2, 2)`."""
+        turns = np.moveaxis(directions, -1, 0) - np.moveaxis(self.directions, -1, 0)[..., None]
+        turns[1] -= turns[0]
+        first, second = (waves(turn, self.grid.harmonics) for turn in turns)
+        near, far = self.factors[..., 0, :, :, 0], self.factors[..., 1, :, :, :]
+        mixed = far.reshape(*far.shape[:-3], -1, far.shape[-1]) @ second
+        mixed = mixed.reshape(*mixed.shape[:-2], 2, *first.shape[-2:])
+        links = np.stack([near @ first, (mixed * first[..., None, :, :]).sum(axis=-2)], axis=-3)
+        wanted = self._wanted(first[..., 1:3, :], second[..., 1:3, :])
+        lengths = np.sqrt((links * links).sum(axis=-2))
+        # Off by some 1e-6 at most, of which a sine is the angle to rounding.
+        off = (wanted[..., 0, :] * links[..., 1, :] - wanted[..., 1, :] * links[..., 0, :]) / lengths
+        turns[0] -= off[..., 0, :]
+        turns[1] -= off[..., 1, :] - off[..., 0, :]
+        rotations = tuple(map(HingeTurns, self.axes, turns, self.rotations))
+        return Turned(self.chain, self.motion, rotations), np.moveaxis(wanted * lengths[..., None, :], -1, -3)
+
+    def _wanted(self, first: Array, second: Array) -> Array:
+        """Unit vectors `(..., 2, 2, F)` along the links, of cosine and sine `(..., 2, F)` of both turns."""
+        (near_cosine, near_sine), (far_cosine, far_sine) = (np.moveaxis(each, -2, 0) for each in (first, second))
+        both = np.stack(
+            [near_cosine * far_cosine - near_sine * far_sine, near_sine * far_cosine + near_cosine * far_sine], axis=-2
+        )
+        cosine, sine = np.cos(self.directions), np.sin(self.directions)
+        resting = np.stack([np.stack([cosine, -sine], axis=-1), np.stack([sine, cosine], axis=-1)], axis=-2)
+        return np.stack([resting[..., 0, :, :] @ first, resting[..., 1, :, :] @ both], axis=-3)
+
+    @property
+    def lengths(self) -> Array:
+        """`(..., 2)` of the links, on average over all turns: nearest to what they are at any of them."""
+        return np.sqrt((self.factors**2 * self.grid.shares).sum(axis=(-3, -2, -1)))
+
+
+def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> tuple[StillHinges | None, Mask]:
+    """The hinges of a chain that turns about the normal of a plane `(..., 1, 3, 3)`, if all about it is still.
+
+    `None` as well where it has more links, links without length or upright on the plane, inherits uneven scale, or where
+    one of its bones, or one between joint and tip, does not turn with its parents.
+
+    Of several chains the hinges, or their lack, of the first, and of which chains `(...)` the same is to be said.
+    """
+    size = frames.shape[:-3]
+    if len(chain.turning) != len(BETWEEN[0]) or not _stands_still(chain, motion, reference, frames):
+        return None, np.ones(size, dtype=bool)
+    inherited = [matrix.reshape(*size, 3, 3) for matrix in reference.inherited]
+    rotations = tuple(rotation.reshape(*size, 3, 3) for rotation in reference.rotations)
+    frame, joints = frames.reshape(*size, 3, 3), reference.joints.reshape(*size, 3, 3)
+    links = link_vectors(frame, joints)
+    extents = magnitude(np.diff(joints, axis=-2))
+    upright = np.any(np.hypot(links[..., 0], links[..., 1]) <= UPRIGHT * extents, axis=-1)
+    possible = ~upright & np.all([_is_even(matrix) for matrix in inherited], axis=0)
+    if not np.ravel(possible)[0]:
+        return None, ~possible
+    axes = tuple(hinge_axis(matrix, frame[..., 2]) for matrix in inherited)
+    directions = np.arctan2(links[..., 1], links[..., 0])
+
+    def links_at(turns: Array) -> Array:
+        pairs = zip(axes, rotations, np.moveaxis(turns, -1, 0), strict=True)
+        turned = tuple(about_axis(axis[..., None, :], turn) @ start[..., None, :, :] for axis, start, turn in pairs)
+        return link_vectors(frame[..., None, :, :], pose_with_rotations(chain, motion, turned).joints)
+
+    others = ~possible
+    for grid in GRIDS:
+        posed = links_at(grid.pairs)
+        factors, told = _factors(grid, posed)
+        told &= ~others & _is_carried(posed, directions[..., None, :] + np.cumsum(grid.pairs, axis=-1))
+        if np.ravel(told)[0]:
+            return StillHinges(chain, motion, axes, rotations, directions, grid, factors), told
+        others |= told
+    return None, ~others | ~possible
+
+
+def _is_carried(links: Array, directions: Array) -> Mask:
+    """Whether `(...)` links `(..., P, 2, 2)` point into `directions` `(..., P, 2)`: turning hinges give what depends on them."""
+    cosine, sine = np.cos(directions), np.sin(directions)
+    across = links[..., 1] * cosine - links[..., 0] * sine
+    along = links[..., 0] * cosine + links[..., 1] * sine
+    return np.all(np.abs(across) <= CARRIED * along, axis=(-2, -1))
+
+
+def _factors(grid: Grid, links: Array) -> tuple[Array, Mask]:
+    """What products of waves are multiplied with, see `StillHinges`, for links `(..., w w + 3, 2, 2)` at a grid's turns.
+
+    And whether `(...)` that tells the links between.
+    """
+    count = len(grid.analysis)
+    at_turns, between = links[..., : count * count, :, :], links[..., count * count :, :, :]
+    on_grid = np.moveaxis(at_turns.reshape(*links.shape[:-3], count, count, 2, 2), (-2, -1), (-4, -3))
+    factors = grid.analysis.T @ on_grid @ grid.analysis
+    first, second = (waves(turns, grid.harmonics) for turns in BETWEEN.T)
+    off = np.abs(np.einsum("...lnjk,jf,kf->...fln", factors, first, second) - between).max(axis=(-3, -2, -1))
+    return factors, off <= TRUE * np.abs(links).max(axis=(-3, -2, -1))
+
+
+def _stands_still(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> bool:
+    """Whether one row stands for all frames, in everything but the turns that decides where the bones are."""
+    riding = [channels.rotation for index, channels in enumerate(motion.channels) if index not in chain.turning]
+    matrices = [*reference.inherited, *reference.rotations, frames, *riding]
+    vectors = [values for channels in motion.channels for values in (channels.location, channels.scale)]
+    parents = [] if motion.parent_pose is None else [motion.parent_pose]
+    count = math.prod(frames.shape[:-3])
+    return all(values.size == size * count for size, group in ((9, matrices), (3, vectors), (16, parents)) for values in group)
+
+
+def _is_even(matrix: Array) -> Mask:
+    """Whether `(...)` matrices `(..., 3, 3)` scale evenly."""
+    squares = np.swapaxes(matrix, -1, -2) @ matrix
+    even = np.trace(squares, axis1=-2, axis2=-1) / 3.0
+    off = np.abs(squares - even[..., None, None] * np.eye(3)).max(axis=(-2, -1))
+    return (off <= NEARLY_EVEN * even) & (even > 0.0)

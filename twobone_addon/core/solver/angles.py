@@ -1,0 +1,72 @@
+"""Angles over time: wrapping, holding, sides; and forward kinematics in the plane, from angles to joints."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..array_types import Array, Mask
+from ..arrays import held_rows
+
+
+def wrap(angles: ArrayLike) -> Array:
+    """The angles brought to (-pi, pi] by whole turns; those already there are untouched."""
+    # fmod is exact, so a whole number of float turns leaves nothing behind.
+    turned = np.fmod(angles, 2 * np.pi)
+    turned = np.where(turned > np.pi, turned - 2 * np.pi, turned)
+    return np.where(turned <= -np.pi, turned + 2 * np.pi, turned)
+
+
+def hold(values: Array, valid: Mask) -> Array:
+    """Replace values that are not valid by the last valid one before them.
+
+    values : (..., F)
+    valid : (..., F) bool, broadcast against values
+
+    Returns `(..., F)`. Frames before the first valid one take that one; a row without any is 0.
+    """
+    values, valid = np.broadcast_arrays(values, valid)
+    if valid.all():
+        return values.copy()
+    held = np.take_along_axis(values, held_rows(valid), axis=-1)
+    return np.where(valid.any(axis=-1, keepdims=True), held, 0.0)
+
+
+def sides_with_hysteresis(angles: ArrayLike, threshold: float) -> Array:
+    """The bend side of each frame of a motion, without chatter near straight.
+
+    angles : (..., F), the bend (angle 2) of the pose each frame has, radians
+    threshold : radians; while |angle| is not above it, the side of the frame before stays
+
+    Returns `(..., F)` of +1.0 and -1.0. Frames before the first clear one take its side. A motion that is never clear has one
+    side, that of its strongest bend; a straight one has +1.
+    """
+    angles = np.asarray(angles, dtype=np.float64)
+    if angles.shape[-1] == 0:
+        return np.ones(angles.shape)
+    sides = hold(np.sign(angles), np.abs(angles) > threshold)
+    readable = np.nan_to_num(angles, nan=0.0)
+    strongest = np.abs(readable).argmax(axis=-1)[..., np.newaxis]
+    fallback = np.where(np.take_along_axis(readable, strongest, axis=-1) < 0, -1.0, 1.0)
+    return np.where(sides == 0, fallback, sides)
+
+
+def forward(angles: ArrayLike, lengths: ArrayLike) -> Array:
+    """Where the joints of planar chains are.
+
+    angles : (..., F, n), radians; the first is the direction of link 1 counter-clockwise from u, each further one is relative to
+        the link before
+    lengths : (..., F, n) or (n,), joint-to-joint distances
+
+    Returns `(..., F, n + 1, 2)`: the root joint (always the origin), the joints between, the tip.
+    """
+    angles = np.asarray(angles, dtype=np.float64)
+    lengths = np.asarray(lengths, dtype=np.float64)
+    links = angles.shape[-1]
+    joints = np.zeros((*angles.shape[:-1], links + 1, 2))
+    direction = np.zeros(angles.shape[:-1])
+    # Links are few and frames are many, so each link is one step over all frames.
+    for link in range(links):
+        direction += angles[..., link]
+        length = lengths[..., link]
+        joints[..., link + 1, 0] = joints[..., link, 0] + length * np.cos(direction)
+        joints[..., link + 1, 1] = joints[..., link, 1] + length * np.sin(direction)
+    return joints

@@ -1,0 +1,249 @@
+"""The local solver: damped Gauss-Newton steps that never leave the box of limits.
+
+The tip has two coordinates, so each step inverts a 2 x 2 matrix in closed form, whatever the number of links. `descend` brings
+the tip to the target along the shortest way in angles (Levenberg 1944, Marquardt 1963; for inverse kinematics Wampler 1986 and
+Nakamura & Hanafusa 1986, "damped least squares"). `relax` then slides the pose towards the preferred one while the tip stays
+where it is: the null-space step of Liegeois 1977. A joint that would pass its limit is put on it and the others take over what it
+leaves (Baerlocher & Boulic 2004).
+
+The closest pose to a target that is out of reach is found by Newton's method. There the distance does not vanish, and neither
+does the second derivative of the tip: Gauss-Newton steps creep. For a planar chain that derivative is as cheap as the first one,
+since turning joints i and j bends the tip's way along the arm of the farther one: d2 tip / d i d j = -arm(max(i, j)). Limits are
+an active set (Bertsekas 1982, "Projected Newton methods for optimization problems with simple constraints").
+"""
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from .chain_problem import ChainProblem, norm
+
+CONVERGED = 1e-13
+"""Distance, relative to the chain length, where a descent stops: some hundred roundings."""
+
+DESCENT_STEPS = 60
+STALLED_STEPS = 12
+"""A descent ends after this many steps in a row that each gain less than `SLOW_GAIN`."""
+
+SLOW_GAIN = 0.1
+
+FIRST_DAMPING = 1e-2
+"""Squared lever, relative to the chain length, below which the first step trusts no direction."""
+
+LEAST_DAMPING = 1e-14
+"""Keeps the 2 x 2 matrix regular where all joints and the target lie on one line."""
+
+DAMPING_AFTER_SUCCESS = 0.2
+DAMPING_AFTER_FAILURE = 6.0
+
+RELAXING_STEPS = 30
+RELAXING_RATE = 0.3
+"""Part of the way to the preferred pose per step. More would overshoot, because the tip's curve bends away from the step;
+measured, 0.3 ends in a nearer pose than 0.5 and 1."""
+
+RELAXING_DAMPING = 1e-9
+LONGEST_RELAXING_STEP = 0.3
+"""Radians; over this a straight step has little to do with the curve it follows."""
+
+RELAXED = 1e-8
+"""Radians; a pose that moves less in a step is where it wants to be."""
+
+
+def bounded_step(arms: Array, residuals: Array, room: Array, damping: Array, wish: Array) -> Array:
+    """The turn of every joint that best moves the tip by `residuals`.
+
+    arms : (2, n, P), see `ChainProblem.arms`
+    residuals : (2, P), the wanted move of the tip
+    room : (2, n, P), how far each angle may go down (<= 0) and up (>= 0)
+    damping : (P,) > 0, added to both diagonal entries of the 2 x 2 matrix
+    wish : (n, P), the turn each joint would take if the tip did not matter
+
+    Returns `(n, P)`, within `room`. Joints that hit a limit stay on it for the rest of the step.
+    """
+    steps = np.empty_like(wish)
+    given = wish
+    is_free = np.ones(wish.shape, dtype=bool)
+    columns = np.arange(wish.shape[-1])
+    for _ in range(wish.shape[0]):
+        proposal = _damped_step(arms, residuals, damping, given, is_free)
+        steps[:, columns] = proposal
+        passes = is_free & ((proposal < room[0]) | (proposal > room[1]))
+        again = np.flatnonzero(passes.any(axis=0))
+        if again.size == 0:
+            break
+        stopped = np.clip(proposal[:, again], room[0][:, again], room[1][:, again])
+        given = np.where(passes[:, again], stopped, given[:, again])
+        is_free = is_free[:, again] & ~passes[:, again]
+        arms, residuals, room = arms[..., again], residuals[:, again], room[..., again]
+        damping, columns = damping[again], columns[again]
+        steps[:, columns] = given
+    return steps
+
+
+def _damped_step(arms: Array, residuals: Array, damping: Array, given: Array, is_free: Mask) -> Array:
+    """`given` `(n, P)` plus the least turn of the free joints that moves the tip right."""
+    arm_u, arm_v = arms
+    free_u, free_v = arm_u * is_free, arm_v * is_free
+    uu = (free_v * arm_v).sum(axis=0) + damping
+    uv = -(free_u * arm_v).sum(axis=0)
+    vv = (free_u * arm_u).sum(axis=0) + damping
+    left_u = residuals[0] + (arm_v * given).sum(axis=0)
+    left_v = residuals[1] - (arm_u * given).sum(axis=0)
+    determinant = uu * vv - uv * uv
+    pull_u = (vv * left_u - uv * left_v) / determinant
+    pull_v = (uu * left_v - uv * left_u) / determinant
+    return given + free_u * pull_v - free_v * pull_u
+
+
+def descend(problem: ChainProblem, angles: Array, steps: int = DESCENT_STEPS) -> tuple[Array, Array]:
+    """Bring the tips as near to their targets as a descent from `angles` leads.
+
+    angles : (n, P), inside the limits
+
+    Returns the poses `(n, P)`, inside the limits, and the distances left `(P,)`. The distance never grows. A pose may get stuck
+    where no small turn helps; that is what `chain_search` is for.
+    """
+    angles = angles.copy()
+    arms = problem.arms(angles)
+    distances = norm(problem.residuals(arms))
+    damping = np.full(problem.size, FIRST_DAMPING)
+    stalled = np.zeros(problem.size, dtype=int)
+    active = np.flatnonzero(distances > CONVERGED)
+    for _ in range(steps):
+        if active.size == 0:
+            break
+        part, here, before = problem.take(active), angles[:, active], distances[active]
+        part_arms = arms[..., active]
+        room = np.stack([part.lower - here, part.upper - here])
+        # Damping shrinks with the distance, so that the last steps are Newton's.
+        turn = bounded_step(
+            part_arms,
+            part.residuals(part_arms),
+            room,
+            np.maximum(damping[active] * np.minimum(before, 1.0), LEAST_DAMPING),
+            np.zeros_like(here),
+        )
+        there = part.clip(here + turn)
+        there_arms = part.arms(there)
+        after = norm(part.residuals(there_arms))
+        better = after < before
+        slow = after > (1.0 - SLOW_GAIN) * before
+        stalled[active] = np.where(slow, stalled[active] + 1, 0)
+        damping[active] *= np.where(better, np.where(slow, 1.0, DAMPING_AFTER_SUCCESS), DAMPING_AFTER_FAILURE)
+        moved = active[better]
+        angles[:, moved], arms[..., moved] = there[:, better], there_arms[..., better]
+        distances[moved] = after[better]
+        active = active[(distances[active] > CONVERGED) & (stalled[active] < STALLED_STEPS)]
+    return angles, distances
+
+
+def relax(problem: ChainProblem, angles: Array) -> Array:
+    """Slide poses towards the preferred shape while their tips stay on their targets.
+
+    angles : (n, P), inside the limits, tips on their targets
+
+    Returns `(n, P)`, where the deviation of the angles after the first from the preferred ones has a local minimum. The first
+    joint has no preference: it only aims, so that an unlimited chain takes the same shape for a distance whatever the direction
+    of the target. Poses that lose their target on the way are returned as they came.
+    """
+    slid = angles.copy()
+    active = np.arange(problem.size)
+    for _ in range(RELAXING_STEPS):
+        part, here = problem.take(active), slid[:, active]
+        turn = _relaxing_turn(part, here, RELAXING_RATE * (part.preferred - here))
+        slid[:, active] = part.clip(here + turn)
+        active = active[np.abs(turn).max(axis=0) > RELAXED]
+        if active.size == 0:
+            break
+    slid, slid_distances = descend(problem, slid)
+    kept = slid_distances <= np.maximum(problem.distances(angles), 10 * CONVERGED)
+    return np.where(kept, slid, angles)
+
+
+def _relaxing_turn(part: ChainProblem, here: Array, wish: Array) -> Array:
+    """One turn `(n, P)` towards `wish` that keeps the tip, shortened where it is long."""
+    wish = np.clip(wish, -LONGEST_RELAXING_STEP, LONGEST_RELAXING_STEP)
+    wish[0] = 0.0
+    arms = part.arms(here)
+    turn = bounded_step(
+        arms, part.residuals(arms), np.stack([part.lower - here, part.upper - here]), np.full(part.size, RELAXING_DAMPING), wish
+    )
+    longest = np.abs(turn).max(axis=0)
+    return turn * (LONGEST_RELAXING_STEP / np.maximum(longest, LONGEST_RELAXING_STEP))
+
+
+NEWTON_STEPS = 30
+FLAT = 1e-12
+"""Slope of half the squared distance per radian that counts as zero."""
+
+ON_LIMIT = 1e-9
+"""Radians from a limit in which a joint that is pushed outward counts as being on it."""
+
+LEAST_CURVATURE = 1e-6
+"""Directions with less curvature get this much, so that a step stays finite."""
+
+FIRST_NEWTON_DAMPING = 1e-3
+LEAST_RAISED_DAMPING = 1e-4
+DAMPING_FACTOR = 10.0
+GREATEST_DAMPING = 1e8
+"""With this much damping a step is below rounding: nothing is left to gain."""
+
+
+def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
+    """Bring tips to the nearest local minimum of the distance to the target.
+
+    angles : (n, P), inside the limits; tips not on their targets
+
+    Returns the poses `(n, P)`, inside the limits, and the distances left `(P,)`, never greater than before. For links without
+    limits the minimum is the straight chain, or the folded one.
+    """
+    angles = angles.copy()
+    arms = problem.arms(angles)
+    distances = norm(problem.residuals(arms))
+    damping = np.full(problem.size, FIRST_NEWTON_DAMPING)
+    active = np.arange(problem.size)
+    for _ in range(NEWTON_STEPS):
+        if active.size == 0:
+            break
+        part, here, before = problem.take(active), angles[:, active], distances[active]
+        turn, slope = _newton_step(part, here, arms[..., active], damping[active] * before)
+        there = part.clip(here + turn)
+        there_arms = part.arms(there)
+        # The difference of the squared distances, factored: comparing the distances themselves would lose the tip's small
+        # moves beside a target that is far away.
+        move, both = there_arms[:, 0] - arms[:, 0, active], part.residuals(arms[..., active]) + part.residuals(there_arms)
+        better = (move * both).sum(axis=0) > 0
+        raised = np.maximum(damping[active], LEAST_RAISED_DAMPING) * DAMPING_FACTOR
+        damping[active] = np.where(better, damping[active] / DAMPING_FACTOR, raised)
+        moved = active[better]
+        angles[:, moved], arms[..., moved] = there[:, better], there_arms[..., better]
+        distances[moved] = norm(part.residuals(there_arms))[better]
+        active = active[(slope > FLAT * np.maximum(before, 1.0)) & (damping[active] < GREATEST_DAMPING)]
+    return angles, distances
+
+
+def _newton_step(part: ChainProblem, here: Array, arms: Array, damping: Array) -> tuple[Array, Array]:
+    """One turn `(n, P)` downhill, and the steepest slope `(P,)` before it."""
+    arm_u, arm_v = arms
+    left_u, left_v = residuals = part.residuals(arms)
+    gradient = arm_v * left_u - arm_u * left_v
+    pushed_down = (here <= part.lower + ON_LIMIT) & (gradient > 0)
+    pushed_up = (here >= part.upper - ON_LIMIT) & (gradient < 0)
+    is_free = ~(pushed_down | pushed_up)
+    gradient = gradient * is_free
+    curvature, axes = np.linalg.eigh(_second_derivative(arms, residuals, is_free))
+    # The absolute value turns a saddle's way up into a way down.
+    strength = np.maximum(np.abs(curvature), LEAST_CURVATURE) + damping[:, np.newaxis]
+    along = np.matmul(gradient.T[:, np.newaxis], axes)[:, 0] / strength
+    turn = -np.matmul(axes, along[:, :, np.newaxis])[..., 0].T
+    return turn * is_free, np.abs(gradient).max(axis=0)
+
+
+def _second_derivative(arms: Array, residuals: Array, is_free: Mask) -> Array:
+    """The second derivative of half the squared distance by the free angles, `(P, n, n)`."""
+    count = arms.shape[1]
+    farther = np.maximum.outer(np.arange(count), np.arange(count))
+    along = (arms * residuals[:, np.newaxis]).sum(axis=0).T
+    arm_u, arm_v = arms[0].T, arms[1].T
+    products = arm_u[:, :, np.newaxis] * arm_u[:, np.newaxis] + (arm_v[:, :, np.newaxis] * arm_v[:, np.newaxis])
+    both_free = is_free.T[:, :, np.newaxis] & is_free.T[:, np.newaxis]
+    return (products + along[:, farther]) * both_free

@@ -1,0 +1,249 @@
+"""The one call a bake makes: reach the targets in the chosen way.
+
+A chain of n links reaches a ring like two links do: as far as all of them together, and as near as the longest one is longer than
+the others together, which for most chains is the root joint itself. The two links with that very ring, (far + near) / 2 and (far
+- near) / 2, stand in for the chain wherever only the ring counts: distance bounds, softness and stretch. Then `solve_chain` poses
+the chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..array_types import Array, Codes
+from ..arrays import span
+from .angles import forward, hold
+from .chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
+from .limits import TIE_SLACK, solve_two_bone_limited
+from .reach import Reach, ReachMode, ReachOptions, classify, ring_limits, target_distances
+from .softness import soften, stretch_ratio
+from .two_bone import solve_two_bone
+
+
+@dataclass(frozen=True, slots=True)
+class PlanarSolution:
+    """Poses for every frame, and what became of each."""
+
+    angles: Array
+    """`(..., F, 2)` radians, as in `TwoBoneSolution`; within limits, if there are any."""
+    ratio: Array
+    """`(..., F)`, scale of both links; 1 unless stretched."""
+    reach: Codes
+    """`(..., F)` int8 of `Reach`: whether the raw target can be reached at all.
+
+    Softness does not count. Stretch, the distance bounds and the joint limits do.
+    """
+    goals: Array
+    """`(..., F, 2)`, where the tip is to be; the target itself where nothing keeps it away."""
+
+
+def solve_planar(
+    targets: ArrayLike,
+    lengths: ArrayLike,
+    bend: ArrayLike,
+    options: ReachOptions = ReachOptions(),  # noqa: B008 - frozen, so it can be shared
+    *,
+    rest_direction: ArrayLike = 0.0,
+) -> PlanarSolution:
+    """Solve planar two-link chains for targets in the way `options` say.
+
+    targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
+    lengths : (..., F, 2) or (2,), both >= 0
+    bend : scalar or (..., F) of +1 and -1; +1 (POSITIVE) means angle 2 >= 0
+    rest_direction : scalar or (..., F), direction of link 1 at rest; matters for limits only
+
+    First the distance bounds move the target along its line from the root joint, then softness does, then the joint limits find
+    the pose that is closest to the moved target. Frames that leave the pose free hold it, as in `solve_two_bone`. Nothing
+    returned is NaN.
+    """
+    targets = np.asarray(targets, dtype=np.float64)
+    lengths = np.asarray(lengths, dtype=np.float64)
+    ratio, distances = plan_distances(targets, lengths, options)
+    if options.limits is not None:
+        return _solve_limited(
+            targets,
+            lengths,
+            bend,
+            options,
+            limits=options.limits,
+            rest_direction=rest_direction,
+            ratio=ratio,
+            distances=distances,
+        )
+    solution = solve_two_bone(targets, lengths, bend, tolerance=options.tolerance, distances=distances)
+    reach = solution.reach
+    if distances is not None:
+        reach = np.where(reach == Reach.DEGENERATE, reach, ring_reach(targets, lengths, options))
+    goals = _goals(targets, lengths, solution.angles, ratio, distances)
+    return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
+
+
+def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tuple[Array, Array | None]:
+    """The ratio `(..., F)`, and where unscaled tips are to be, None if at the targets."""
+    one = np.ones(targets.shape[:-1])
+    bounded = options.min_distance > 0 or options.max_distance > 0
+    if options.mode == ReachMode.CLAMP and not bounded:
+        return one, None
+    distances = target_distances(targets)
+    readable = np.isfinite(distances)
+    distances = np.clip(distances, options.min_distance, options.max_distance or np.inf)
+    if options.mode == ReachMode.SOFTEN:
+        distances = soften(distances, lengths, options.softness, options.softness_near)
+    elif options.mode == ReachMode.STRETCH:
+        ratio, distances = stretch_ratio(
+            distances,
+            lengths,
+            start=options.stretch_start,
+            maximum=options.stretch_max,
+            compress_min=options.compress_min,
+            softness=options.softness,
+            softness_near=options.softness_near,
+        )
+        # Held like the angles where the target is no point; 1 if there is nothing to hold.
+        return one + hold(ratio - one, readable), distances
+    return one, distances
+
+
+def ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
+    """`Reach` of the raw targets, in the ring that stretch widens and bounds narrow."""
+    near, far = ring_limits(lengths[..., 0], lengths[..., 1])
+    if options.mode == ReachMode.STRETCH:
+        near = near * options.compress_min
+        # Written so that a chain without length stays without it: 0 times infinity is no number.
+        far = np.multiply(far, options.stretch_max, out=np.zeros_like(far), where=far > 0)
+    near = np.maximum(near, options.min_distance)
+    far = np.minimum(far, options.max_distance or np.inf)
+    distances = target_distances(targets)
+    return classify(distances, near, far, options.tolerance * lengths.sum(axis=-1))
+
+
+def _goals(targets: Array, lengths: Array, angles: Array, ratio: Array, distances: Array | None) -> Array:
+    """The targets moved to where tips can be; the pose's own tip if they are undirected."""
+    spans = target_distances(targets)
+    near, far = ring_limits(lengths[..., 0], lengths[..., 1])
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        reduced = np.clip(spans if distances is None else distances, near, far)
+        goals = targets * (ratio * reduced / spans)[..., np.newaxis]
+    undirected = ~np.isfinite(goals).all(axis=-1) | ~np.isfinite(spans)
+    if undirected.any():
+        goals[undirected] = scaled_tips(angles, lengths, ratio)[undirected]
+    return goals
+
+
+def _solve_limited(
+    targets: Array,
+    lengths: Array,
+    bend: ArrayLike,
+    options: ReachOptions,
+    *,
+    limits: ArrayLike,
+    rest_direction: ArrayLike,
+    ratio: Array,
+    distances: Array | None,
+) -> PlanarSolution:
+    """Solve within joint limits; a target counts as reached if the tip is, or could be, on it."""
+    problem = (targets, lengths, bend, limits, rest_direction)
+    solution = solve_two_bone_limited(*problem, tolerance=options.tolerance, distances=distances)
+    goals = scaled_tips(solution.angles, lengths, ratio)
+    reach = solution.reach
+    if distances is not None:
+        unmoved = solve_two_bone_limited(*problem, tolerance=options.tolerance).reach
+        slack = np.maximum(options.tolerance, TIE_SLACK) * lengths.sum(axis=-1)
+        reach = _limited_reach(targets, goals, slack, ring=ring_reach(targets, lengths, options), unmoved=unmoved)
+    return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
+
+
+def _limited_reach(targets: Array, tips: Array, slack: Array, *, ring: Codes, unmoved: Codes) -> Codes:
+    """`Reach` of the raw targets, for tips that may not get as far as the ring allows."""
+    reach = np.where(ring == Reach.REACHED, unmoved, ring)
+    reach = np.where(span(tips - targets) <= slack, Reach.REACHED, reach)
+    return np.where(unmoved == Reach.DEGENERATE, unmoved, reach)
+
+
+def scaled_tips(angles: Array, lengths: Array, ratio: Array) -> Array:
+    """Where the tips of poses `(..., F, n)` are, `(..., F, 2)`, with all links scaled by `ratio` `(..., F)`."""
+    return ratio[..., np.newaxis] * forward(angles, lengths)[..., -1, :]
+
+
+WHOLE_TURN = 2.0 * np.pi
+
+
+def solve_planar_chain(
+    targets: ArrayLike,
+    lengths: ArrayLike,
+    bend: float | Array,
+    options: ReachOptions = ReachOptions(),  # noqa: B008 - frozen, so it can be shared
+    *,
+    start: ArrayLike,
+    limits: ArrayLike | None = None,
+    method: ChainMethod | str = ChainMethod.AUTO,
+) -> PlanarSolution:
+    """Solve planar chains of n links for targets in the way `options` say; angles are `(..., F, n)`.
+
+    targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
+    lengths : (..., F, n) or (n,), all >= 0
+    bend : scalar or (..., F) of +1 and -1, as in `solve_chain`
+    options : without `limits`; those of two joints do not fit here
+    start : (..., F, n) or (n,), angles of the pose to stay near to
+    limits : (n, 2) or broadcast against (..., F, n, 2), least and greatest value of each angle, the first of them the direction
+        of link 1; a joint that may turn all the way round has no limit
+    method : as in `solve_chain`
+
+    Without limits the default method brings the tip to its goal wherever the ring allows. With limits, or by `CCD`, the goal is
+    where the tip got, and a target counts as reached if the tip is, or without softness would be, on it (`REACH_TOLERANCE`).
+    Frames that leave the pose free hold it. Nothing returned is NaN.
+    """
+    targets, lengths, start = (np.asarray(values, dtype=np.float64) for values in (targets, lengths, start))
+    stand_in = links_with_same_ring(lengths)
+    ratio, distances = plan_distances(targets, stand_in, options)
+    goals = _chain_goals(targets, stand_in, distances)
+    free = limits is None and method != ChainMethod.CCD
+    if limits is not None:
+        limits = np.asarray(limits, dtype=np.float64)
+        # Limits of a whole turn or more forbid nothing, also not to turn on.
+        wide = limits[..., 1] - limits[..., 0] >= WHOLE_TURN
+        limits = np.where(wide[..., np.newaxis], np.array([-np.inf, np.inf]), limits)
+
+    def solved(aims: Array) -> ChainSolution:
+        return solve_chain(aims, lengths, bend=bend, limits=limits, start=start, method=method, tolerance=REACH_TOLERANCE)
+
+    posed = solved(goals)
+    tips = scaled_tips(posed.angles, lengths, ratio)
+    ring = ring_reach(targets, stand_in, options)
+    degenerate = posed.reach == Reach.DEGENERATE
+    if free:
+        reach = np.where(degenerate, Reach.DEGENERATE, ring)
+        goals = np.where(degenerate[..., np.newaxis], tips, goals * ratio[..., np.newaxis])
+        return PlanarSolution(posed.angles, ratio, reach.astype(np.int8), goals)
+    unmoved = posed if distances is None else solved(targets)
+    reach = _limited_reach(targets, tips, REACH_TOLERANCE * lengths.sum(axis=-1), ring=ring, unmoved=unmoved.reach)
+    return PlanarSolution(posed.angles, ratio, reach.astype(np.int8), tips)
+
+
+def links_with_same_ring(lengths: Array) -> Array:
+    """The lengths `(..., 2)` of two links that reach the same ring as links `(..., n)` do.
+
+    Joint by joint the reachable disc or ring grows by the next link; in the end its inner radius is what the longest link has
+    over all others together, or none (the polygon inequality).
+    """
+    far = lengths.sum(axis=-1)
+    near = np.maximum(2.0 * lengths.max(axis=-1) - far, 0.0)
+    return np.stack([0.5 * (far + near), 0.5 * (far - near)], axis=-1)
+
+
+def _chain_goals(targets: Array, stand_in: Array, distances: Array | None) -> Array:
+    """Where unscaled tips are to be, `(..., F, 2)`: in the ring, in the target's direction.
+
+    A target on the root joint keeps the last direction; targets that are no points stay as they are.
+    """
+    spans = target_distances(targets)
+    near, far = ring_limits(stand_in[..., 0], stand_in[..., 1])
+    reduced = np.clip(spans if distances is None else distances, near, far)
+    heading = hold(np.arctan2(targets[..., 1], targets[..., 0]), np.isfinite(targets).all(axis=-1) & (spans > 0))
+    goals = reduced[..., np.newaxis] * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
+    # Where nothing keeps the tip away, the target itself is exact, without a detour over its direction.
+    unmoved = ~np.isfinite(targets).all(axis=-1) | (reduced == spans)
+    return np.where(unmoved[..., np.newaxis], targets, goals)

@@ -1,0 +1,178 @@
+"""Where a target lies with respect to what a chain can reach, and how the chain is to reach for it.
+
+The tip of a two-link chain can reach a ring around the root joint, from `near = |l1 - l2|` to `far = l1 + l2`. What the solver
+needs is how far a distance is from both limits. Written as products, (far - d)(far + d) and (d - near)(d + near), this loses
+nothing to cancellation (the same idea as Kahan's "Miscalculating Area and Angles of a Needle-like Triangle").
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..array_types import Array, Codes
+from ..arrays import span
+
+ROUNDING_SLACK = 8 * np.finfo(np.float64).eps
+"""Slack, relative to the chain length, that rounding alone can put between a target and the ring.
+
+The distance, the sum of the lengths and the comparison each round once or twice.
+"""
+
+
+class Reach(IntEnum):
+    """What became of one frame; arrays of it are int8.
+
+    DEGENERATE marks frames in which the target fixes no pose: a target that is no number, a link that vanishes beside the other
+    one, or a target on the root joint of a chain with equal links. What is free is then held from the frame before.
+    """
+
+    REACHED = 0
+    TOO_FAR = 1
+    TOO_NEAR = 2
+    DEGENERATE = 3
+
+
+class ReachMode(StrEnum):
+    """What a chain does about targets near or outside what it can reach."""
+
+    CLAMP = "CLAMP"
+    """Point straight at them, or fold."""
+
+    SOFTEN = "SOFTEN"
+    """Ease into straight and folded, see `softness`."""
+
+    STRETCH = "STRETCH"
+    """Scale the links so that the tip stays on the target, see `stretch_ratio`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachOptions:
+    """How a chain is to reach for its targets. Values without a meaning are refused where settings are made."""
+
+    mode: ReachMode | str = ReachMode.CLAMP
+    """A `ReachMode` or its name."""
+    softness: float = 0.0
+    """SOFTEN, STRETCH: fraction of the chain length that is softened at the far limit, 0 to 1."""
+    softness_near: float = 0.0
+    """SOFTEN, STRETCH: the same at the folded limit."""
+    stretch_start: float = 1.0
+    """STRETCH: fraction of the chain length at which stretching begins, 0 to 1."""
+    stretch_max: float = np.inf
+    """STRETCH: largest scale of the links, at least 1."""
+    compress_min: float = 1.0
+    """STRETCH: smallest scale of the links, above 0 and at most 1; 1 does not shrink them."""
+    min_distance: float = 0.0
+    """Keep the tip at least this far from the root joint (0 = off)."""
+    max_distance: float = 0.0
+    """Keep the tip at most this far from the root joint (0 = off)."""
+    limits: ArrayLike | None = None
+    """`(4,)` or broadcast against `(..., F, 4)`: joint limits as in `solve_two_bone_limited`."""
+    tolerance: ArrayLike = ROUNDING_SLACK
+    """How far off, relative to the chain length, still counts as reached; scalar or broadcast against `(..., F)`."""
+
+
+def classify(distances: Array, near: Array, far: Array, slack: Array) -> Codes:
+    """Compare target distances with the ring between `near` and `far`.
+
+    distances : (..., F), from the root joint
+    near, far : broadcast against distances, radii of the ring
+    slack : broadcast against distances, how far outside the ring still counts as reached
+
+    Returns `(..., F)` int8 of `Reach`, never DEGENERATE; NaN compares as reached. Should the ring be empty, TOO_FAR goes before
+    TOO_NEAR.
+    """
+    too_far = distances > far + slack
+    too_near = distances < near - slack
+    # By design these members are 1 and 2, which makes the choice among three two sums.
+    return too_far.view(np.int8) + 2 * (too_near & ~too_far).view(np.int8)
+
+
+BLOCK_SIZE = 8192
+"""Frames worked on at a time: a dozen float64 temporaries of a block stay in a core's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One stretch of frames of a problem; each array is `(B,)` or 0-d where it is constant."""
+
+    frames: slice
+    x: Array
+    y: Array
+    length_1: Array
+    length_2: Array
+    bend: Array
+    tolerance: Array
+
+    distance: Array | None
+    """What to solve for instead of the target's own distance, if anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Triangle:
+    """The triangle of both links and the target's distance, clamped to the ring."""
+
+    inside: Array
+    """The distance, clamped."""
+    near: Array
+    far: Array
+
+    straightness: Array
+    """sqrt(inside^2 - near^2) / far, 0 when folded."""
+    foldedness: Array
+    """sqrt(far^2 - inside^2) / far, 0 when straight; over straightness it is tan(|angle 2| / 2)."""
+
+
+def target_distances(targets: Array) -> Array:
+    """How far `(..., F)` targets `(..., F, 2)` are from the root joint; infinite if beyond float64."""
+    with np.errstate(over="ignore"):
+        return span(targets)
+
+
+def ring_limits(length_1: Array, length_2: Array) -> tuple[Array, Array]:
+    """The inner and outer radius of the reachable ring, shaped like the lengths."""
+    return np.abs(length_1 - length_2), length_1 + length_2
+
+
+def measure(distance: Array, length_1: Array, length_2: Array) -> Triangle:
+    """Measure the triangle with sides `length_1`, `length_2` and the clamped distance.
+
+    distance : (...), from the root joint to the target, not clamped
+    length_1, length_2 : broadcast against distance
+
+    Where both lengths are 0 the two relative fields are NaN: there is no triangle.
+    """
+    near, far = ring_limits(length_1, length_2)
+    inside = np.clip(distance, near, far)
+    # Each factor gets its own root: the product of two tiny factors would vanish.
+    with np.errstate(invalid="ignore"):
+        straightness = np.sqrt(inside - near) * np.sqrt(inside + near) / far
+        foldedness = np.sqrt(far - inside) * np.sqrt(far + inside) / far
+    return Triangle(inside, near, far, straightness, foldedness)
+
+
+def blocks(
+    targets: Array, lengths: Array, bend: Array, distances: Array | None = None, tolerance: ArrayLike = 0.0
+) -> Iterator[Block]:
+    """Walk over a problem of any shape in stretches that fit the cache.
+
+    targets : (..., F, 2)
+    lengths : (..., F, 2) or (2,)
+    bend : scalar or (..., F)
+    distances : (..., F) or None
+    tolerance : scalar or broadcast against (..., F)
+    """
+    shape = targets.shape[:-1]
+    tolerance = np.asarray(tolerance, dtype=np.float64)
+    columns = (targets[..., 0], targets[..., 1], lengths[..., 0], lengths[..., 1], bend, tolerance, distances)
+    flat: list[Any] = [
+        None if column is None else column.reshape(()) if column.size == 1 else np.broadcast_to(column, shape).reshape(-1)
+        for column in columns
+    ]
+    for start in range(0, int(np.prod(shape)), BLOCK_SIZE):
+        frames = slice(start, start + BLOCK_SIZE)
+        parts: list[Any] = [column if column is None or column.ndim == 0 else column[frames] for column in flat]
+        yield Block(frames, *parts)

@@ -1,0 +1,178 @@
+"""Nudge: with the mouse where there is a viewport, else as a script asks for it."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.app.translations import pgettext_iface
+
+from ...errors import TwoBoneError
+from ...settings.nudging import NudgeSettings
+from ...tasks.nudge.plan import plan_nudge
+from ...tasks.nudge.task import NUDGE
+from ..live.drag import CANCEL, CONFIRM
+from ..live.mouse import is_navigation, viewport_at
+from ..live.nudging import AXES, TYPED, NudgeDrag
+from ..overlay.drawing import begin_drawing, end_drawing
+from ..overlay.nudges import nudge_lines
+from ..refusing import refuse
+from ..running.from_table import FromTable, operator_for
+from ..stored.selecting import follow_selection, unlisted_limb
+from ..stored.where import NeedsMode, active_armature
+from .results import whole_and_subframe
+
+WIDER, NARROWER = {"WHEELUPMOUSE", "PAGE_UP"}, {"WHEELDOWNMOUSE", "PAGE_DOWN"}
+
+ANY_OFFSET = (1.0, 0.0, 0.0)
+"""Stands for the one that nobody knows before the mouse has moved."""
+
+KEYS = "X Y Z: Axis   |   Shift X Y Z: Plane   |   Wheel, Page Up/Down: Range   |   Shift: Precision   |   0-9: Type"
+
+
+class WithMouse(FromTable):
+    """Begins with the mouse unless it is told how far."""
+
+    drag: NudgeDrag | None = None
+    """While the mouse moves the tip."""
+    drawn: Any = None
+    """What draws the range meanwhile."""
+    frame_before: float = 0.0
+
+    def own_settings(self, context: bpy.types.Context) -> NudgeSettings:
+        """Those that are given; without a limb, that of the selected bones where it is in no list."""
+        armature = active_armature(context)
+        named = self.armature and (armature is None or armature.name != self.armature)
+        if not (named or self.chain or self.upper or self.lower):
+            for name, value in unlisted_limb(context, armature).items():
+                if name in {"upper", "lower", "tip"}:
+                    setattr(self, name, value)
+        return super().own_settings(context)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Let the mouse move the tip, where nobody has said how far."""
+        viewport = viewport_at(context.area, event)
+        if viewport is None or self.remove or any(self.offset):
+            return super().invoke(context, event)
+        follow_selection(context.view_layer)
+        scene = context.scene
+        self.frame_before = scene.frame_current_final
+        try:
+            if self.properties.is_property_set("frame") and self.frame != self.frame_before:
+                _go_to(scene, self.frame)
+            self.offset = ANY_OFFSET
+            plan = plan_nudge(scene, self.own_settings(context), active_armature(context))
+            self.drag = NudgeDrag(context, plan, viewport, event)
+        except TwoBoneError as error:
+            self._end(context)
+            return refuse(self, error.sentence)
+        finally:
+            self.properties.property_unset("offset")
+        self.drawn = begin_drawing(nudge_lines, self.drag)
+        context.window_manager.modal_handler_add(self)
+        context.workspace.status_text_set(pgettext_iface(KEYS))
+        context.area.header_text_set(self.drag.told())
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Follow the mouse and the keys, confirm, or put everything back; what turns the view goes on to Blender."""
+        if self.drag is None:
+            return super().modal(context, event)
+        ended = self._ended(context, event)
+        return self._follow(context, event) if ended is None else ended
+
+    def _ended(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str] | None:
+        """What comes of an event that confirms or cancels; `None` for others."""
+        if bpy.data.objects.get(self.drag.armature) is None or (event.value == "PRESS" and event.type in CANCEL):
+            return self._end(context)
+        return self._confirm(context) if event.value == "PRESS" and event.type in CONFIRM else None
+
+    def _follow(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        drag, is_pressed = self.drag, event.value == "PRESS"
+        is_typed = is_pressed and event.ascii != "" and event.ascii in TYPED
+        if not is_typed and is_navigation(event):
+            drag.pointer.let_go()
+            return {"PASS_THROUGH"}
+        if event.type == "MOUSEMOVE":
+            drag.pointer.follow(event)
+        elif is_typed or (is_pressed and event.type in {*AXES, "BACK_SPACE", "TAB", *WIDER, *NARROWER}):
+            self._press(event, is_typed=is_typed)
+        else:
+            return {"RUNNING_MODAL"}
+        try:
+            drag.pose()
+        except TwoBoneError as error:
+            self._end(context)
+            return refuse(self, error.sentence)
+        if context.area is not None:
+            context.area.header_text_set(drag.told())
+            context.area.tag_redraw()
+        return {"RUNNING_MODAL"}
+
+    def _press(self, event: bpy.types.Event, *, is_typed: bool) -> None:
+        drag = self.drag
+        if is_typed:
+            drag.type(event.ascii)
+        elif event.type in AXES:
+            drag.constrain(AXES.index(event.type), is_plane=event.shift)
+        elif event.type == "BACK_SPACE":
+            drag.take_back()
+        elif event.type == "TAB":
+            drag.next_field()
+        else:
+            drag.widen(1.0 if event.type in WIDER else -1.0)
+
+    def _confirm(self, context: bpy.types.Context) -> set[str]:
+        """Let the task write it: from here on it is as if a script had asked for it."""
+        drag = self.drag
+        offset, nudge, is_changed = drag.offset, drag.nudge, np.any(drag.moved) or drag.is_known
+        self._end(context, stays=True)
+        if not is_changed:
+            return {"CANCELLED"}
+        if not np.any(offset):
+            self.remove = True
+        else:
+            self.offset = tuple(offset)
+            self.before, self.after, self.falloff, self.loop = nudge.before, nudge.after, nudge.falloff, nudge.loop
+        self.frame = nudge.frame
+        return self.execute(context)
+
+    def _end(self, context: bpy.types.Context, *, stays: bool = False) -> set[str]:
+        """Give the pose back, and the frame unless the nudge `stays`; stop drawing."""
+        if self.drag is not None:
+            self.drag.give_back()
+        if self.drawn is not None:
+            end_drawing(self.drawn)
+        self.drag = self.drawn = None
+        if not stays and context.scene.frame_current_final != self.frame_before:
+            _go_to(context.scene, self.frame_before)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        if context.area is not None:
+            context.area.header_text_set(None)
+        return {"CANCELLED"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends it, as when a file is loaded."""
+        if self.drawn is not None:
+            end_drawing(self.drawn)
+            self.drag = self.drawn = None
+            return
+        super().cancel(context)
+
+    def settle(self, report: Any) -> None:
+        """Leave in the redo panel what was meant."""
+        self.chain, self.frame = report.chain, report.frame
+        self.upper, self.lower = ("", "") if report.chain else (report.upper, report.lower)
+        own = next((each for each in report.nudges if each.frame == report.frame), None)
+        if own is not None:
+            self.before, self.after = own.before, own.after
+
+
+@operator_for(NUDGE)
+class TWOBONE_OT_nudge(WithMouse, NeedsMode, bpy.types.Operator):
+    """With the mouse, or as a script asks for it."""
+
+
+def _go_to(scene: bpy.types.Scene, frame: float) -> None:
+    whole, subframe = whole_and_subframe(frame)
+    scene.frame_set(whole, subframe=subframe)

@@ -1,0 +1,206 @@
+"""The operators of all tasks but Bake: made from their tables, and by hand where a window needs more than that."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import bpy
+from bpy.app.translations import pgettext_rpt
+
+from ...pipeline.plan.completing import completed, over_stored, stored_settings
+from ...pipeline.report.records import BakeReport
+from ...pipeline.run import run_steps
+from ...scene.rig.chain_finding import bones_of_selected_limbs
+from ...settings import BakeSettings
+from ...settings.options import Group
+from ...settings.tasks import GiveSettings, SwitchSettings
+from ...tasks.all_tasks import TASKS
+from ...tasks.audit.task import AUDIT
+from ...tasks.bake.task import BAKE
+from ...tasks.convert.task import CONVERT
+from ...tasks.find_contacts.exchange import EXPORT_CONTACTS, IMPORT_CONTACTS
+from ...tasks.give.baking import with_rotation
+from ...tasks.give.records import TargetReport
+from ...tasks.give.task import GIVE
+from ...tasks.nudge.task import NUDGE
+from ...tasks.plant.task import PLANT
+from ...tasks.switch.task import SWITCH
+from ..rows import draw_options
+from ..running.from_table import FromTable, operator_for, operator_of
+from ..running.progress import Begun, ShowsProgress
+from ..running.repeating import RepeatsChain
+from ..stored.option_properties import given_settings, offer_range
+from ..stored.storing import chain_of_bones, set_values
+from ..stored.where import NeedsMode, active_armature
+from .auditing import TWOBONE_OT_audit
+from .bake import stored_in_scope
+from .nudging import TWOBONE_OT_nudge
+
+RANGE = {"frame_range", "frame_start", "frame_end"}
+
+
+def _settings_in_scope(context: bpy.types.Context, scope: str, given: dict[str, Any]) -> list[BakeSettings]:
+    """Those of all enabled chains in the scope, with what is given on top; raises `SelectionError` without any."""
+    found = stored_in_scope(context, scope)
+    return [stored_settings(armature, chain, over_stored(context.scene, chain, given)) for armature, chain in found]
+
+
+@operator_for(CONVERT)
+class TWOBONE_OT_convert_ik(FromTable, NeedsMode, bpy.types.Operator):
+    """Selected bones say which limbs are meant."""
+
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """The conversion of all constraints that are meant."""
+        armature = active_armature(context)
+        named = self.armature and (armature is None or armature.name != self.armature)
+        poses = context.mode == "POSE" and armature is not None and armature.mode == "POSE"
+        selected = bones_of_selected_limbs(armature) if poses and not named and not self.bone else frozenset()
+        settings = replace(self.own_settings(context), bones=selected)
+        return Begun([], run_steps(context.scene, CONVERT, settings, armature, actions=settings.actions))
+
+
+@operator_for(GIVE)
+class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
+    """Its redo panel shows the settings of the chain, which keeps them."""
+
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """The motion of one chain, or of all that are meant, given to their targets; the redo panel shows a single one's."""
+        armature = active_armature(context)
+        if self.scope == "CHAIN":
+            wanted = [_with_stored_guides(settings) for settings in self.wanted_settings(context)]
+        else:
+            wanted = self._stored_chains(context)
+        if self.rotate:
+            wanted = [with_rotation(settings) for settings in wanted]
+        self.show(wanted)
+        settings = GiveSettings(chains=tuple(wanted), rotate=self.rotate, scope=self.scope, actions=self.actions)
+        return Begun([], run_steps(context.scene, GIVE, settings, armature, actions=self.actions))
+
+    def _stored_chains(self, context: bpy.types.Context) -> list[BakeSettings]:
+        """All enabled chains in the scope, with what is given here on top of their own settings."""
+        self.is_repeated, given = False, given_settings(self)
+        return _settings_in_scope(context, self.scope, given)
+
+    def settle(self, report: BakeReport) -> None:
+        """Give the stored chain what was changed in the redo panel, and the target and pole that were made for it."""
+        super().settle(report)
+        chain = self.stored_chain()
+        if chain is not None and self.is_repeated:
+            (baked,), (entry,) = report.chains, report.entries
+            pole = {"pole": entry.pole} if isinstance(entry, TargetReport) and entry.pole else {}
+            set_values(chain, {"target": baked.target} | pole)
+
+    def draw_settings(self) -> None:
+        """Those of a single chain that somebody may try out."""
+        self.layout.prop(self, "rotate")
+        self.layout.prop(self, "actions")
+        for group in (Group.PLANE, Group.KEYS):
+            draw_options(self.layout.column(), self, group, without=self.keyed_settings())
+
+
+def _with_stored_guides(settings: BakeSettings) -> BakeSettings:
+    """The settings with the target of the stored chain that has these bones, where none is given."""
+    armature = bpy.data.objects.get(settings.armature)
+    chain = chain_of_bones(armature, settings.upper, settings.lower) if armature is not None else None
+    if settings.target or settings.stored or chain is None or chain.target is None:
+        return settings
+    return replace(settings, target=chain.target.name, target_bone=chain.target_bone)
+
+
+@operator_for(SWITCH)
+class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
+    """What was baked last says which motion is meant."""
+
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """The switch of the limb that is meant, or of all that are; the redo panel shows the first one's range."""
+        active, given = active_armature(context), given_settings(self)
+        if self.scope == "CHAIN":
+            chains = [completed(context.scene, given, active, self.chain)]
+        else:
+            chains = _settings_in_scope(context, self.scope, given)
+        settings = chains[0]
+        self.frame_range, self.frame_start, self.frame_end = settings.frame_range, settings.frame_start, settings.frame_end
+        offer_range(self, context.scene)
+        own = given_settings(self, self.table.own)
+        baked = all(_was_just_baked(context, each) for each in chains)
+        wanted = SwitchSettings(**own, chains=tuple(chains), just_baked=baked)
+        return Begun([], run_steps(context.scene, SWITCH, wanted, active, actions=wanted.actions))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The redo panel."""
+        if not self.draws_refusal(context):
+            self.draw_correction()
+
+    def draw_correction(self) -> None:
+        """What the limb follows, what happens to its motion, and the range."""
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        column = self.layout.column()
+        column.prop(self, "to")
+        if self.to == "FK":
+            column.prop(self, "motion")
+        draw_options(self.layout.column(), self, Group.KEYS, only=RANGE)
+
+
+def _was_just_baked(context: bpy.types.Context, settings: BakeSettings) -> bool:
+    """Whether the last thing that was done is a bake of this chain."""
+    text = context.window_manager.twobone_report
+    report = json.loads(text) if text else {}
+    chains = report["chains"] if report.get("kind") == "bake" else []
+    return any((chain["upper"], chain["lower"]) == (settings.upper, settings.lower) for chain in chains)
+
+
+@operator_for(PLANT)
+class TWOBONE_OT_plant(FromTable, NeedsMode, bpy.types.Operator):
+    """Its result stays in the sidebar."""
+
+    def settle(self, report: Any) -> None:
+        """Leave the sentence and all contacts on the armature, those that slide most first."""
+        told = json.loads(report.to_json())
+        contacts = [
+            (leg["chain"], each["first"], each["last"], each["slide_between"] or each["slide_after"] or 0.0)
+            for leg in told.get("chains", ())
+            for each in leg.get("contacts", ())
+        ]
+        contacts.sort(key=lambda contact: -contact[3])
+        armature = bpy.data.objects.get(told.get("armature") or report.chains[0].armature)
+        if armature is not None:
+            armature.twobone.planted = json.dumps({"sentence": report.sentence(pgettext_rpt), "contacts": contacts})
+
+
+class _FromFile(FromTable, NeedsMode):
+    """What asks for a file first, where there is a window to ask in."""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Ask for the file, unless it is named."""
+        if self.filepath:
+            return super().invoke(context, event)
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+
+@operator_for(IMPORT_CONTACTS)
+class TWOBONE_OT_import_contacts(_FromFile, bpy.types.Operator):
+    """From a file."""
+
+
+@operator_for(EXPORT_CONTACTS)
+class TWOBONE_OT_export_contacts(_FromFile, bpy.types.Operator):
+    """Into a file."""
+
+
+BY_HAND = {
+    IMPORT_CONTACTS: TWOBONE_OT_import_contacts,
+    EXPORT_CONTACTS: TWOBONE_OT_export_contacts,
+    AUDIT: TWOBONE_OT_audit,
+    NUDGE: TWOBONE_OT_nudge,
+    PLANT: TWOBONE_OT_plant,
+    CONVERT: TWOBONE_OT_convert_ik,
+    GIVE: TWOBONE_OT_bake_target,
+    SWITCH: TWOBONE_OT_switch,
+}
+
+OPERATORS = {task.TABLE.operator: BY_HAND.get(task) or operator_of(task) for task in TASKS if task is not BAKE}
+"""By name."""
+
+register, unregister = bpy.utils.register_classes_factory(OPERATORS.values())

@@ -1,0 +1,105 @@
+"""Operators whose words, settings, properties and redo panel come from the table of a task."""
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+
+from ...pipeline.run import run_steps
+from ...pipeline.task import Task
+from ...settings.options import ACTIVE, Group, Kind
+from ...settings.tasks import Table
+from ..rows import draw_options, draw_own_options
+from ..stored.option_properties import given_settings, given_with_range, properties_of, with_properties
+from ..stored.selecting import keep_active, meant_settings
+from ..stored.where import NeedsMode, active_armature
+from .correcting import can_ask
+from .progress import Begun, ShowsProgress
+
+MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
+"""What a refused operator may have been about."""
+
+
+def operator_for(task: Task) -> Callable[[type], type]:
+    """Class decorator: gives an operator its name and words, and a property for each setting of a task and of its chains."""
+    table = task.TABLE
+
+    def add(decorated: Any) -> type:
+        decorated.task, decorated.table, decorated.__doc__ = task, table, table.text
+        decorated.bl_idname, decorated.bl_label = f"twobone.{table.operator}", table.label
+        decorated.bl_options = {"REGISTER"} if task.READS_ONLY else {"REGISTER", "UNDO"}
+        return with_properties(properties_of([*table.of_chains, *table.own]))(decorated)
+
+    return add
+
+
+def operator_of(task: Task) -> type:
+    """The operator of a task that needs nothing of its own in the interface."""
+    bases = (FromTable, NeedsMode, bpy.types.Operator)
+    return operator_for(task)(type(f"TWOBONE_OT_{task.TABLE.operator}", bases, {"__module__": __name__}))
+
+
+class FromTable(ShowsProgress):
+    """Operators that draw the settings of their task that make a difference; those of chains are about the chains meant."""
+
+    table: Table
+    task: Task
+
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """The task with these settings."""
+        settings, armature = self.own_settings(context), active_armature(context)
+        actions = getattr(settings, "actions", ACTIVE)
+        return Begun([], run_steps(context.scene, self.task, settings, armature, actions=actions))
+
+    def own_settings(self, context: bpy.types.Context) -> Any:
+        """The settings of the task; raises a `TwoBoneError`."""
+        table = self.table
+        if table.of_chains:
+            chains = tuple(meant_settings(context, given_settings(self)))
+            return table.settings(**given_settings(self, table.own), chains=chains)
+        has_range = any(option.name == "frame_range" for option in table.own)
+        return table.settings(
+            **(given_with_range(self, context.scene, table.own) if has_range else given_settings(self, table.own))
+        )
+
+    def settle(self, report: Any) -> None:
+        """Show a chain that is new."""
+        name = getattr(report, "shown_chain", "")
+        if name:
+            keep_active(bpy.context, bpy.data.objects[report.armature].twobone.chains[name])
+
+    def is_half_chosen(self) -> bool:
+        """Whether the field of an object has just appeared in the redo panel, and is empty."""
+        objects = [option for option in self.table.own if option.kind is Kind.OBJECT]
+        lacks = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in objects)
+        return lacks and self.options.is_repeat
+
+    def draw_correction(self) -> None:
+        """Whose they are, and all settings."""
+        column = self.layout.column()
+        if self.table.of_chains:
+            draw_options(column, self, Group.CHAIN, only=MEANT)
+        else:
+            column.prop_search(self, "armature", bpy.data, "objects")
+        self._draw_settings(bpy.context)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The redo panel."""
+        if not self.draws_refusal(context):
+            self._draw_settings(context)
+
+    def _draw_settings(self, context: bpy.types.Context) -> None:
+        armature = bpy.data.objects.get(self.armature) or active_armature(context)
+        first = self.table.first
+        last = [option for option in self.table.own if first and option.name not in first]
+        draw_own_options(self.layout, self, [option for option in self.table.own if option not in last], armature)
+        if not last:
+            return
+        if self.refusal is None and can_ask(context):  # a dialog has no room to fold anything into
+            header, below = self.layout.panel(f"{self.bl_idname}_advanced", default_closed=True)
+            header.label(text="Advanced")
+        else:
+            below = self.layout.column()
+            below.label(text="Advanced")
+        if below is not None:
+            draw_own_options(below, self, last, armature)

@@ -1,0 +1,1 @@
+"""What every task shares: plans of chains, sampling and solving, keys, reports."""

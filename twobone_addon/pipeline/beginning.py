@@ -1,0 +1,116 @@
+"""Where a task begins: with the motion from before its own last run, so that running it again changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ..scene.blender_types import Object, Scene
+from ..scene.keys.clearing import put_table
+from ..scene.keys.destinations import muted_strips, trial_actions
+from ..scene.keys.reading import read_curve
+from ..scene.keys.replaced import Channel, Kept, Ledger, Span, given_back, is_untouched
+from ..scene.keys.writing import Earlier
+from ..scene.lookup import object_named
+from ..scene.restoring import Edit, apply_edits, edits_kept
+from ..scene.versions import ensure_curve_bag
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a run is about to write."""
+
+    owner: str
+    """Name of an object."""
+    paths: Collection[str]
+    within: Span
+    strip: str = ""
+    """Name of the NLA strip that it fills; empty where it writes into an action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """With what a run begins."""
+
+    earlier: tuple[Earlier, ...] = ()
+    """What the task's last run has written, and was taken back."""
+    edited: tuple[str, ...] = field(default=())
+    """Names of objects on which somebody has edited that since; the run begins with these keys."""
+
+
+@contextmanager
+def starting_over(scene: Scene, task: str, reaches: Sequence[Reach]) -> Iterator[Beginning]:
+    """While the block runs, the motion is the one from before the task's own earlier keys; afterwards all is as it was.
+
+    Objects play copies of their actions meanwhile, so that nothing needs to be restored, however the block ends. Keys that
+    somebody has edited since stay, all of an object together: half of a pose is none. Costs nothing where nothing is kept.
+    """
+    found = _found(task, [reach for reach in reaches if not reach.strip])
+    names = [name for name, ledger in found.items() if ledger is not None]
+    strips = [(reach.owner, reach.strip) for reach in reaches if reach.strip]
+    beginning = Beginning(
+        tuple(each for ledger in found.values() if ledger is not None for each in ledger.earlier),
+        tuple(name for name, ledger in found.items() if ledger is None),
+    )
+    owners = [object_named(name) for name in dict.fromkeys([*names, *(name for name, _ in strips)])]
+    if not owners:
+        yield beginning
+        return
+    with edits_kept(scene, owners, set()), muted_strips(strips), trial_actions([object_named(name) for name in names]):
+        for name, own in found.items():
+            if own is not None:
+                _take_back(object_named(name), own)
+        yield beginning
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """The task's own keys on one object."""
+
+    channels: dict[Channel, Kept]
+    earlier: list[Earlier]
+
+
+def _found(task: str, reaches: Sequence[Reach]) -> dict[str, _Own | None]:
+    """The task's own keys, by object; `None` where somebody has edited them."""
+    ledgers: dict[str, Ledger | None] = {}
+    found: dict[str, _Own | None] = {}
+    for reach in reaches:
+        if reach.owner not in ledgers:
+            ledgers[reach.owner] = Ledger.present(object_named(reach.owner))
+        ledger = ledgers[reach.owner]
+        own = {
+            channel: kept
+            for channel, kept in (ledger.channels.items() if ledger is not None else ())
+            if channel[0] in reach.paths and kept.task == task and _meets(kept, reach.within)
+        }
+        if ledger is None or not own:
+            continue
+        tables = [(kept, read_curve(ledger.bag, channel)) for channel, kept in own.items()]
+        if not all(table is not None and is_untouched(kept, table) for kept, table in tables):
+            found[reach.owner] = None
+        known = found.setdefault(reach.owner, _Own({}, []))
+        if known is not None:
+            known.channels.update(own)
+            known.earlier.append(Earlier(reach.owner, frozenset(own), reach.within))
+    return found
+
+
+def _meets(kept: Kept, within: Span) -> bool:
+    return any(start <= within[1] and end >= within[0] for start, end in kept.beginning.spans)
+
+
+def _take_back(owner: Object, own: _Own) -> None:
+    """Give the channels of an object, which plays a copy of its action, the keys from before."""
+    bag, values = ensure_curve_bag(owner), []
+    for each in own.earlier:
+        for channel in each.channels:
+            kept, table = own.channels[channel], read_curve(bag, channel)
+            if table is None:
+                continue
+            before = given_back(kept, table, *each.within, to_beginning=True)
+            put_table(bag, channel, "", before.table, stays=kept.had_curve)
+            if not len(before.table["co"]) and kept.value is not None:
+                values.append(Edit(owner, *channel, kept.value))
+    apply_edits(values)

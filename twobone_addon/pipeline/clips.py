@@ -1,0 +1,148 @@
+"""What is told of several actions in one call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from ..said import Sentence, Translate, as_json, in_english, note
+from .report.records import FAILED, FINE, LOOK, BakeReport, FurtherReport, Refused, ReportEntry, headed
+from .task import Outcome
+
+Entry = TypeVar("Entry", bound=ReportEntry)
+
+
+class ClipReport(Protocol):
+    """What became of one action."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        ...
+
+    @property
+    def chains(self) -> Sequence[Any]:
+        """What is told of each chain."""
+        ...
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people."""
+        ...
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClipsReport:
+    """What became of several actions of one armature."""
+
+    kind: str
+    """Name of the task."""
+    armature: str
+    clips: Sequence[tuple[str, ClipReport]]
+    """Name of each action that something was done for, and its report."""
+    refused: Sequence[Refused]
+    """The others."""
+    seconds: dict[str, float]
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return not self.refused and all(report.is_as_asked for _, report in self.clips)
+
+    @property
+    def chains(self) -> list[Any]:
+        """What is told of every chain in every action."""
+        return [chain for _, report in self.clips for chain in report.chains]
+
+    @property
+    def evaluation(self) -> str | dict[str, str]:
+        """How the motion of the first action was sampled."""
+        return getattr(self.clips[0][1], "evaluation", "")
+
+    @property
+    def notes(self) -> list[Sentence]:
+        """One sentence for each action, those that failed first and those that are fine last."""
+        failed = [note('"{action}" failed: {reason}', action=each.action, reason=each.reason) for each in self.refused]
+        ordered = sorted(self.clips, key=lambda clip: clip[1].is_as_asked)
+        done = '"{action}" {verdict}: {sentence}'
+        told = ({"action": name, "verdict": _verdict(report), "sentence": report.sentence()} for name, report in ordered)
+        return [*failed, *(note(done, **values) for values in told)]
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people: how many actions, then those to look at."""
+        fine = sum(report.is_as_asked for _, report in self.clips)
+        count = len(self.clips) + len(self.refused)
+        parts = [translate("{fine} of {count} actions fine").format(fine=fine, count=count)]
+        if len(self.clips) > fine:
+            action, report = next(clip for clip in self.clips if not clip[1].is_as_asked)
+            looks = translate("{count} to look at, first {action}: {sentence}")
+            parts.append(looks.format(count=len(self.clips) - fine, action=action, sentence=report.sentence(translate)))
+        if self.refused:
+            failed = translate("{count} failed, first {action}: {sentence}")
+            first = self.refused[0]
+            parts.append(failed.format(count=len(self.refused), action=first.action, sentence=first.reason.text(translate)))
+        return "; ".join(parts)
+
+    def to_json(self) -> str:
+        """The report as one JSON object, with the report of each action as it is alone."""
+        clips = [{**json.loads(report.to_json()), "action": action, "verdict": _verdict(report)} for action, report in self.clips]
+        failed = [{**asdict(each, dict_factory=as_json), "verdict": FAILED} for each in self.refused]
+        notes = [each.text() for each in self.notes]
+        own = {"armature": self.armature, "seconds": self.seconds, "notes": notes, "clips": clips, "refused": failed}
+        return json.dumps(headed(self.kind, {**own, "sentence": self.sentence()}))
+
+
+def report_of_clips(outcome: Outcome, kind: str) -> Any:
+    """The report of what an armature plays now as it is, or of several actions together; each is what the task was told.
+
+    What was asked for and has no effect comes first in the notes of each.
+    """
+    first = outcome.done[0]
+    told = [replace(done.told, seconds=outcome.seconds, notes=[*outcome.unused, *done.told.notes]) for done in outcome.done]
+    if not first.action:
+        return told[0]
+    clips = [(done.action, report) for done, report in zip(outcome.done, told, strict=True)]
+    return ClipsReport(kind, first.plan.armature, clips, outcome.refused, outcome.seconds)
+
+
+def _verdict(report: ClipReport) -> str:
+    return FINE if report.is_as_asked else LOOK
+
+
+def bake_report(outcome: Outcome, left: Sequence[Refused] = (), **more: Any) -> BakeReport:
+    """The report of chains, of which each action told a list; the first chain tells of what could not be done.
+
+    left : what could not be done in actions in which something could
+    """
+    evaluation, entries = outcome.done[0].solution.evaluation, [entry for done in outcome.done for entry in done.told]
+    passes = len(outcome.done) + len(outcome.refused)
+    refused = [*outcome.refused, *left]
+    known = {said for entry in entries for said in (entry.chain if isinstance(entry, FurtherReport) else entry).notes}
+    unused = [said for said in outcome.unused if said not in known]
+    return BakeReport(with_notes(entries, [*in_words(refused, passes), *unused]), outcome.seconds, evaluation, refused, **more)
+
+
+def with_notes(entries: Sequence[Entry], notes: Sequence[Sentence]) -> list[Entry]:
+    """Reports of chains, the first of which has further notes."""
+    if not (entries and notes):
+        return list(entries)
+    first, *others = entries
+    if isinstance(first, FurtherReport):
+        return [replace(first, chain=replace(first.chain, notes=[*first.chain.notes, *notes])), *others]
+    return [replace(first, notes=[*first.notes, *notes]), *others]
+
+
+def in_words(refused: Sequence[Refused], passes: int) -> list[Sentence]:
+    """Each reason once, with the actions that it is about; without them where it is about all of several."""
+    actions: dict[Sentence, list[str]] = {}
+    for each in refused:
+        actions.setdefault(each.reason, []).append(f'"{each.action}"')
+    return [
+        reason if len(names) == passes > 1 else note("{actions}: {reason}", actions=", ".join(names), reason=reason)
+        for reason, names in actions.items()
+    ]

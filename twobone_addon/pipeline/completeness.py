@@ -1,0 +1,58 @@
+"""Whether everything is there that moves the chains: a bake without it succeeds, and is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..scene.graph.missing import missing_above
+from ..scene.lookup import missing_libraries, objects_by_name
+from ..settings import BakeSettings
+
+
+def what_is_missing(settings: Sequence[BakeSettings], chains: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each chain and thing that it depends on and that is missing, or does not work.
+
+    `chains` holds the names of armature and bones as the report of a bake with these settings has them.
+    """
+    objects, found = objects_by_name(), list[str]()
+    for asked, chain in zip(settings, chains, strict=True):
+        name = "{upper} to {lower} of {armature}".format_map(chain)
+        missing = missing_above(objects, _starts(asked, chain))
+        found += [f"{name}: {entry.what} is missing: {entry.why}." for entry in missing]
+    return list(dict.fromkeys(found))
+
+
+def missing_of_chains(settings: Sequence[BakeSettings], chains: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The same where several reports, one for each action, may be about one of the settings, and none about another."""
+    pairs = [(asked, chain) for asked in settings for chain in chains if _is_about(chain, asked)]
+    return what_is_missing([asked for asked, _ in pairs], [chain for _, chain in pairs])
+
+
+def _is_about(chain: Mapping[str, Any], settings: BakeSettings) -> bool:
+    named = {name: getattr(settings, name) for name in ("armature", "upper", "lower")}
+    return all(chain[name] == value for name, value in named.items() if value)
+
+
+def missing_in_rig(armature: str) -> list[str]:
+    """The same for all bones of an armature."""
+    objects = objects_by_name()
+    thing = objects.get(armature)
+    bones = [bone.name for bone in thing.pose.bones] if thing is not None and thing.pose else []
+    missing = missing_above(objects, [(armature, ""), *((armature, bone) for bone in bones)])
+    return [f"{armature}: {entry.what} is missing: {entry.why}." for entry in missing]
+
+
+def lost_libraries() -> list[str]:
+    """A sentence for each library that is not there, whether or not it moves anything."""
+    return [f'The library "{path}" is not there.' for path in missing_libraries()]
+
+
+def _starts(settings: BakeSettings, chain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    named = [(chain["armature"], chain[bone]) for bone in ("upper", "lower", "tip")]
+    named.append((settings.target, settings.target_bone))
+    if settings.plane == "POLE":
+        named.append((settings.pole, settings.pole_bone))
+    if settings.plane == "OBJECT":
+        named.append((settings.plane_object, ""))
+    return [(thing, bone) for thing, bone in named if thing]

@@ -1,0 +1,103 @@
+"""Keys beside the range that hold what was there, so that the curve outside keeps its shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.curves.bezier import parameters_at
+from ...scene.keys.tables import (
+    HANDLE_FREE,
+    INTERPOLATION,
+    NEAR_FRAME,
+    Keyed,
+    KeyTable,
+    blank_keys,
+    joined_keys,
+    new_keys,
+    some_keys,
+)
+from ...settings import BakeSettings
+
+Place = tuple[float, float]
+"""Frame and value."""
+
+
+def held_outside(
+    keyed: Keyed, *, settings: BakeSettings, within: tuple[float, float], present: tuple[float, float]
+) -> KeyTable | None:
+    """All keys of a channel, with those that hold what is one frame before and after the range as the settings ask.
+
+    present : what the channel holds before and after the range where it has no curve
+
+    `None` where the settings do not ask for any, and for an NLA strip: outside of it all is as before anyway.
+    """
+    if settings.destination == "NLA" or not (settings.key_before or settings.key_after):
+        return None
+    before, after = (now if curve is None else curve for now, curve in zip(present, keyed.frame_beside, strict=True))
+    return with_held_keys(
+        blank_keys(0) if keyed.table is None else keyed.table,
+        (within[0] - 1.0, before) if settings.key_before else None,
+        (within[1] + 1.0, after) if settings.key_after else None,
+    )
+
+
+def with_held_keys(table: KeyTable, before: Place | None, after: Place | None) -> KeyTable:
+    """The keys with one more before and one after a range, which hold what the curve has there; `None` adds none.
+
+    A Bezier segment is split at the frame (de Casteljau), so the part outside keeps its shape; for that the handle of the
+    neighbouring key outside becomes free. Both may be in the same segment. A key that is there already stays as it is.
+    """
+    start, end = 0, 0
+    left = first = last = blank_keys(0)
+    right = table
+    if before is not None:
+        start, first, left = _held_key(table, *before, leads_outside=False)
+        end = start
+    if after is not None:
+        end, last, right = _held_key(table, *after, leads_outside=True)
+    if not len(first["co"]) and not len(last["co"]):
+        return table
+    outside, beyond = some_keys(left, slice(None, start)), some_keys(right, slice(end, None))
+    return joined_keys(outside, first, some_keys(table, slice(start, end)), last, beyond)
+
+
+def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: bool) -> tuple[int, KeyTable, KeyTable]:
+    """Where among the keys one at `frame` belongs, that key, and the keys as it leaves them; none where there is one already.
+
+    `leads_outside` says on which side of it the old curve goes on: true after the range, false before it.
+    """
+    frames = table["co"][:, 0]
+    place = int(np.searchsorted(frames, frame - NEAR_FRAME))
+    if place < len(frames) and frames[place] <= frame + NEAR_FRAME:
+        return place, blank_keys(0), table
+    held = new_keys(np.array([frame]), np.array([value]), INTERPOLATION["LINEAR"])
+    if 0 < place < len(frames):
+        if leads_outside:
+            held["interpolation"][:] = table["interpolation"][place - 1]
+        if table["interpolation"][place - 1, 0] == INTERPOLATION["BEZIER"]:
+            table = {name: values.copy() for name, values in table.items()}
+            _split(table, held, place, frame, leads_outside=leads_outside)
+    return place, held, table
+
+
+def _split(table: KeyTable, held: KeyTable, place: int, frame: float, *, leads_outside: bool) -> None:
+    """Give `held` and its neighbour on the outside the handles of the split segment, in place."""
+    start, end = table["co"][place - 1].astype(float), table["co"][place].astype(float)
+    duration = end[0] - start[0]
+    right, left = (
+        key + (handle - key) * min(1.0, duration / max(abs(handle[0] - key[0]), np.finfo(float).tiny))
+        for key, handle in (
+            (start, table["handle_right"][place - 1].astype(float)),
+            (end, table["handle_left"][place].astype(float)),
+        )
+    )
+    share = np.array((frame - start[0]) / duration)
+    part = float(parameters_at(share, (right[0] - start[0]) / duration, (left[0] - start[0]) / duration))
+    first, middle, last = start + part * (right - start), right + part * (left - right), left + part * (end - left)
+    inner_left, inner_right = first + part * (middle - first), middle + part * (last - middle)
+    if leads_outside:
+        table["handle_left"][place], table["handle_left_type"][place] = last, HANDLE_FREE
+        held["handle_right"][0], held["handle_right_type"][0] = inner_right, HANDLE_FREE
+    else:
+        table["handle_right"][place - 1], table["handle_right_type"][place - 1] = first, HANDLE_FREE
+        held["handle_left"][0], held["handle_left_type"][0] = inner_left, HANDLE_FREE

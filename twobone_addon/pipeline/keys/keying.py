@@ -1,0 +1,87 @@
+"""From curves that are known at every sampled frame to the keys that are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...scene.keys.tables import ChannelKeys, Keyed
+from ..plan.chain_plan import ChainPlan
+from ..pose.solving import CurveSamples, SolvedChain
+from .holding import held_outside
+from .looping import loop_slopes
+from .reducing import NO_DRIFT, KeyDrift, reduced
+from .repeating import repeated_keys
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedChain:
+    """One chain with its keys, ready to be written."""
+
+    solved: SolvedChain
+    keys: list[ChannelKeys]
+    drift: KeyDrift
+    stays: bool = False
+    """These are the keys that the chain has; nothing is to be written."""
+    sets: tuple[str, ...] = ()
+    """Data paths of properties that are set along with the keys."""
+
+
+def keyed_chain(solved: SolvedChain) -> KeyedChain:
+    """Choose the keys of a solved chain as its settings say."""
+    if solved.plan.settings.keys == "REDUCE":
+        keys, drift = reduced(solved)
+    else:
+        keys, drift = full_rate_keys(solved.plan, solved.curves), NO_DRIFT
+    held = [with_held(solved.plan, solved.plan.keyed, *pair) for pair in zip(solved.curves, keys, strict=True)]
+    if not any(_is_new_outside(solved.plan, each) for each in held):
+        repeated = repeated_keys(solved, keys)
+        if repeated is not None:
+            return KeyedChain(solved, *repeated, stays=True)
+    return KeyedChain(solved, held, drift)
+
+
+def _is_new_outside(plan: ChainPlan, keys: ChannelKeys) -> bool:
+    """Whether keys are to be held beside the range that are not there yet."""
+    return keys.outside is not None and keys.outside is not plan.keyed[keys.path, keys.index].table
+
+
+def with_held(plan: ChainPlan, keyed: Mapping[tuple[str, int], Keyed], curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
+    """The keys of a curve, with those beside the range that the settings ask for; `keyed` says how its channel is keyed now."""
+    outside = held_outside(
+        keyed[curve.path, curve.index],
+        settings=plan.settings,
+        within=(float(plan.frames[0]), float(plan.frames[-1])),
+        present=(float(curve.present[0]), float(curve.present[-1])),
+    )
+    return keys if outside is None else replace(keys, outside=outside)
+
+
+def full_rate_keys(plan: ChainPlan, curves: Sequence[CurveSamples]) -> list[ChannelKeys]:
+    """Of each curve a key at each frame that the plan's report is about."""
+    rows = plan.report_rows
+    frames, interpolation = plan.frames[rows], plan.settings.interpolation
+    if interpolation != "BEZIER" or len(frames) == 1:
+        return [ChannelKeys(curve.path, curve.index, curve.group, frames, curve.values[rows], interpolation) for curve in curves]
+    slopes = [np.gradient(curve.values, plan.frames)[rows] for curve in curves]
+    ends = loop_slopes(plan, curves)
+    if ends is not None:
+        for own, start, end in zip(slopes, *ends, strict=True):
+            own[0], own[-1] = start, end
+    keys = []
+    for curve, own in zip(curves, slopes, strict=True):
+        values = curve.values[rows]
+        keys.append(ChannelKeys(curve.path, curve.index, curve.group, frames, values, "BEZIER", *_handles(frames, values, own)))
+    return keys
+
+
+def _handles(frames: Array, values: Array, slopes: Array) -> tuple[Array, Array]:
+    """Handles `(K, 2)` a third of the way to the neighbouring keys, along the motion's own slope there."""
+    thirds = np.diff(frames) / 3.0
+    before, after = np.concatenate([thirds[:1], thirds]), np.concatenate([thirds, thirds[-1:]])
+    left = np.stack([frames - before, values - slopes * before], axis=-1)
+    right = np.stack([frames + after, values + slopes * after], axis=-1)
+    return left, right

@@ -1,0 +1,103 @@
+"""Where the joints of a solved chain are with other values of its curves, such as those of fewer keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.array_types import Array, Indices
+from ...core.arrays import frame_rows
+from ...core.rig.bones import BoneChannels, RestBone
+from ...core.rig.channels import channel_rotations
+from ...core.rig.inheritance import pose_with_channels
+from ...scene.bones import rotation_path, scale_path
+from ..motion.plan_motion import points
+from ..pose.solving import SolvedChain
+
+
+@dataclass(frozen=True, slots=True)
+class RotationColumns:
+    """Which of the chain's curves, by number, hold which rotation channel of a bone."""
+
+    columns: dict[int, int]
+
+    @classmethod
+    def of(cls, solved: SolvedChain, bone: RestBone) -> RotationColumns:
+        """Those of a bone; none where its rotation is not keyed."""
+        path = rotation_path(bone)
+        return cls({curve.index: number for number, curve in enumerate(solved.curves) if curve.path == path})
+
+    def filled(self, present: Array, values: Array) -> Array:
+        """Rotation channels `(M, 4)`: keyed ones out of `values` `(M, K)`, the others as `present` `(M, 4)`."""
+        own = (values[:, self.columns[index]] if index in self.columns else present[:, index] for index in range(4))
+        return np.stack(np.broadcast_arrays(*own), axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bone:
+    """A bone, and what of it the chain's curves pose."""
+
+    bone: RestBone
+    channels: BoneChannels
+    present: Array
+    """`(F, 4)` or `(1, 4)`, its rotation channels now."""
+    rotation: RotationColumns
+    scale: list[int]
+    """Columns of its scale; empty where that is not keyed."""
+
+    @classmethod
+    def of(cls, solved: SolvedChain, bone: RestBone, channels: BoneChannels, present: Array) -> _Bone:
+        path = scale_path(bone)
+        scale = {curve.index: number for number, curve in enumerate(solved.curves) if curve.path == path}
+        return cls(bone, channels, present, RotationColumns.of(solved, bone), [scale[axis] for axis in sorted(scale)])
+
+    def posed(self, parent: Array | None, values: Array, rows: Indices) -> Array:
+        """Its pose `(M, 4, 4)` in the armature."""
+        own = (self.channels.location, self.channels.rotation, self.channels.scale)
+        channels = BoneChannels(*(frame_rows(each, rows) for each in own))
+        if self.rotation.columns:
+            turned = self.rotation.filled(frame_rows(self.present, rows), values)
+            channels = replace(channels, rotation=channel_rotations(self.bone.rotation_mode, turned))
+        if self.scale:
+            channels = replace(channels, scale=values[:, self.scale])
+        return pose_with_channels(self.bone, parent, channels)
+
+
+@dataclass(frozen=True, slots=True)
+class PosedByCurves:
+    """A solved chain as its curves pose it."""
+
+    solved: SolvedChain
+    links: tuple[_Bone, ...]
+    end: _Bone | None
+    """The bone at the tip, where it is keyed."""
+
+    @classmethod
+    def of(cls, solved: SolvedChain) -> PosedByCurves:
+        """Ready to be posed by many values."""
+        plan, motion = solved.plan, solved.motion
+        bones = zip(plan.rest.bones, motion.chain.channels, motion.rotation_values, strict=True)
+        end = None
+        if plan.end_bone is not None and motion.end_rotation_values is not None:
+            still = BoneChannels(np.zeros((1, 3)), np.eye(3)[None], np.ones((1, 3)))
+            end = _Bone.of(solved, plan.end_bone, still, motion.end_rotation_values)
+        return cls(solved, tuple(_Bone.of(solved, *each) for each in bones), end)
+
+    def points(self, values: Array, rows: Indices) -> Array:
+        """Where the middle joints are, then the tip, then the end bone's tail if it is keyed: world points `(M, p, 3)`.
+
+        values : (M, K), of the chain's curves, at the plan's frames `rows` (M,)
+        """
+        plan, motion = self.solved.plan, self.solved.motion
+        parent = None if motion.chain.parent_pose is None else frame_rows(motion.chain.parent_pose, rows)
+        poses = []
+        for link in self.links:
+            parent = link.posed(parent, values, rows)
+            poses.append(parent)
+        found = [*(poses[index][:, :3, 3] for index in plan.rest.turning[1:]), points(poses[-1], plan.rest.tip)]
+        if self.end is not None:
+            end = self.end.posed(poses[plan.end_parent], values, rows)
+            found.append(points(end, np.array([0.0, self.end.bone.length, 0.0])))
+        world = frame_rows(motion.world_from_armature, rows)
+        return np.stack(np.broadcast_arrays(*(points(world, place) for place in found)), axis=1)

@@ -1,0 +1,192 @@
+"""From samples to what moves a plan: channels, parents, targets, one row per frame of the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.arrays import every_row, still_row
+from ...core.rig.bones import BoneChannels, ChainMotion, RestBone
+from ...core.rig.channels import channel_rotations
+from ...core.rig.inheritance import local_basis
+from ...core.rig.rotations import determinant, nearest_rotation
+from ...errors import ObjectError
+from ...said import Sentence
+from ...scene.sampling.quantities import Quantity, Samples
+from ..plan.chain_plan import ChainPlan
+
+LARGEST = 1e18
+"""Blender multiplies in single precision, where the squares of larger numbers are infinite."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMotion:
+    """Everything about a plan that moves, but its target. What does not move may have one row, which stands for all frames."""
+
+    frames: Array
+    """`(F,)` scene frames."""
+    chain: ChainMotion
+    """The chain as each frame has it now."""
+    rotation_values: tuple[Array, ...]
+    """`(F, 4)` of each bone, as its rotation channel has them: quaternion, axis-angle, or Euler angles and 0."""
+    world_from_armature: Array
+    """`(F, 4, 4)`"""
+    armature_from_world: Array
+    """`(F, 4, 4)`"""
+    pole_world: Array | None
+    """`(F, 3)`"""
+    plane_world: Array | None
+    """`(F, 4, 4)` of the plane object."""
+    influence: Array
+    """`(F,)`"""
+    bend: Array | None
+    """`(F,)` the animated number of the stored chain; `None` where the bend is a setting."""
+    end_pose: Array | None
+    """`(F, 4, 4)` of the bone at the tip, armature space, where it is to be turned."""
+    end_rotation_values: Array | None
+    """`(F, 4)` of that bone."""
+
+
+@dataclass(frozen=True, slots=True)
+class AimedMotion(PlanMotion):
+    """The same with what the tip follows."""
+
+    target_world: Array
+    """`(F, 4, 4)`, a row for each frame."""
+
+
+def motion_quantities(plan: ChainPlan) -> list[Quantity]:
+    """What to sample before solving."""
+    optional = [plan.parent, plan.pole_world, plan.plane_world, plan.end_pose, plan.end_channels]
+    constrained = [plan.pose(index) for index in plan.constrained] + [plan.pose(index - 1) for index in plan.constrained if index]
+    return [
+        plan.armature_world,
+        *(plan.aims if plan.settings.target else []),
+        *plan.channels,
+        *(quantity for quantity in optional if quantity is not None),
+        *constrained,
+        *plan.animated_settings.values(),
+    ]
+
+
+def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
+    """What moves the plan, out of samples that have its frames; raises `ObjectError` where the chain itself is nowhere."""
+    samples = samples.on(plan.frames)
+
+    def at(quantity: Quantity | None) -> Array | None:
+        return None if quantity is None else samples[quantity]
+
+    _refuse_no_numbers(plan, samples)
+    world_from_armature = samples[plan.armature_world]
+    _refuse_flat(plan, world_from_armature)
+    values = [samples[quantity] for quantity in plan.channels]
+    pole, end_channels = at(plan.pole_world), at(plan.end_channels)
+    influence = at(plan.animated_settings.get("influence"))
+    return PlanMotion(
+        frames=plan.frames,
+        chain=_chain_motion(plan, samples, values),
+        rotation_values=tuple(value[:, 3:7] for value in values),
+        world_from_armature=world_from_armature,
+        armature_from_world=np.linalg.inv(world_from_armature),
+        pole_world=None if pole is None else _carried_over(plan, samples, pole)[:, :3, 3],
+        plane_world=at(plan.plane_world),
+        influence=np.full(1, plan.settings.influence) if influence is None else np.clip(influence, 0.0, 1.0),
+        bend=at(plan.animated_settings.get("bend")),
+        end_pose=at(plan.end_pose),
+        end_rotation_values=None if end_channels is None else end_channels[:, 3:7],
+    )
+
+
+def aimed(motion: PlanMotion, target_world: Array) -> AimedMotion:
+    """The motion with its tip to follow matrices `(F, 4, 4)`."""
+    parts = {entry.name: getattr(motion, entry.name) for entry in fields(PlanMotion)}
+    return AimedMotion(**parts, target_world=target_world)
+
+
+def followed_motion(plan: ChainPlan, samples: Samples) -> AimedMotion:
+    """The same as `plan_motion`, of a chain that has a target."""
+    return aimed(plan_motion(plan, samples), every_row(target_matrices(plan, samples.on(plan.frames)), len(plan.frames)))
+
+
+def target_matrices(plan: ChainPlan, samples: Samples) -> Array:
+    """Where the tip is to be and how the end bone turns there: world matrices `(F, 4, 4)`, or one row where all is still.
+
+    Of a limb with other proportions the target is as far from the chain's root joint, scaled, as it is from the source's.
+    """
+    matrices = _carried_over(plan, samples, samples[plan.target_world])
+    if plan.source is not None:
+        matrices[:, :3, :3] = matrices[:, :3, :3] @ plan.source.turn
+    return matrices
+
+
+def _carried_over(plan: ChainPlan, samples: Samples, matrices: Array) -> Array:
+    """World matrices `(F, 4, 4)` with their places brought from the source's root joint, if there is one, to the chain's."""
+    if plan.source is None:
+        return matrices
+    source, own = (samples[quantity][:, :3, 3] for quantity in plan.carried_over)
+    places = own + plan.source.scale * (matrices[:, :3, 3] - source)
+    carried = np.array(every_row(matrices, len(places)))
+    carried[:, :3, 3] = places
+    return carried
+
+
+def points(matrices: Array, places: Array) -> Array:
+    """Points `(F, 3)` transformed by `matrices` `(F, 4, 4)`; either may be one for all frames."""
+    if places.ndim == 1 and not places.any():
+        return matrices[:, :3, 3]
+    if len(matrices) == 1 and places.ndim > 1:
+        return places @ matrices[0, :3, :3].T + matrices[0, :3, 3]
+    return (matrices[:, :3, :3] @ places[..., None])[..., 0] + matrices[:, :3, 3]
+
+
+def _chain_motion(plan: ChainPlan, samples: Samples, values: list[Array]) -> ChainMotion:
+    parent = samples[plan.parent] if plan.parent else None
+    channels = [_channels(bone, value) for bone, value in zip(plan.rest.bones, values, strict=True)]
+    for index in plan.constrained:
+        above = samples[plan.pose(index - 1)] if index else parent
+        channels[index] = posed_channels(plan.rest.bones[index], above, samples[plan.pose(index)])
+    for index, scale in plan.stretched_before.items():
+        channels[index] = replace(channels[index], scale=np.array([scale]))
+    return ChainMotion(parent, tuple(channels))
+
+
+def _channels(bone: RestBone, values: Array) -> BoneChannels:
+    location, rotation, scale = (still_row(part) for part in np.split(values, [3, 7], axis=1))
+    return BoneChannels(location, channel_rotations(bone.rotation_mode, rotation), scale)
+
+
+def posed_channels(bone: RestBone, parent_pose: Array | None, posed: Array) -> BoneChannels:
+    """Channels that would pose a bone as its constraints do."""
+    location, linear = local_basis(bone, parent_pose, posed)
+    rotation = nearest_rotation(linear)
+    scale = np.einsum("fij,fij->fj", rotation, linear)
+    return BoneChannels(location, rotation, scale)
+
+
+def _refuse_no_numbers(plan: ChainPlan, samples: Samples) -> None:
+    """What is followed may be nowhere for a while; where the chain itself is, nothing could be keyed."""
+    followed = {plan.target_world, plan.pole_world, plan.plane_world, plan.animated_settings.get("bend")}
+    for quantity in motion_quantities(plan):
+        values = samples[quantity]
+        lost = ~(np.abs(values) < LARGEST).all(axis=tuple(range(1, values.ndim)))
+        if quantity not in followed and lost.any():
+            bone = Sentence('bone "{bone}"', {"bone": quantity.bone})
+            raise ObjectError(
+                'Armature "{armature}", {what}: the keys at frame {frame:g} do not give a finite number. Correct or delete '
+                "those keys.",
+                armature=plan.names.armature,
+                what=bone if quantity.bone else quantity.path or Sentence("object"),
+                frame=plan.frames[np.argmax(lost)],
+            )
+
+
+def _refuse_flat(plan: ChainPlan, world_from_armature: Array) -> None:
+    flat = determinant(world_from_armature[:, :3, :3]) == 0.0
+    if flat.any():
+        raise ObjectError(
+            'Armature "{armature}" has zero scale at frame {frame:g}. Give it a non-zero scale in the range.',
+            armature=plan.names.armature,
+            frame=plan.frames[np.argmax(flat)],
+        )

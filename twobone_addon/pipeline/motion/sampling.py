@@ -1,0 +1,83 @@
+"""Where things are at every frame, each found in the cheapest way that is exact for it.
+
+`STILL`: nothing moves it, so one evaluation holds for all frames. `CURVES`: F-curves alone move it and all it hangs
+from, so the curves are evaluated and composed. `PROBES`: Blender evaluates it in a temporary scene. `SCENE`: Blender
+evaluates it in the user's own scene, because something in between reads that scene or is simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...core.array_types import Array
+from ...scene.blender_types import Scene
+from ...scene.graph.lineage_reading import LineageReader
+from ...scene.graph.rig_graph import RigGraph
+from ...scene.graph.stillness import Stillness
+from ...scene.lookup import objects_known
+from ...scene.sampling.evaluate import Place, Quantity, Samples, Verified, animation_times, evaluate
+from ...scene.sampling.stepping import Steps, at_once
+from .curve_motion import CurveMotion
+
+METHODS = ("STILL", "CURVES", "PROBES", "SCENE")
+"""Cheapest first."""
+
+
+def sample(scene: Scene, quantities: Iterable[Quantity], frames: Array, *, evaluation: str = "AUTO") -> Samples:
+    """The same as `sample_steps`, at once."""
+    return at_once(sample_steps(scene, quantities, frames, evaluation=evaluation))
+
+
+def sample_steps(
+    scene: Scene,
+    quantities: Iterable[Quantity],
+    frames: Array,
+    *,
+    evaluation: str = "AUTO",
+    place: Place | None = None,
+    verified: Verified | None = None,
+) -> Steps[Samples]:
+    """Find `quantities` at `frames` `(F,)`, which may be fractional, in at most one walk over time.
+
+    `evaluation`: `AUTO` chooses per quantity; `PROBES` and `SCENE` leave everything to Blender's evaluation.
+    `place` is where Blender evaluates everything, if that was prepared before, and `verified` what stands in for armatures; see
+    `evaluate`.
+    """
+    unique = list(dict.fromkeys(quantities))
+    if evaluation != "AUTO":
+        # A proof comes from the other end: what shows the frame before would be found the same, and wrong, twice.
+        in_scene = evaluation == "SCENE"
+        values = yield from evaluate(scene, unique, frames, in_scene=in_scene, place=place, verified=verified, lead_in=-1)
+        return Samples(values, frames, evaluation)
+    motion = CurveMotion(LineageReader(animation_times(scene, frames)))
+    with objects_known():
+        found = {quantity: motion.find(quantity) for quantity in unique}
+    values = {quantity: value for quantity, value in found.items() if value is not None}
+    methods = {quantity: "STILL" if len(value) == 1 else "CURVES" for quantity, value in values.items()}
+    left = [quantity for quantity in unique if quantity not in values]
+    for method, share in _evaluated(left).items():
+        at = frames[:1] if method == "STILL" else frames
+        values.update((yield from evaluate(scene, share, at, in_scene=method == "SCENE", verified=verified)))
+        methods.update(dict.fromkeys(share, method))
+    return Samples(values, frames, _summary(methods))
+
+
+def _evaluated(quantities: list[Quantity]) -> dict[str, list[Quantity]]:
+    """How each quantity that curves do not tell is to be evaluated, in as few walks as can be."""
+    if not quantities:
+        return {}
+    finder = RigGraph()
+    stillness = Stillness(finder)
+    above = {quantity: finder.above([(quantity.object, quantity.bone)]) for quantity in quantities}
+    moving = [quantity for quantity in quantities if not stillness.holds(above[quantity].nodes)]
+    still = [quantity for quantity in quantities if quantity not in moving]
+    walk = "SCENE" if any(above[quantity].reads_scene for quantity in moving) else "PROBES"
+    return {method: share for method, share in (("STILL", still), (walk, moving)) if share}
+
+
+def _summary(methods: dict[Quantity, str]) -> str | dict[str, str]:
+    """The costliest method for each object; one word if it is the same for all."""
+    worst: dict[str, str] = {}
+    for quantity, method in methods.items():
+        worst[quantity.object] = max(method, worst.get(quantity.object, "STILL"), key=METHODS.index)
+    return next(iter(worst.values())) if len(set(worst.values())) == 1 else worst

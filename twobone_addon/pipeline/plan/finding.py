@@ -1,0 +1,105 @@
+"""Which chain settings mean: its bones, and the bone at its tip. Whether it can take keys is not asked here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...core.rig.bones import RestBone, RestChain
+from ...errors import ChainError
+from ...said import Sentence
+from ...scene.blender_types import Object, Scene
+from ...scene.bones import ChainNames, read_rest_bone
+from ...scene.lookup import find_armature, find_object
+from ...scene.rig.chain_finding import chain_from_names, chain_from_selection
+from ...scene.rig.rest_reading import read_rest_chain, starts_at_tail
+from ...scene.rig.rigify_reading import rigify_limbs
+from ...settings import OPTION, BakeSettings
+from .frame_choice import frame_range
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChain:
+    """A chain in its armature."""
+
+    armature: Object
+    names: ChainNames
+    rest: RestChain
+
+
+def find_chain(settings: BakeSettings, active: Object | None) -> FoundChain:
+    """The chain that the settings mean; `active` is the armature where they name none. Raises a `TwoBoneError` without one."""
+    armature = find_armature(settings.armature, active)
+    names = chain_names(armature, settings)
+    if settings.end_rotation != "NONE":
+        names = with_end(armature, names)
+    return chain_found(armature, names, every_joint=settings.joints == "ALL")
+
+
+def chain_found(armature: Object, names: ChainNames, *, every_joint: bool = False) -> FoundChain:
+    """The chain with these names."""
+    return FoundChain(armature, names, read_rest_chain(armature, names, all_joints=every_joint))
+
+
+def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:
+    """The chain that the settings name, or the selected bones mean; raises a `TwoBoneError` where there is none."""
+    if settings.upper and settings.lower:
+        return chain_from_names(armature, settings.upper, settings.lower, settings.tip, settings.tip_end)
+    if settings.upper or settings.lower:
+        given, missing = ("upper", "lower") if settings.upper else ("lower", "upper")
+        raise ChainError(
+            "Only the {given} bone is named. Name the {missing} bone as well, or neither.",
+            given=Sentence(given),
+            missing=Sentence(missing),
+        )
+    return chain_from_selection(armature, settings.tip, settings.tip_end)
+
+
+def with_end(armature: Object, names: ChainNames) -> ChainNames:
+    """The chain up to the foot or hand that Rigify gives the limb, where none is named.
+
+    What starts at the lower bone's tail there is a bone of the mechanism, which does not turn with the foot's own keys.
+    """
+    if not names.tip_at_tail:
+        return names
+    limb = (names.upper, names.lower)
+    ends = [end for each in rigify_limbs(armature) if each.controls[:2] == limb for end in each.controls[2:]]
+    return replace(names, tip=ends[0], tip_at_tail=False) if ends else names
+
+
+NAMED = (
+    ("Target", "target", "target_bone"),
+    ("Target", "target", "target_root_bone"),
+    ("Pole", "pole", "pole_bone"),
+    ("Plane object", "plane_object", ""),
+)
+"""What a chain may name besides its own bones: how sentences call it, and the settings of object and bone."""
+
+
+def refuse_unknown(scene: Scene, settings: BakeSettings) -> None:
+    """Raise a `TwoBoneError` for what is named and not there, and for an impossible range, whether a task needs it or not."""
+    for role, thing, bone in NAMED:
+        needs, names = OPTION[thing].needs, (getattr(settings, thing), getattr(settings, bone) if bone else "")
+        is_needed = needs is None or needs.is_met(settings)
+        if (names[0] and (is_needed or thing in settings.asked)) or (names[1] and is_needed and bone in settings.asked):
+            find_object(role, *names)
+    if settings.frame_range == "CUSTOM":
+        frame_range(scene, settings)
+
+
+def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | None, int]:
+    """The bone whose head is the tip, and where in the chain its parent is."""
+    if settings.end_rotation == "NONE":
+        return None, 0
+    bones = found.rest.bones
+    if not found.names.tip_at_tail:
+        return bones[-1], len(bones) - 2
+    carrier = found.armature.pose.bones[found.names.tip]
+    at_tip = [child for child in carrier.children if starts_at_tail(child)]
+    if len(at_tip) != 1:
+        raise ChainError(
+            'At the tip of bone "{bone}" start {count} bones, not one, so the end bone is unknown. Name the end bone as the '
+            "tip, or let the end follow.",
+            bone=carrier.name,
+            count=len(at_tip),
+        )
+    return read_rest_bone(at_tip[0]), len(bones) - 1

@@ -1,0 +1,166 @@
+"""Which frames a bake is about: those that get keys, and the moments in between that it needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.curves.frames import frame_grid, merge_frames, subframe_grid
+from ...errors import RangeError
+from ...said import Sentence
+from ...scene.blender_types import Object, Scene
+from ...scene.keys.reading import key_frames
+from ...scene.lookup import find_object
+from ...settings import BakeSettings
+
+MOST_FRAMES = 1_000_000
+"""More frames than this in one bake is treated as a typo: 11 hours at 25 frames a second."""
+
+LAST_FRAME = 1_048_574
+"""Blender's time ends here, and as many frames before 0; what is asked for beyond is evaluated here."""
+
+SAMPLES_PER_FRAME = 8
+"""Of the motion that reduced keys are held against, so that nothing happens between two of them."""
+
+FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES, MOST_SAMPLES = 4, 600_000, 1_000_000
+"""Of ranges with many samples fewer are held against each other, so that they fit into memory; of longer ones none."""
+
+SLOPE_STEP = 0.25
+"""Frames to either side of a key at which the motion is known as well, where handles follow its slope."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameChoice:
+    """Frames of a bake."""
+
+    sampled: Array
+    """`(F,)` frames at which motion is sampled and solved, ascending."""
+    reported: Array
+    """`(K,)` which of them are of the full rate; they get the keys, unless keys are reduced."""
+    kept: Array
+    """Frames, among those sampled, that keep their keys when keys are reduced: the target's own, where that is asked for."""
+
+
+def choose_frames(scene: Scene, settings: BakeSettings, armature: Object, bones: Sequence[str]) -> FrameChoice:
+    """The frames that the settings ask for; raises `RangeError` where they cannot be told."""
+    start, end = frame_range(scene, settings)
+    _refuse_long(start, end, settings.step)
+    if settings.keys == "REDUCE":
+        return _reducible_frames(settings, start, end)
+    keyed = _keyed_frames(settings, armature, bones, (start, end))
+    if settings.interpolation != "BEZIER":
+        return FrameChoice(keyed, np.arange(len(keyed)), np.empty(0))
+    around = np.clip(np.concatenate([keyed - SLOPE_STEP, keyed + SLOPE_STEP]), start, end)
+    sampled = merge_frames(keyed, around)
+    return FrameChoice(sampled, np.searchsorted(sampled, keyed), np.empty(0))
+
+
+def _reducible_frames(settings: BakeSettings, start: float, end: float) -> FrameChoice:
+    """The frames of a motion whose keys are to be reduced, which is known well between them."""
+    whole = frame_grid(start, end, settings.step)
+    most = MOST_SAMPLES // FEWEST_SAMPLES_PER_FRAME
+    if len(whole) > most:
+        raise RangeError(
+            "The range from {start:g} to {end:g} has {frames:,} frames at step {step:g}; at most {most:,} can be reduced at "
+            "once. Choose a shorter range or a larger step, or key every frame.",
+            start=start,
+            end=end,
+            frames=len(whole),
+            step=settings.step,
+            most=most,
+        )
+    densest = max(FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES // len(whole))
+    wanted = max(FEWEST_SAMPLES_PER_FRAME, round(SAMPLES_PER_FRAME * settings.step))
+    sampled = subframe_grid(whole, min(wanted, densest))
+    if settings.keep_keys not in {"TARGET", "BOTH"}:
+        return FrameChoice(sampled, np.searchsorted(sampled, whole), np.empty(0))
+    own = _keys_of_target(settings)
+    own = own[(own >= start) & (own <= end)]
+    sampled = merge_frames(sampled, own)
+    place = np.clip(np.searchsorted(sampled, own), 1, len(sampled) - 1)
+    kept = np.where(own - sampled[place - 1] < sampled[place] - own, sampled[place - 1], sampled[place])
+    return FrameChoice(sampled, np.searchsorted(sampled, whole), np.unique(kept))
+
+
+def _keyed_frames(settings: BakeSettings, armature: Object, bones: Sequence[str], within: tuple[float, float]) -> Array:
+    start, end = within
+    if settings.keys == "FRAMES":
+        return frame_grid(start, end, settings.step)
+    if settings.keys == "TARGET_KEYS":
+        whose, found = Sentence('Target "{target}"', {"target": settings.target}), _keys_of_target(settings)
+    else:
+        whose, found = Sentence("The chain"), merge_frames(*(key_frames(armature, bone) for bone in bones))
+    inside = merge_frames(found[(found >= start) & (found <= end)])
+    if not len(inside):
+        raise RangeError(
+            "{owner} has no keys between {start:g} and {end:g} to take the frames from. Choose every frame instead.",
+            owner=whose,
+            start=start,
+            end=end,
+        )
+    return inside
+
+
+def with_custom_range(scene: Scene, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Settings by name, in which a start or an end without a range means a custom range; the scene has the other end."""
+    if "frame_range" in given or not {"frame_start", "frame_end"} & given.keys():
+        return given
+    whole = {"frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
+    return {**whole, **given, "frame_range": "CUSTOM"}
+
+
+def fresh_range(scene: Scene) -> dict[str, str | float]:
+    """Range settings of a new chain: automatic, and a custom range that is chosen for it later starts as that of the scene."""
+    return {"frame_range": "AUTO", "frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
+
+
+def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
+    """First and last frame of the range that the settings mean; raises `RangeError` where it cannot be told."""
+    if settings.frame_range == "CUSTOM":
+        start, end = settings.frame_start, settings.frame_end
+        _refuse_long(start, end, settings.step)
+        if max(-start, end) > LAST_FRAME:
+            raise RangeError(
+                "The range from {start:g} to {end:g} is outside Blender's time, which ends at frame {last:,}. Choose frames "
+                "nearer to 0.",
+                start=start,
+                end=end,
+                last=LAST_FRAME,
+            )
+        return start, end
+    if settings.frame_range == "TARGET":
+        found = _keys_of_target(settings)
+        if not len(found):
+            raise RangeError(
+                'Target "{target}" has no keys of its own to take the range from. Choose another frame range.',
+                target=settings.target,
+            )
+        return float(found[0]), float(found[-1])
+    if settings.frame_range == "AUTO" and settings.target:
+        found = _keys_of_target(settings)
+        if len(found) and found[-1] > found[0]:
+            return float(found[0]), float(found[-1])
+    if settings.frame_range == "PREVIEW" and scene.use_preview_range:
+        return float(scene.frame_preview_start), float(scene.frame_preview_end)
+    return float(scene.frame_start), float(scene.frame_end)
+
+
+def _keys_of_target(settings: BakeSettings) -> Array:
+    """Frames `(K,)` of the target's own keys; raises `ObjectError` without a target."""
+    return key_frames(find_object("Target", settings.target, settings.target_bone), settings.target_bone)
+
+
+def _refuse_long(start: float, end: float, step: float) -> None:
+    if (end - start) / step > MOST_FRAMES:
+        raise RangeError(
+            "The range from {start:g} to {end:g} has more than {most:,} frames at step {step:g}. Choose a shorter range or a "
+            "larger step.",
+            start=start,
+            end=end,
+            most=MOST_FRAMES,
+            step=step,
+        )

@@ -1,0 +1,221 @@
+"""From settings to a plan: which bones, which frames, what to sample. Everything that can be refused is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ...core.array_types import Array
+from ...core.rig.bones import RestChain
+from ...core.rig.posing import bone_that_stops_stretch, scale_carriers
+from ...errors import ChainError, DependencyError
+from ...said import Sentence, note
+from ...scene.blender_types import Object, PoseBone, Scene
+from ...scene.bones import ChainNames, scale_path
+from ...scene.graph.rig_graph import Dependencies, dependencies
+from ...scene.keys.clearing import is_stretched
+from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
+from ...scene.keys.reading import is_animated, read_keyed, repeats
+from ...scene.keys.replaced import own_scale
+from ...scene.lookup import find_object, is_in_a_scene, object_named, objects_by_name
+from ...scene.rig.constraints import is_acting, is_constrained
+from ...scene.sampling.quantities import Quantity
+from ...scene.versions import curve_bag
+from ...settings import BakeSettings
+from ...settings.without_effect import without_effect
+from .chain_plan import ChainPlan
+from .finding import FoundChain, end_bone_of, find_chain, refuse_unknown
+from .frame_choice import choose_frames
+from .source_limb import source_limb
+
+MOST_CHANNELS = 4
+"""Of one property: those of a quaternion."""
+
+ANIMATABLE = ("influence", "bend")
+"""Settings of a stored chain that are read per frame where they are animated."""
+
+
+def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
+    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there."""
+    found = find_chain(settings, active)
+    find_object("Target", settings.target, settings.target_bone)
+    plan = _plan(scene, settings, found)
+    refuse_unwritable_chain(scene, plan)
+    return plan
+
+
+def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
+    """Find and check what poses the chain; raises a `TwoBoneError`.
+
+    It may have no target, where somebody else says where the tip is to be, and need not be able to take keys.
+    """
+    return _plan(scene, settings, find_chain(settings, active))
+
+
+def refuse_unwritable_chain(scene: Scene, plan: ChainPlan, *, is_motion: bool = False) -> None:
+    """Raise a `TwoBoneError` where a bake could not write the chain's channels, see `guarding.refuse_unwritable`."""
+    refuse_stretched_time(scene)
+    armature = object_named(plan.names.armature)
+    refuse_unwritable(armature, plan.keyed_paths(), plan.settings.destination, is_motion=is_motion)
+
+
+def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:
+    armature, names, rest = found.armature, found.names, found.rest
+    refuse_unknown(scene, settings)
+    _refuse_broken_stretch(settings, rest)
+    _refuse_other_limits(settings, rest)
+    end_bone, end_parent = end_bone_of(found, settings)
+    parent = armature.pose.bones[names.upper].parent
+    followed = _followed(settings)
+    chosen = choose_frames(scene, settings, armature, [bone.name for bone in rest.bones])
+    plan = ChainPlan(
+        settings=settings,
+        names=names,
+        rest=rest,
+        frames=chosen.sampled,
+        report_rows=chosen.reported,
+        kept_frames=chosen.kept,
+        reads_scene=_reads_scene(armature, followed, names, rest),
+        parent=Quantity("POSE", armature.name, parent.name) if parent else None,
+        constrained=tuple(i for i, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
+        stretched_before=_stretched_before(armature, rest, chosen.sampled),
+        end_bone=end_bone,
+        end_parent=end_parent,
+        keyed={},
+        repeats=_repeats(armature, settings, rest),
+        animated_settings=_animated_settings(armature, settings),
+        source=source_limb(scene, settings, armature, rest, end_bone),
+        notes=(*_notes(armature, rest), *_lost(followed), *without_effect(settings, settings.asked).values()),
+    )
+    return with_keyed(plan, armature, plan.keyed_paths())
+
+
+def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> ChainPlan:
+    """The plan with how the channels at more data paths are keyed now."""
+    start, end = float(plan.frames[0]), float(plan.frames[-1])
+    channels = ((path, index) for path in paths for index in range(MOST_CHANNELS))
+    found = {(path, index): read_keyed(armature, path, index, start, end) for path, index in channels}
+    return replace(plan, keyed=plan.keyed | found)
+
+
+def _followed(settings: BakeSettings) -> list[tuple[str, str, str]]:
+    """What the chain depends on: its role, and the names of object and bone."""
+    followed = [("Target", settings.target, settings.target_bone)] if settings.target else []
+    if settings.target_root_bone:
+        followed.append(("Target root", settings.target, settings.target_root_bone))
+    if settings.plane == "POLE":
+        followed.append(("Pole", settings.pole, settings.pole_bone))
+    if settings.plane == "OBJECT":
+        followed.append(("Plane object", settings.plane_object, ""))
+    return followed
+
+
+def _lost(followed: list[tuple[str, str, str]]) -> list[Sentence]:
+    """A stored chain keeps what it points to in the file, also when a person has deleted it from every scene."""
+    return [
+        note('{role} "{object}" is not in any scene, but was followed anyway.', role=Sentence(role), object=name)
+        for role, name, bone in followed
+        if not is_in_a_scene(find_object(role, name, bone))
+    ]
+
+
+def _reads_scene(armature: Object, followed: list[tuple[str, str, str]], names: ChainNames, rest: RestChain) -> bool:
+    """Check what the chain follows, and tell whether any of it depends on the scene itself."""
+    reads_scene = dependencies(objects_by_name(), [(armature.name, names.tip)]).reads_scene
+    for role, name, bone in followed:
+        found = find_object(role, name, bone)
+        above = dependencies(objects_by_name(), [(found.name, bone)])
+        _refuse_feedback(role, above, names, rest, found)
+        reads_scene = reads_scene or above.reads_scene
+    return reads_scene
+
+
+def _refuse_broken_stretch(settings: BakeSettings, rest: RestChain) -> None:
+    stops = bone_that_stops_stretch(rest) if settings.reach == "STRETCH" else None
+    if stops is not None:
+        raise ChainError(
+            'Bone "{bone}" between the joints does not inherit scale, so the chain cannot stretch evenly. Set its Inherit Scale '
+            "to Full, or choose another reach.",
+            bone=stops.name,
+        )
+
+
+def _refuse_other_limits(settings: BakeSettings, rest: RestChain) -> None:
+    """Joint limits of another number of joints were made for other bones."""
+    if settings.use_limits and settings.joints == "ALL" and len(settings.limits) not in {0, len(rest.turning)}:
+        raise ChainError(
+            'The chain from "{upper}" to "{lower}" has {joints} joints, but limits for {limits}. Read the limits again, or '
+            "remove them.",
+            upper=rest.upper.name,
+            lower=rest.lower.name,
+            joints=len(rest.turning),
+            limits=len(settings.limits),
+        )
+
+
+def _stretched_before(armature: Object, rest: RestChain, frames: Array) -> dict[int, tuple[float, ...]]:
+    bag = curve_bag(armature)
+    found = {}
+    for index in scale_carriers(rest):
+        path = scale_path(rest.bones[index])
+        fcurve = bag.fcurves.find(path, index=0) if bag else None
+        if fcurve is not None and is_stretched(fcurve, float(frames[0]), float(frames[-1])):
+            found[index] = own_scale(armature, path)
+    return found
+
+
+def _animated_settings(armature: Object, settings: BakeSettings) -> dict[str, Quantity]:
+    index = armature.twobone.chains.find(settings.stored) if settings.stored else -1
+    if index < 0:
+        return {}
+    paths = {name: f"twobone.chains[{index}].{name}" for name in ANIMATABLE}
+    return {name: Quantity("VALUE", armature.name, path=path) for name, path in paths.items() if is_animated(armature, path)}
+
+
+def _repeats(armature: Object, settings: BakeSettings, rest: RestChain) -> bool:
+    bone, turning = settings.target_bone, (rest.bones[index].name for index in rest.turning)
+    follows = bool(settings.target) and repeats(find_object("Target", settings.target, bone), bone)
+    return follows or any(repeats(armature, name) for name in turning)
+
+
+def constrained(bone: PoseBone) -> list[Sentence]:
+    """A note where constraints may keep a bone from being where its keys put it."""
+    acting = [constraint.name for constraint in bone.constraints if is_acting(constraint)]
+    told = 'Bone "{bone}" has constraints that act on top of the keys: {constraints}.'
+    return [note(told, bone=bone.name, constraints=", ".join(acting))] if acting else []
+
+
+def _notes(armature: Object, rest: RestChain) -> tuple[Sentence, ...]:
+    notes = []
+    for index in rest.turning:
+        bone = armature.pose.bones[rest.bones[index].name]
+        notes += constrained(bone)
+        locked = [letter for letter, lock in zip("XYZ", bone.lock_rotation, strict=True) if lock]
+        if locked:
+            notes.append(
+                note(
+                    'Bone "{bone}" has its rotation locked about {axes}, but was keyed anyway.',
+                    bone=bone.name,
+                    axes=", ".join(locked),
+                )
+            )
+    return tuple(notes)
+
+
+def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: RestChain, found: Object) -> None:
+    if found.name == names.armature and not any(owner == names.armature and bone for owner, bone in above.nodes):
+        raise DependencyError(
+            'The armature "{armature}" cannot be its own {role}. Choose another object, or one of its bones.',
+            armature=names.armature,
+            role=Sentence(role.lower()),
+        )
+    chain = {bone.name for bone in rest.bones}
+    for owner, bone in sorted(above.nodes):
+        if owner == names.armature and bone in chain:
+            raise DependencyError(
+                '{role} "{object}" depends on bone "{bone}" of the chain that should follow it. Choose an object that does not '
+                "move with the chain.",
+                role=Sentence(role),
+                object=found.name,
+                bone=bone,
+            )

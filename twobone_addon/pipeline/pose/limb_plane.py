@@ -1,0 +1,137 @@
+"""The planes that belong to the limb, at every frame: of its present pose, of its rest pose, through its pole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.array_types import Array, Indices
+from ...core.arrays import dot, every_row, held_rows
+from ...core.rig.bones import limb_lines
+from ...core.rig.inheritance import parent_transform
+from ...core.rig.limb_normals import Hinges, holding_links, is_straight, limb_bends, limb_hinges, limb_normals
+from ...core.rig.limb_planes import LimbPlane, carried_normal, plane_through_pole, plane_with_normal, rest_normal
+from ...core.rig.plane_frames import is_bent
+from ...core.rig.posing import Laying, Reference, hinge_axis, joints_of, pose_path
+from ...core.rig.rotations import least_turn
+from ..motion.plan_motion import PlanMotion, points
+from ..plan.chain_plan import ChainPlan
+
+SAME_NORMAL = np.cos(1e-3)
+"""Cosine of an angle between normals that single precision makes of one where a limb is hardly bent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limb:
+    """A limb's plane, and what the limb is before it is brought there."""
+
+    plane: LimbPlane
+    laying: Laying
+    own: Array
+    """`(F, 3, 3)` frames of the plane in which its pose is, turned as little as can be from those of `plane`."""
+    joints: Array
+    """`(F, n + 1, 3)` of its pose, armature space."""
+
+
+def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference: Reference) -> Limb:
+    """The plane at every frame, and how the limb is brought into it, where the plane is one of `settings.LIMB_PLANES`.
+
+    targets : (F, 3), armature space
+
+    From the pose that each frame has the limb is carried over as it is, from its rest pose it is laid flat. In both the
+    limb's own plane becomes the plane, counter-clockwise as it was.
+    """
+    rest, inherited = plan.rest, reference.inherited[0]
+    upper = _upper_bone(plan, motion)
+    joints = joints_of(rest, pose_path(rest, motion.chain))
+    posed, told = limb_normals(rest, joints, upper, plan.hinges)
+    carried = inherited @ np.linalg.inv(rest.upper.rest[:3, :3])
+    at_rest = np.broadcast_to(carried_normal(rest_normal(rest), carried), targets.shape)
+    bent_at_rest = is_bent(rest.rest_joints())
+    plane = _plane(plan, motion, targets, joints[:, 0], posed=posed, at_rest=at_rest if bent_at_rest or not told else posed)
+    planes = plane.frames[..., 2]
+    if plan.settings.plane == "POSE":
+        normals = posed
+    elif told or bent_at_rest:
+        normals = _facing(plan, motion, posed, planes, joints)
+        normals = normals if told is None else _left_where_right(normals, planes, joints, told.telling)
+    else:
+        normals = _untwisted(planes, joints)
+    own = least_turn(planes, normals) @ plane.frames
+    if plan.settings.reference == "POSE":
+        return Limb(plane, Laying(flatten=False, own=own), own, joints)
+    if not bent_at_rest:
+        at_rest = carried_normal(hinge_axis(upper, normals), inherited)
+    return Limb(plane, Laying(flatten=True, normal=at_rest), own, joints)
+
+
+def posed_normals(plan: ChainPlan, motion: PlanMotion, joints: Array) -> Array:
+    """Normals `(F, 3)` of the planes in which the limb is bent in its pose, with joints `(F, n + 1, 3)`; see `limb_normals`."""
+    return limb_normals(plan.rest, joints, _upper_bone(plan, motion))[0]
+
+
+def hinges_of(plan: ChainPlan, motion: PlanMotion, rows: Indices | None = None) -> Hinges | None:
+    """About which axes the limb is bent over the frames of the plan; those in which it is straight take them from the others.
+
+    rows : which of the frames, in the order in which they follow one another; `None` takes them as they are
+    """
+    joints, upper = joints_of(plan.rest, pose_path(plan.rest, motion.chain)), _upper_bone(plan, motion)
+    if rows is not None:
+        joints, upper = (every_row(values, len(plan.frames))[rows] for values in (joints, upper))
+    return limb_hinges(plan.rest, joints, upper)
+
+
+def is_straight_limb(plan: ChainPlan, motion: PlanMotion) -> bool:
+    """Whether the limb is straight at all frames of the motion."""
+    return is_straight(joints_of(plan.rest, pose_path(plan.rest, motion.chain)), _upper_bone(plan, motion))
+
+
+def _upper_bone(plan: ChainPlan, motion: PlanMotion) -> Array:
+    """Linear map `(F, 3, 3)` of the posed upper bone, without the scale of its own."""
+    inherited = parent_transform(plan.rest.upper, motion.chain.parent_pose).turn_and_scale
+    return inherited @ motion.chain.channels[plan.rest.turning[0]].rotation
+
+
+def _plane(plan: ChainPlan, motion: PlanMotion, targets: Array, root: Array, *, posed: Array, at_rest: Array) -> LimbPlane:
+    """The plane that holds `root` and `targets` `(F, 3)`: of normals `(F, 3)` of the pose or at rest, or through the pole."""
+    lines = targets - root
+    if motion.pole_world is not None:
+        poles = points(motion.armature_from_world, motion.pole_world)
+        return plane_through_pole(lines, poles - root, plan.settings.pole_angle, at_rest)
+    return plane_with_normal(posed if plan.settings.plane == "POSE" else at_rest, lines)
+
+
+def _facing(plan: ChainPlan, motion: PlanMotion, posed: Array, planes: Array, joints: Array) -> Array:
+    """Normals `(F, 3)` of the pose, of the sign with which they become those of the plane, `planes` `(F, 3)`.
+
+    With a pole the limb's bend turns towards it. Where only the other side is asked for, the limb is not turned round for
+    that but bends the other way; nor is it for frames in which it is overstretched.
+    """
+    if plan.settings.plane != "POLE":
+        return posed
+    if plan.settings.bend != "POSITIVE" or motion.bend is not None:
+        return -posed if np.sum(posed * planes) < 0.0 else posed
+    area, _ = limb_bends(joints)
+    posed = -posed if np.sum(posed * area) < 0.0 else posed
+    against = (np.sum(posed * area, axis=-1) < 0.0) & (np.sum(posed * planes, axis=-1) < 0.0)
+    return np.where(against[:, None], -posed, posed)
+
+
+def _left_where_right(normals: Array, planes: Array, joints: Array, telling: float) -> Array:
+    """Normals `(F, 3)` of the pose, where it says nothing and is right before and after, those of the plane, `planes` `(F, 3)`.
+
+    A limb that was baked into the plane is straight where its target was out of reach. Its twist is right there as well,
+    while an axis between those of the frames around would twist it anew.
+    """
+    tells = limb_bends(joints)[1] > telling
+    right = dot(normals, planes) > SAME_NORMAL
+    around = right[held_rows(tells)] & right[::-1][held_rows(tells[::-1])][::-1]
+    left = around & ~tells
+    return np.where(left[:, None], _untwisted(planes, joints), normals) if left.any() else normals
+
+
+def _untwisted(planes: Array, joints: Array) -> Array:
+    """Normals `(F, 3)` of a limb that nothing ever bends: it comes into a plane of rest or pole without a twist."""
+    lines = np.broadcast_to(limb_lines(joints), planes.shape)
+    return holding_links(plane_with_normal(planes, lines).frames[..., 2], joints)

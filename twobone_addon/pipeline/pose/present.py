@@ -1,0 +1,226 @@
+"""One frame, now: the pose that a bake would give the chain in the scene as it is evaluated at this moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.rig.bones import RestBone
+from ...core.rig.channels import LocalRotations, Matrices
+from ...core.rig.limb_normals import Hinges
+from ...core.rig.posing import scale_carriers
+from ...scene.blender_types import Scene
+from ...scene.bones import read_rest_bone, rotation_path
+from ...scene.lookup import object_named, rotation_values
+from ...scene.sampling.evaluate import present_samples
+from ...settings import LIMB_PLANES, BakeSettings
+from ..motion.plan_motion import (
+    AimedMotion,
+    PlanMotion,
+    aimed,
+    followed_motion,
+    motion_quantities,
+    plan_motion,
+    points,
+    target_matrices,
+)
+from ..motion.sampling import sample
+from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
+from .curve_values import Surroundings, rotation_curves
+from .limb_plane import hinges_of, is_straight_limb
+from .solving import SolvedPose, solve_chain_pose
+from .task import target_offset
+
+SAY_THE_OFFSET = (
+    "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",
+    "frame_range", "frame_start", "frame_end",
+)  # fmt: skip
+"""Settings that an offset from the target depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresentPlan:
+    """A chain that is posed at the present frame again and again."""
+
+    wanted: BakeSettings
+    """As they were asked for."""
+    plan: ChainPlan
+    """Of one frame; the target's offset is taken out of its settings."""
+    offset: Array
+    """`(3,)` where the tip is to be, seen from the target."""
+    look: Look | None = None
+    """What other frames tell about the limb's bend; `None` before a look at them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """About which axes a limb is bent at the frames of a bake."""
+
+    frames: Array
+    """`(F,)`"""
+    hinges: Hinges | None
+    """`None` where the limb is straight at all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelValue:
+    """A number for one channel of a bone."""
+
+    bone: str
+    channel: str
+    """`rotation_quaternion`, `rotation_euler`, `rotation_axis_angle` or `scale`."""
+    index: int
+    value: float
+
+
+def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None = None) -> PresentPlan:
+    """Find and check what is needed to pose the chain now; raises a `TwoBoneError`.
+
+    An offset from the target that is to be kept is that of the first frame of the bake's range, which is sampled; or that
+    of a `known` plan.
+    """
+    plan = plan_bake(scene, settings, None)
+    offset = np.zeros(3)
+    if keeps_offset(settings) and known is not None:
+        offset = known.offset
+    elif keeps_offset(settings):
+        first = replace(plan, frames=plan.report_frames[:1], report_rows=np.zeros(1, dtype=int))
+        samples = sample(scene, motion_quantities(first), first.frames)
+        offset = target_offset(first, followed_motion(first, samples))
+    return PresentPlan(settings, _without_offset(plan), offset)
+
+
+def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
+    """Whether only a look at another frame tells the offset that these settings want kept."""
+    return keeps_offset(settings) and any(getattr(present.wanted, name) != getattr(settings, name) for name in SAY_THE_OFFSET)
+
+
+def keeps_offset(settings: BakeSettings) -> bool:
+    """Whether the chain stays as far from its target as it is at the first frame."""
+    return settings.target_offset == "KEEP"
+
+
+def has_looked(present: PresentPlan) -> bool:
+    """Whether other frames have told something of the plan, which changes with their keys."""
+    return present.look is not None or keeps_offset(present.wanted)
+
+
+def needs_frames_around(present: PresentPlan, motion: PlanMotion) -> bool:
+    """Whether the limb is straight now, so that only a look at other frames tells the plane that a bake would give it."""
+    is_own_plane = present.plan.settings.plane in LIMB_PLANES
+    return is_own_plane and present.look is None and is_straight_limb(present.plan, motion)
+
+
+def with_frames_around(scene: Scene, present: PresentPlan) -> PresentPlan:
+    """The plan after a look at all frames of the bake, which are sampled; raises a `TwoBoneError`."""
+    plan = plan_bake(scene, present.wanted, None)
+    hinges = hinges_of(plan, plan_motion(plan, sample(scene, motion_quantities(plan), plan.frames)))
+    # What never moves is sampled once for all frames.
+    known = plan.frames if hinges is None else plan.frames[: len(hinges.axes)]
+    return replace(present, look=Look(known, hinges))
+
+
+def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
+    """The same for a chain whose tip goes where it is dragged, whether it has a target or not; raises a `TwoBoneError`."""
+    if settings.target:
+        return present_plan(scene, replace(settings, target_offset="NONE"))
+    turned = "NONE" if settings.end_rotation == "TARGET" else settings.end_rotation
+    plan = plan_chain(scene, replace(settings, end_rotation=turned, frame_range="SCENE", keys="FRAMES"), None)
+    refuse_unwritable_chain(scene, plan)
+    return PresentPlan(settings, _without_offset(plan), np.zeros(3))
+
+
+def _without_offset(plan: ChainPlan) -> ChainPlan:
+    return replace(plan, settings=replace(plan.settings, target_offset="NONE"), frames=np.zeros(1))
+
+
+def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
+    """Whether the plan still fits: the same settings, and the same bones at rest."""
+    armature = object_named(present.plan.names.armature)
+    return present.wanted == settings and all(
+        bone.name in armature.pose.bones and _is_same(bone, read_rest_bone(armature.pose.bones[bone.name]))
+        for bone in present.plan.rest.bones
+    )
+
+
+def present_motion(
+    present: PresentPlan,
+    scene: Scene,
+    depsgraph: Any,
+    base: Mapping[str, tuple[float, ...]] | None = None,
+    *,
+    place_world: Array | None = None,
+) -> tuple[ChainPlan, AimedMotion]:
+    """The plan at the scene's frame and what moves it there, one row; with its target at a place `(3,)` if one is given.
+
+    A chain without target needs that place.
+
+    `base` holds, by bone, rotation (4) and scale (3) to be taken for the present ones: what the pose was before it was
+    made to follow, which influence, a kept bend and stretching start from.
+    """
+    plan = replace(present.plan, frames=np.array([scene.frame_current_final]))
+    if present.look is not None and present.look.hinges is not None:
+        plan = replace(plan, hinges=present.look.hinges.at(present.look.frames, plan.frames))
+    samples = present_samples(depsgraph, motion_quantities(plan), plan.frames)
+    known = base or {}
+    for quantity in plan.channels:
+        if quantity.bone in known:
+            samples.values[quantity][0, 3:] = known[quantity.bone]
+    target = np.array(target_matrices(plan, samples)) if plan.settings.target else np.eye(4)[None]
+    target[:, :3, 3] = points(target, present.offset) if place_world is None else place_world
+    return plan, aimed(plan_motion(plan, samples), target)
+
+
+def present_channels(plan: ChainPlan, motion: AimedMotion) -> list[ChannelValue]:
+    """What the channels of the chain's bones must hold for the pose that a bake would give it.
+
+    Rotations continue those that the bones have: of the angles that mean the same pose, the nearest.
+    """
+    solved = solve_chain_pose(plan, motion)
+    armature = object_named(plan.names.armature)
+    bones = [plan.rest.bones[index] for index in plan.rest.turning]
+    turned: list[tuple[RestBone, LocalRotations]] = list(zip(bones, solved.turned.rotations, strict=True))
+    if plan.end_bone is not None and solved.end_rotation is not None:
+        turned.append((plan.end_bone, Matrices(solved.end_rotation)))
+    values = []
+    for bone, rotation in turned:
+        now = np.array(rotation_values(armature.pose.bones[bone.name]))
+        curves = rotation_curves(
+            bone.rotation_mode, rotation=rotation, present=now[None], outside=Surroundings(_of_mode(bone, now), None)
+        )
+        channel = rotation_path(bone).rpartition(".")[2]
+        values += [
+            ChannelValue(bone.name, channel, index, float(curves.values[0, column]))
+            for column, index in enumerate(curves.indices)
+        ]
+    return values + _scales(plan, motion, solved)
+
+
+def _scales(plan: ChainPlan, motion: PlanMotion, solved: SolvedPose) -> list[ChannelValue]:
+    if plan.settings.reach != "STRETCH":
+        return []
+    values = []
+    for index in scale_carriers(plan.rest):
+        scale = motion.chain.channels[index].scale[0] * solved.ratio[0]
+        name = plan.rest.bones[index].name
+        values += [ChannelValue(name, "scale", axis, float(scale[axis])) for axis in range(3)]
+    return values
+
+
+def _of_mode(bone: RestBone, values: Array) -> Array:
+    return values if bone.rotation_mode in {"QUATERNION", "AXIS_ANGLE"} else values[:3]
+
+
+def _is_same(first: RestBone, second: RestBone) -> bool:
+    return (
+        first.rotation_mode == second.rotation_mode
+        and first.inherit_scale == second.inherit_scale
+        and first.inherit_rotation == second.inherit_rotation
+        and first.local_location == second.local_location
+        and first.length == second.length
+        and np.array_equal(first.rest, second.rest)
+    )

@@ -1,0 +1,194 @@
+"""From a plan and its motion to a posed chain and its curves: numbers only, nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.array_types import Array, Mask
+from ...core.arrays import frame_rows
+from ...core.rig.bones import RestBone
+from ...core.rig.channels import LocalRotations, Matrices
+from ...core.rig.following import ChainPose, Following, Task, references
+from ...core.rig.inheritance import parent_transform
+from ...core.rig.inverse import follow_together
+from ...core.rig.posing import Reference, Turned, pose_with_rotations, scale_carriers, stretched
+from ...core.rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
+from ...scene.bones import rotation_path, scale_path
+from ..motion.plan_motion import AimedMotion, PlanMotion
+from ..plan.chain_plan import ChainPlan
+from .curve_values import Surroundings, rotation_curves
+from .task import chain_task, target_offset
+
+REPEATED = 5e-7
+"""What a bone's channels, angles or quaternions, may be off at any frame and still be what this bake would write. A pose
+that is read back is rounded to single precision; a second bake is not to pass on the rounding of the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedPose:
+    """A plan's chain, posed."""
+
+    task: Task
+    on_targets: ChainPose
+    """Posed with all its influence."""
+    turned: Turned
+    """The chain as it is keyed: `on_targets` mixed with the present pose by influence."""
+    ratio: Array
+    """`(F,)` scale of the links, mixed likewise."""
+    end_rotation: Array | None
+    """`(F, 3, 3)` local rotation of the end bone."""
+    plane_held: Mask
+    """`(F,)` where the plane was undecided and taken from another frame."""
+    target_offset: Array
+    """`(3,)` where the tip is to be, seen from the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurveSamples:
+    """One channel at every sampled frame."""
+
+    path: str
+    index: int
+    group: str
+    values: Array
+    """`(F,)` continuous."""
+    present: Array
+    """`(F,)` what the channel holds now."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedChain:
+    """One chain, posed, with the curves that pose it."""
+
+    plan: ChainPlan
+    motion: AimedMotion
+    pose: SolvedPose
+    curves: list[CurveSamples]
+
+
+def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> SolvedPose:
+    """Pose the plan's chain on its target, for every row of the motion."""
+    return solve_chain_poses([plan], [motion])[0]
+
+
+def solve_chain_poses(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[SolvedPose]:
+    """The same for several chains, together."""
+    at_rest = [plan.settings.reference == "REST" for plan in plans]
+    starts = references([plan.rest for plan in plans], [motion.chain for motion in motions], at_rest)
+    asked = [_asked(*each) for each in zip(plans, motions, starts, strict=True)]
+    posed = follow_together([each.following for each in asked])
+    return [_solved(*each) for each in zip(plans, motions, asked, posed, strict=True)]
+
+
+def solve_curves(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
+    """Pose the plan's chain and turn the poses into continuous curves."""
+    return solve_together([plan], [motion])[0]
+
+
+def solve_together(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[SolvedChain]:
+    """The same for several chains."""
+    poses = solve_chain_poses(plans, motions)
+    return [_with_curves(*each) for each in zip(plans, motions, poses, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a chain is to do."""
+
+    following: Following
+    plane_held: Mask
+    target_offset: Array
+
+
+def _asked(plan: ChainPlan, motion: AimedMotion, reference: Reference) -> _Asked:
+    offset = target_offset(plan, motion)
+    task, held = chain_task(plan, motion, reference, offset)
+    return _Asked(Following(plan.rest, motion.chain, reference, task), held, offset)
+
+
+def _solved(plan: ChainPlan, motion: AimedMotion, asked: _Asked, on_targets: ChainPose) -> SolvedPose:
+    turned, ratio = _mixed(plan, motion, on_targets)
+    end_rotation = _end_rotation(plan, motion, turned)
+    return SolvedPose(asked.following.task, on_targets, turned, ratio, end_rotation, asked.plane_held, asked.target_offset)
+
+
+def _with_curves(plan: ChainPlan, motion: AimedMotion, pose: SolvedPose) -> SolvedChain:
+    curves = []
+    for number, index in enumerate(plan.rest.turning):
+        present = motion.rotation_values[index]
+        curves += _rotation_curves(plan, plan.rest.bones[index], pose.turned.rotations[number], present)
+    if plan.end_bone is not None and pose.end_rotation is not None and motion.end_rotation_values is not None:
+        curves += _rotation_curves(plan, plan.end_bone, Matrices(pose.end_rotation), motion.end_rotation_values)
+    if plan.settings.reach == "STRETCH":
+        for index in scale_carriers(plan.rest):
+            bone, scale = plan.rest.bones[index], motion.chain.channels[index].scale
+            scaled = scale * pose.ratio[:, None]
+            curves += [CurveSamples(scale_path(bone), axis, bone.name, scaled[:, axis], scale[:, axis]) for axis in range(3)]
+    return SolvedChain(plan, motion, pose, curves)
+
+
+def _mixed(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[Turned, Array]:
+    """The solved pose mixed with the present one by influence: each joint turns the shortest way."""
+    if np.all(motion.influence >= 1.0):
+        return on_targets.turned, on_targets.ratio
+    ratio = 1.0 + (on_targets.ratio - 1.0) * motion.influence
+    scaled = stretched(plan.rest, motion.chain, ratio)
+    rotations = tuple(
+        from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), solved.quaternions, motion.influence))
+        for index, solved in zip(plan.rest.turning, on_targets.turned.rotations, strict=True)
+    )
+    return pose_with_rotations(plan.rest, scaled, rotations), ratio
+
+
+def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: Turned) -> Array | None:
+    """Local rotation `(F, 3, 3)` that gives the end bone its orientation in the armature."""
+    if plan.end_bone is None or motion.end_pose is None:
+        return None
+    present = nearest_rotation(motion.end_pose[:, :3, :3])
+    wanted = present
+    if plan.settings.end_rotation == "TARGET":
+        wanted = nearest_rotation((motion.armature_from_world @ motion.target_world)[:, :3, :3])
+        if plan.settings.target_offset == "KEEP":
+            first = plan.report_rows[:1]
+            wanted = wanted @ (np.swapaxes(frame_rows(wanted, first), -1, -2) @ frame_rows(present, first))
+        wanted = from_quaternion(slerp(to_quaternion(present), to_quaternion(wanted), motion.influence))
+    inherited = parent_transform(plan.end_bone, turned.poses[plan.end_parent]).turn_and_scale
+    return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ wanted)
+
+
+def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, present: Array) -> list[CurveSamples]:
+    path = rotation_path(bone)
+    curves = rotation_curves(
+        bone.rotation_mode,
+        rotation=rotation,
+        present=present,
+        outside=surroundings_of(plan, path, present),
+        baked=frozenset(index for index in range(3) if plan.keyed[path, index].baked),
+    )
+    now = np.broadcast_to(present[:, curves.indices], curves.values.shape)
+    values = now if np.all(np.abs(curves.values - now) <= REPEATED) else curves.values
+    return [
+        CurveSamples(path, channel, bone.name, values[:, column], present[:, channel])
+        for column, channel in enumerate(curves.indices)
+    ]
+
+
+def surroundings_of(plan: ChainPlan, path: str, present: Array) -> Surroundings:
+    """Values of the keys around the range, also of those that the bake will hold there; see `held_outside`.
+
+    A channel without keys there has its present value.
+    """
+    settings = plan.settings
+    held = (settings.key_before, settings.key_after) if settings.destination != "NLA" else (False, False)
+    width = 3 if path.endswith("rotation_euler") else 4
+    keyed = [plan.keyed[path, index] for index in range(width)]
+    sides = []
+    for side, row in ((0, 0), (1, -1)):
+        values = [each.frame_beside[side] if held[side] else each.beside[side] for each in keyed]
+        known = held[side] or any(value is not None for value in values)
+        filled = [present[row, index] if value is None else value for index, value in enumerate(values)]
+        sides.append(np.array(filled) if known else None)
+    return Surroundings(*sides)

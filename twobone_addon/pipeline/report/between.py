@@ -1,0 +1,235 @@
+"""What happens between the frames that are measured: how far off the tip is at the quarters, and in which stretches.
+
+Every quarter is evaluated where that can be afforded. Of a long take, or in a scene of the user's own, which is slow, only
+the worst intervals are: from the frames it can be told well how far off the tip will be half-way to the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.arrays import magnitude
+from ...core.rig.rotations import unit
+
+QUARTERS = np.array([0.25, 0.5, 0.75])
+
+TELLING = QUARTERS[[0, 2]]
+"""Where it is told how far off the tip will be in an interval: half-way it may be off to neither side."""
+
+TWO = 2
+"""Frames without which there is nothing between."""
+
+AFFORDABLE = {"SCENE": 32}
+"""Intervals whose quarters are evaluated, by the way of evaluation, all armatures together."""
+
+AFFORDABLE_OURSELVES = 128
+"""The same in a scene of our own: five seconds of animation. More would take longer than the bake."""
+
+FRAMES_TO_AN_INTERVAL = 12
+"""Of a longer take: three moments for twelve frames add a quarter to the time of verification."""
+
+WIDEST = 1.0 + 1e-6
+"""Frames from one measured moment to the next; keys that lie wider apart are measured at the whole frames between."""
+
+SAME_FRAME = 1e-3
+"""Keys so near to a frame are on it."""
+
+LEAST = 6
+"""Intervals that are evaluated of each armature, however many there are."""
+
+INTERVALS_AT_ONCE = 4096
+"""What happens in so many takes a few megabytes; all of an hour of film would take half of what the bake may."""
+
+MOST_KEYED = 16
+"""Intervals that are evaluated besides because the target has keys inside of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Where a chain and its target are, as Blender evaluates them."""
+
+    frames: Array
+    """`(M,)`"""
+    joints_world: Array
+    """`(M, n + 1, 3)`"""
+    targets_world: Array
+    """`(M, 3)` where the tip is to be."""
+
+    @property
+    def distances(self) -> Array:
+        """`(M,)` from the tip to where it is to be, world units; not a number where the target is nowhere."""
+        return distances(self.joints_world[:, -1], self.targets_world)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The worst that was found between the reported frames, world units."""
+
+    farthest: float
+    """Distance of the tip from its target."""
+    rise: float
+    """How much of a distance is not there at the frames before and after; 0 where there is none."""
+    frame: float
+    """When that is."""
+    frames: Array
+    """`(Q,)` all moments that were measured,"""
+    rises: Array
+    """`(Q,)` that distance at each,"""
+    intervals: Array
+    """`(Q,)` and between which of the reported frames it is: the row of the first."""
+
+    def stretches(self, least: float) -> list[list[float]]:
+        """`[first, last]` moments farther off than `least`, together where they are so in one interval after the other."""
+        off = self.rises > least
+        frames, rows = self.frames[off], self.intervals[off]
+        starts = np.flatnonzero(np.diff(rows, prepend=-2) > 1)
+        ends = np.append(starts[1:], len(rows)) - 1
+        return np.stack([frames[starts], frames[ends]], axis=-1).tolist()
+
+
+def affordable_intervals(evaluation: str, armatures: int) -> int:
+    """Intervals whose quarters are evaluated for each of so many armatures that are evaluated one by one."""
+    return max(LEAST, AFFORDABLE.get(evaluation, AFFORDABLE_OURSELVES) // armatures)
+
+
+def worth_a_look(frames: int, affordable: int) -> int:
+    """Intervals whose quarters are evaluated of a take that has more of them than are affordable."""
+    return max(LEAST, min(affordable, frames // FRAMES_TO_AN_INTERVAL))
+
+
+def joined_tracks(first: Track, second: Track, *, without: Array) -> Track:
+    """Both one after the other, except for the frames `without`."""
+    frames = np.concatenate([first.frames, second.frames])
+    kept = ~np.isin(frames, without)
+    return Track(
+        frames[kept],
+        np.concatenate([first.joints_world, second.joints_world])[kept],
+        np.concatenate([first.targets_world, second.targets_world])[kept],
+    )
+
+
+def worst_between(reported: Track, inside: Track) -> Between | None:
+    """What happens at the moments `inside` among those `reported`; `None` where there are none, or no target is there."""
+    known = np.isfinite(inside.distances)
+    if not known.any():
+        return None
+    frames, found = inside.frames[known], inside.distances[known]
+    at_ends = np.nan_to_num(reported.distances, nan=np.inf)
+    place = np.clip(np.searchsorted(reported.frames, frames), 1, len(at_ends) - 1)
+    rise = found - np.maximum(at_ends[place - 1], at_ends[place])
+    worst = int(np.argmax(rise))
+    order = np.argsort(frames)
+    return Between(
+        farthest=float(found.max()),
+        rise=max(0.0, float(rise[worst])),
+        frame=float(frames[worst]),
+        frames=frames[order],
+        rises=rise[order],
+        intervals=place[order] - 1,
+    )
+
+
+def measured_frames(reported: Array) -> Array:
+    """Frames `(M,)` to measure: those reported `(K,)`, and the whole frames in between where they are farther apart."""
+    if len(reported) < TWO or np.diff(reported).max() <= WIDEST:
+        return reported
+    whole = np.arange(np.ceil(reported[0]), np.floor(reported[-1]) + 1.0)
+    place = np.clip(np.searchsorted(reported, whole), 1, len(reported) - 1)
+    inside = np.diff(reported)[place - 1] > WIDEST
+    return np.union1d(reported, whole[inside])
+
+
+def worst_intervals(track: Track, targets_between: Array | None, *, interpolation: str, count: int) -> Array:
+    """Intervals `(I,)`, at most `count`, by their first row, in which the tip is likely to be farthest off.
+
+    targets_between : (M - 1, 2, 3), where the target is at the `telling` moments of each interval; `None` where nobody knows yet
+    interpolation : how the keys go on from one frame to the next, `CONSTANT`, `LINEAR` or `BEZIER`
+    """
+    if len(track.frames) < TWO:
+        return np.empty(0, dtype=int)
+    away = [_expected_away(track, targets_between, rows, interpolation) for rows in parts_of(len(track.frames) - 1)]
+    expected = np.nan_to_num(np.concatenate(away), nan=0.0, posinf=0.0)
+    at_frames = np.nan_to_num(track.distances, nan=0.0, posinf=0.0)
+    rise = expected - np.maximum(at_frames[1:], at_frames[:-1])
+    return np.union1d(_largest(expected, count // 2), _largest(rise, count - count // 2))
+
+
+def keyed_intervals(frames: Array, keyed: Array) -> Array:
+    """Intervals `(I,)` between `frames` `(M,)`, by their first row, inside of which there are keys; not too many."""
+    inside = keyed[(keyed > frames[0]) & (keyed < frames[-1])]
+    rows = np.searchsorted(frames, inside)
+    apart = np.minimum(frames[rows] - inside, inside - frames[rows - 1]) > SAME_FRAME
+    found = np.unique(rows[apart] - 1)
+    return found[:: max(1, -(-len(found) // MOST_KEYED))]
+
+
+def quarters(frames: Array, intervals: Array) -> Array:
+    """The moments `(I * 3,)` at the quarters of intervals between `frames` `(M,)`, each interval given by its first row."""
+    return _moments(frames, intervals, QUARTERS)
+
+
+def telling(frames: Array) -> Array:
+    """The moments `((M - 1) * 2,)` in the intervals between `frames` `(M,)` that tell which of them are worth a look."""
+    return _moments(frames, np.arange(len(frames) - 1), TELLING)
+
+
+def _moments(frames: Array, intervals: Array, parts: Array) -> Array:
+    start, length = frames[intervals], frames[intervals + 1] - frames[intervals]
+    return (start[:, None] + length[:, None] * parts).ravel()
+
+
+def distances(tips: Array, targets: Array) -> Array:
+    """Distances `(...)` of points `(..., 3)`."""
+    away = tips - targets
+    return magnitude(away)
+
+
+def parts_of(count: int) -> Iterator[slice]:
+    """Rows of so many intervals, a part after the other."""
+    for start in range(0, count, INTERVALS_AT_ONCE):
+        yield slice(start, min(start + INTERVALS_AT_ONCE, count))
+
+
+def _expected_away(track: Track, targets_between: Array | None, rows: slice, interpolation: str) -> Array:
+    """How far `(I,)` the tip is likely to be off in some of the intervals; see `worst_intervals`."""
+    first, last = max(0, rows.start - 1), rows.stop + 2  # with a neighbour on both sides, which a cubic needs
+    own = slice(rows.start - first, rows.stop - first)
+    tips = _expected_tips(track.joints_world[first:last], interpolation)[own]
+    targets = _along_cubic(track.targets_world[first:last])[own] if targets_between is None else targets_between[rows]
+    return distances(tips, targets).max(axis=-1)
+
+
+def _expected_tips(joints: Array, interpolation: str) -> Array:
+    """The tip `(M - 1, 2, 3)` at the telling moments, of bones that turn evenly from one direction to the next."""
+    if interpolation == "CONSTANT":
+        return np.repeat(joints[:-1, None, -1], len(TELLING), axis=1)
+    links = np.diff(joints, axis=1)
+    lengths = magnitude(links)
+    between = _along_cubic if interpolation == "BEZIER" else _along_line
+    turned = unit(between(unit(links))) * _along_line(lengths[..., None])
+    return _along_line(joints[:, 0]) + turned.sum(axis=-2)
+
+
+def _along_line(values: Array) -> Array:
+    """Values `(M - 1, 2, ...)` at the telling moments, on the straight line between those at the frames, `(M, ...)`."""
+    parts = TELLING.reshape(1, -1, *(1,) * (values.ndim - 1))
+    return values[:-1, None] * (1.0 - parts) + values[1:, None] * parts
+
+
+def _along_cubic(values: Array) -> Array:
+    """The same on the cubic through four neighbours."""
+    parts = TELLING.reshape(1, -1, *(1,) * (values.ndim - 1))
+    ends = np.concatenate([2.0 * values[:1] - values[1:2], values, 2.0 * values[-1:] - values[-2:-1]])[:, None]
+    before, start, end, after = ends[:-3], ends[1:-2], ends[2:-1], ends[3:]
+    down, past = 1.0 - parts, 1.0 + parts
+    outer = (before * (2.0 - parts) + after * past) * parts * down / -6.0
+    return outer + (start * down + end * parts) * past * (2.0 - parts) / 2.0
+
+
+def _largest(values: Array, count: int) -> Array:
+    """Rows of the largest of `values` `(N,)`, `count` of them."""
+    return np.argsort(values)[max(0, len(values) - count) :]

@@ -1,0 +1,68 @@
+"""Whether a report still tells what is there: what it was about, in short, to be compared with what is there now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+
+from ...scene.blender_types import Object, Scene
+from ...scene.bones import ChainNames
+from ...scene.graph.motion_digests import KnownMotion, motion_digest, text_digest
+from ...scene.keys.reading import is_animated
+from ...scene.lookup import find_armature
+from ...scene.rig.chain_finding import bones_between
+from ...settings import BakeSettings
+from ..plan.finding import chain_names
+from ..plan.frame_choice import frame_range
+from ..plan.planning import ANIMATABLE, ChainPlan
+from .records import Fingerprint
+
+WITHOUT_A_SAY = {"asked", "stored", "verify", "evaluation"}
+"""Fields of the settings that do not change what is baked."""
+
+
+def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprint | None]:
+    """The fingerprints of chains that have just been baked; `None` where no stored chain keeps the report."""
+    known = KnownMotion()
+    return [_fingerprint_of(scene, plan, known) for plan in plans]
+
+
+def _fingerprint_of(scene: Scene, plan: ChainPlan, known: KnownMotion) -> Fingerprint | None:
+    if not find_armature(plan.names.armature, None).twobone.chains:
+        return None
+    settings = replace(plan.settings, armature=plan.names.armature, upper=plan.names.upper, lower=plan.names.lower)
+    return Fingerprint(settings_digest(scene, settings), chain_digest(settings, known))
+
+
+def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
+    """The fingerprint of a chain as it is now, with these settings; raises a `TwoBoneError` where the chain is not there."""
+    return Fingerprint(settings_digest(scene, settings), chain_digest(settings))
+
+
+def settings_digest(scene: Scene, settings: BakeSettings) -> str:
+    """Of the settings and the range they mean; those that the stored chain has keys for change with the frame."""
+    left_out = WITHOUT_A_SAY | {name for _, name in _keyed_settings(settings)}
+    fields = {name: value for name, value in asdict(settings).items() if name not in left_out}
+    return text_digest(repr((sorted(fields.items()), frame_range(scene, settings))))
+
+
+def chain_digest(settings: BakeSettings, known: KnownMotion | None = None) -> str:
+    """Of the animation, see `Fingerprint`; several chains may share what is `known`."""
+    armature = find_armature(settings.armature, None)
+    own = [(armature, path) for path, _ in _keyed_settings(settings)]
+    return motion_digest(_moving(armature, chain_names(armature, settings), settings), own, known)
+
+
+def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:
+    """Data path and name of each setting that keys or drivers of the stored chain decide."""
+    armature = find_armature(settings.armature, None)
+    chain = armature.twobone.chains.get(settings.stored) if settings.stored else None
+    paths = [(chain.path_from_id(name), name) for name in ANIMATABLE] if chain is not None else []
+    return [(path, name) for path, name in paths if is_animated(armature, path)]
+
+
+def _moving(armature: Object, names: ChainNames, settings: BakeSettings) -> Iterator[tuple[str, str]]:
+    """Objects and bones whose motion decides whether the tip is on its target."""
+    yield from ((armature.name, bone.name) for bone in bones_between(armature, names.upper, names.tip))
+    followed = ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, ""))
+    yield from ((name, bone) for name, bone in followed if name)

@@ -1,0 +1,116 @@
+"""How far a bake turns bones about their own axes, which no measure of joints and targets shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.arrays import every_row, frame_rows
+from ...core.rig.plane_frames import frames_of
+from ...core.rig.posing import joints_of, pose_path
+from ...core.rig.rotations import times_still, twists_about, unit
+from ..pose.solving import SolvedChain
+from .proof import Measured
+
+SEEN_TWIST = 5.0
+"""Degrees of a twist that a person is told of: less is lost in the bend of most limbs."""
+
+ROWS_AT_ONCE = 16384
+"""Frames of several bones that are worked out together: many, for each call has its cost, few enough for the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Twist:
+    """The largest turn of a bone about its own axis, against the pose that is replaced."""
+
+    degrees: float
+    bone: str
+    frame: float
+
+
+def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | None] = ()) -> list[Twist]:
+    """Of all bones of each chain that turn, at the frames of its report.
+
+    measured : what Blender makes of the chains now, with all that reducing their keys has cost; else the solution counts
+
+    A bone's own axis is its link, from joint to joint. A bone without length has none, and no twist.
+    """
+    found_of = measured or [None] * len(chains)
+    turned = [bone for chain, found in zip(chains, found_of, strict=True) for bone in _turned(chain, found)]
+    found = iter([twists for several in _batches(turned) for twists in _twists(several)])
+    return [_largest(chain, [next(found) for _ in chain.plan.rest.turning]) for chain in chains]
+
+
+@dataclass(frozen=True, slots=True)
+class _Turned:
+    """A bone before and after a bake; what is still has one row."""
+
+    axes: Array
+    """`(K, 3)` or `(1, 3)`, its link."""
+    before: Array
+    """`(K, 3, 3)` or `(1, 3, 3)` of its posed matrix."""
+    after: Array
+    count: int
+    """Frames `K`."""
+
+
+def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]:
+    """Every bone of a chain that turns."""
+    plan, rows = solved.plan, solved.plan.report_rows
+    before = pose_path(plan.rest, solved.motion.chain)
+    links = frame_rows(np.diff(joints_of(plan.rest, before), axis=-2), rows)
+    for number, index in enumerate(plan.rest.turning):
+        after = measured.turned[number] if measured else frame_rows(solved.pose.turned.poses[index], rows)
+        linear = [poses[:, :3, :3] for poses in (frame_rows(before[index], rows), after)]
+        yield _Turned(links[:, number], *linear, count=len(rows))
+
+
+def _batches(bones: list[_Turned]) -> Iterator[list[_Turned]]:
+    """The bones in order, as many at once as fit."""
+    batch: list[_Turned] = []
+    room = ROWS_AT_ONCE
+    for bone in bones:
+        if batch and bone.count > room:
+            yield batch
+            batch, room = [], ROWS_AT_ONCE
+        batch.append(bone)
+        room -= bone.count
+    if batch:
+        yield batch
+
+
+def _twists(bones: list[_Turned]) -> list[Array]:
+    """Twists `(K,)` of each bone, all worked out in one go."""
+    counts = [bone.count for bone in bones]
+    before = _each(_rotations, [bone.before for bone in bones])
+    after = _each(_rotations, [bone.after for bone in bones])
+    axes = _each(unit, [bone.axes for bone in bones])
+    turns = [times_still(now, np.swapaxes(then, -1, -2)) for then, now in zip(before, after, strict=True)]
+    twists = twists_about(_rows(axes, counts), _rows(turns, counts))
+    return np.split(twists, np.cumsum(counts)[:-1])
+
+
+def _each(worked_out: Callable[[Array], Array], pieces: list[Array]) -> list[Array]:
+    """What comes of each of several arrays, worked out for all of them at once."""
+    return np.split(worked_out(np.concatenate(pieces)), np.cumsum([len(piece) for piece in pieces])[:-1])
+
+
+def _rows(pieces: list[Array], counts: list[int]) -> Array:
+    """Several arrays, one after the other, with as many rows each as it is to have."""
+    return np.concatenate([every_row(piece, count) for piece, count in zip(pieces, counts, strict=True)])
+
+
+def _rotations(linear: Array) -> Array:
+    """Rotations `(K, 3, 3)` of posed bones, by their Y axis, then Z."""
+    return frames_of(linear[..., 1], linear[..., 2])
+
+
+def _largest(chain: SolvedChain, twists: list[Array]) -> Twist:
+    worst = [int(np.argmax(each)) for each in twists]
+    number = max(range(len(twists)), key=lambda number: twists[number][worst[number]])
+    bone = chain.plan.rest.bones[chain.plan.rest.turning[number]].name
+    degrees, frame = np.degrees(twists[number][worst[number]]), chain.plan.report_frames[worst[number]]
+    return Twist(float(degrees), bone, float(frame))

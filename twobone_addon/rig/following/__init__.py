@@ -1,1 +1,0 @@
-"""A chain follows its targets: bones turned, scaled and measured again."""

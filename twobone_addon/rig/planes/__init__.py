@@ -1,1 +1,0 @@
-"""The plane that a limb is bent in: its frames, its normal, and turns about it."""

@@ -1,0 +1,287 @@
+"""Which actions are an armature's, and the armature that plays one after another; then all is put back.
+
+What an action does not key stays as the action before left it. So between two of them every bone's own channels are
+cleared, and what else any of the actions animates is set to what it was at first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core.array_types import Array
+from .blender_types import Action, AnimData, CurveBag, NlaStrip, NlaTrack, Object, Scene
+from .keys.reading import AT_REST, is_keyed_to, read_frames
+from .keys.tables import ChannelKeys
+from .keys.writing import write_keys
+from .lookup import BONES
+from .restoring import Edit, apply_edits, present_values, unkeyed_edits
+from .versions import action_bag_of, all_bags, assign_slot, ensure_bag_of, identifier_of, object_slots, own_slot, played_slots
+
+MOST_STRANGERS = 0.5
+"""Part of the bones in an action that the armature may lack: more, and the action was made for another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAction:
+    """An action, and where in it the armature's curves are."""
+
+    action: Action
+    slot: str
+    """Identifier of the slot; empty before Blender 4.4, which has none."""
+
+    @property
+    def name(self) -> str:
+        """Of the action."""
+        return self.action.name
+
+    @property
+    def bag(self) -> CurveBag | None:
+        """The armature's curves in the action; `None` where there are none yet."""
+        return action_bag_of(self.action, self.slot)
+
+
+def actions_of(armature: Object) -> list[OwnAction]:
+    """Every action that moves the armature, by name.
+
+    Its own, those of its strips, and those that nobody else plays and that are made for its bones; but not what Action
+    constraints play, and not the single poses of an asset library.
+    """
+    players, serving = _players(), _serving_constraints()
+    found = []
+    for action in sorted(bpy.data.actions, key=lambda each: each.name):
+        playing = players.get(action, set())
+        if armature not in playing and (playing or action in serving or _is_single_pose(action)):
+            continue
+        own = own_action(armature, action, sure=armature in playing)
+        if own is not None:
+            found.append(own)
+    return found
+
+
+def action_named(name: str) -> Action | None:
+    """The action of that name."""
+    return bpy.data.actions.get(name)
+
+
+def own_action(armature: Object, action: Action, *, sure: bool = False) -> OwnAction | None:
+    """The action with the slot that the armature plays, or would; `None` where nothing in it is for the armature.
+
+    `sure`: somebody has said that the action is the armature's, so curves of any of its bones are enough.
+    """
+    slots = object_slots(action)
+    if slots is None:
+        return None
+    assigned = _assigned_slots(armature, action)
+    name = identifier_of(armature)
+    others = {identifier_of(thing) for thing in bpy.data.objects if thing.type == "ARMATURE" and thing != armature}
+    best = sorted(slots, key=lambda slot: (slot not in assigned, slot != name))
+    for slot in best:
+        if slot in assigned or (slot not in others and _fits(armature, action_bag_of(action, slot), sure=sure)):
+            return OwnAction(action, slot)
+    return None
+
+
+def _fits(armature: Object, bag: CurveBag | None, *, sure: bool) -> bool:
+    """Whether most bones of the curves, or any where that is enough, are the armature's."""
+    names = {name for fcurve in (bag.fcurves if bag else ()) if (name := _bone_of(fcurve.data_path))}
+    strangers = sum(name not in armature.pose.bones for name in names)
+    return strangers < len(names) if sure else len(names) > 0 and strangers <= MOST_STRANGERS * len(names)
+
+
+def _bone_of(path: str) -> str:
+    """Name of the bone in a data path; empty without one."""
+    if not path.startswith(BONES):
+        return ""
+    return bpy.utils.unescape_identifier(path.removeprefix(BONES).partition('"]')[0])
+
+
+def _assigned_slots(armature: Object, action: Action) -> list[str]:
+    """Identifiers of the slots by which the armature plays an action, now or in its strips."""
+    data = armature.animation_data
+    users = [data, *_strips(armature)] if data else []
+    return [identifier for user in users if user.action == action for identifier in played_slots(user)]
+
+
+def _players() -> dict[Action, set[Object]]:
+    """Which armatures play each action, now or in their strips."""
+    players: dict[Action, set[Object]] = {}
+    for thing in bpy.data.objects:
+        if thing.type == "ARMATURE" and thing.animation_data is not None:
+            for user in (thing.animation_data, *_strips(thing)):
+                if user.action is not None:
+                    players.setdefault(user.action, set()).add(thing)
+    return players
+
+
+def _strips(thing: Object) -> Iterator[NlaStrip]:
+    """The strips of an object, those in meta strips included."""
+    tracks = thing.animation_data.nla_tracks if thing.animation_data else ()
+    waiting = [strip for track in tracks for strip in track.strips]
+    while waiting:
+        strip = waiting.pop()
+        waiting += strip.strips
+        yield strip
+
+
+def _serving_constraints() -> set[Action]:
+    """The actions that Action constraints play."""
+    bones = [bone for thing in bpy.data.objects if thing.pose for bone in thing.pose.bones]
+    constraints = (constraint for bone in bones for constraint in bone.constraints if constraint.type == "ACTION")
+    return {constraint.action for constraint in constraints if constraint.action is not None}
+
+
+def _is_single_pose(action: Action) -> bool:
+    start, end = action.frame_range
+    return action.asset_data is not None and end - start <= 1.0
+
+
+def key_span(action: Action) -> tuple[float, float] | None:
+    """Frames of the first and the last key of an action, of all its slots; `None` without keys."""
+    frames = [read_frames(fcurve) for bag in all_bags(action) for fcurve in bag.fcurves if fcurve.keyframe_points]
+    return (float(min(each[0] for each in frames)), float(max(each[-1] for each in frames))) if frames else None
+
+
+def is_held(own: OwnAction, path: str, value: float) -> bool:
+    """Whether an action keeps the number at a data path at a value all along."""
+    return is_keyed_to(own.bag, path, value)
+
+
+def hold(own: OwnAction, path: str, value: float, group: str) -> bool:
+    """Key the number at a data path in an action that has no curve for it; false where the action takes no keys."""
+    if own.bag is not None and own.bag.fcurves.find(path) is not None:
+        return True
+    if not own.action.is_editable:
+        return False
+    span = key_span(own.action)
+    first = span[0] if span else 0.0
+    bag: CurveBag = ensure_bag_of(own.action, own.slot)
+    write_keys(bag, [ChannelKeys(path, 0, group, np.array([first]), np.array([value]), "CONSTANT")], first, first)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Player:
+    """Something that plays an action of the armature."""
+
+    thing: Object
+    action: Action | None
+    """What it plays at first."""
+    slot: str
+    """Identifier of its slot, the same in every action; empty before Blender 4.4."""
+
+    def play(self, action: Action | None, slot: str) -> None:
+        data: AnimData = self.thing.animation_data
+        data.action = action
+        if action is not None:
+            assign_slot(data, slot)
+
+
+class Stage:
+    """An armature on which actions are played."""
+
+    def __init__(self, armature: Object, actions: Sequence[OwnAction]) -> None:
+        self.armature = armature
+        self.written: set[str] = set()
+        """Data paths of the armature that were keyed meanwhile."""
+        self.renewed: dict[Action, Action] = {}
+        """Copies that are to be played instead of actions."""
+        self.others = _others(armature)
+        self.values = [
+            *_values(armature, [(own.action, own.slot) for own in actions]),
+            *(value for other in self.others for value in _values(other.thing, [(own.action, other.slot) for own in actions])),
+        ]
+
+    def hold(self, paths: Iterable[tuple[Object, str]]) -> None:
+        """Set what other things hold at data paths to what it is now, too, whenever an action is played: it will get keys."""
+        known = {(edit.datablock, edit.path) for edit in self.values}
+        for owner, path in paths:
+            if (owner, path) not in known and not _is_bones_own(path):
+                self.values += present_values(owner, [(path, 0)])
+
+    def play(self, action: Action, slot: str) -> None:
+        """Play an action alone, with nothing posed that it does not pose itself."""
+        _Player(self.armature, None, "").play(action, slot)
+        for other in self.others:
+            if other.slot in (object_slots(action) or ()):
+                other.play(action, other.slot)
+        bones = len(self.armature.pose.bones)
+        _set_pose(self.armature, {name: np.tile(values, bones).astype(np.float32) for name, values in AT_REST.items()})
+        apply_edits(self.values)
+
+
+@contextmanager
+def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction]) -> Iterator[Stage]:
+    """A stage for the actions; afterwards the armature, and what plays its action by another slot, are as before.
+
+    Where a copy of its action was keyed instead, the armature goes on with that.
+    """
+    data = armature.animation_data or armature.animation_data_create()
+    stage, pose = Stage(armature, actions), _pose(armature)
+    players = [_player(armature), *stage.others]
+    edits = [edit for player in players for edit in unkeyed_edits(scene, player.thing)]
+    solo = next((track for track in data.nla_tracks if track.is_solo), None)
+    mixing = data.use_nla, data.action_influence, data.action_blend_type
+    _turn_solo(solo, on=False)
+    data.use_nla, data.action_influence, data.action_blend_type = False, 1.0, "REPLACE"
+    try:
+        yield stage
+    finally:
+        data.use_nla, data.action_influence, data.action_blend_type = mixing
+        _turn_solo(solo, on=True)
+        _set_pose(armature, pose)
+        apply_edits(stage.values)
+        for player in players:
+            player.play(stage.renewed.get(player.action, player.action), player.slot)
+        for layer in scene.view_layers:
+            layer.update()
+        apply_edits([edit for edit in edits if edit.datablock != armature or edit.path not in stage.written])
+
+
+def _player(thing: Object) -> _Player:
+    data = thing.animation_data
+    return _Player(thing, data.action, own_slot(data))
+
+
+def _others(armature: Object) -> list[_Player]:
+    """What plays the armature's action by slots of their own, such as the empties that it follows."""
+    action = armature.animation_data.action if armature.animation_data else None
+    if action is None or not hasattr(action, "slots"):
+        return []
+    others = (thing for thing in bpy.data.objects if thing != armature and thing.animation_data)
+    return [_player(thing) for thing in others if thing.animation_data.action == action]
+
+
+def _values(thing: Object, plays: Sequence[tuple[Action, str]]) -> list[Edit]:
+    """What a thing holds now in the channels that any of the actions animates, but for the bones' own."""
+    bags = [action_bag_of(action, slot) for action, slot in plays if slot in (object_slots(action) or ())]
+    channels = {(fcurve.data_path, fcurve.array_index) for bag in bags if bag is not None for fcurve in bag.fcurves}
+    return present_values(thing, sorted(channel for channel in channels if not _is_bones_own(channel[0])))
+
+
+def _is_bones_own(path: str) -> bool:
+    return path.startswith(BONES) and path.rpartition(".")[2] in AT_REST
+
+
+def _pose(armature: Object) -> dict[str, Array]:
+    """Every bone's own channels."""
+    bones = armature.pose.bones
+    pose = {name: np.empty(len(bones) * len(values), dtype=np.float32) for name, values in AT_REST.items()}
+    for name, values in pose.items():
+        bones.foreach_get(name, values)
+    return pose
+
+
+def _set_pose(armature: Object, pose: dict[str, Array]) -> None:
+    for name, values in pose.items():
+        armature.pose.bones.foreach_set(name, values)
+    armature.update_tag()
+
+
+def _turn_solo(track: NlaTrack | None, *, on: bool) -> None:
+    if track is not None:
+        track.is_solo = on

@@ -1,1 +1,0 @@
-"""The actions of an armature, one after the other."""

@@ -1,0 +1,104 @@
+"""Bones as records: at rest, chains of them by name, and the data paths of their channels and constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.rig.bones import RestBone
+from ..said import Sentence
+from .blender_types import PoseBone
+
+ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+"""Channel of each rotation mode; all Euler orders use `rotation_euler`."""
+
+ESCAPES = str.maketrans({
+    "\\": r"\\", '"': r"\"", "\t": r"\t", "\n": r"\n", "\r": r"\r", "\a": r"\a", "\b": r"\b", "\f": r"\f",
+})  # fmt: skip
+"""What Blender's `BLI_str_escape` writes in a data path for what a name may hold."""
+
+
+def escaped(name: str) -> str:
+    """A name as it stands between quotes in a data path: the same as `bpy.utils.escape_identifier`."""
+    return name.translate(ESCAPES)
+
+
+def rotation_path(bone: RestBone) -> str:
+    """Data path of a bone's rotation channel."""
+    return _bone_path(bone, rotation_channel(bone.rotation_mode))
+
+
+def rotation_channel(mode: str) -> str:
+    """Name of the rotation channel of a rotation mode."""
+    return ROTATION_CHANNELS.get(mode, "rotation_euler")
+
+
+def scale_path(bone: RestBone) -> str:
+    """Data path of a bone's scale channel."""
+    return _bone_path(bone, "scale")
+
+
+def location_path(bone: RestBone) -> str:
+    """Data path of the bone's location."""
+    return _bone_path(bone, "location")
+
+
+def _bone_path(bone: RestBone, channel: str) -> str:
+    return f'pose.bones["{escaped(bone.name)}"].{channel}'
+
+
+def constraint_path(bone: str, constraint: str) -> str:
+    """Data path of a bone's constraint."""
+    return f'pose.bones["{escaped(bone)}"].constraints["{escaped(constraint)}"]'
+
+
+def read_rest_bone(pose_bone: PoseBone) -> RestBone:
+    """One bone at rest."""
+    bone = pose_bone.bone
+    return RestBone(
+        name=bone.name,
+        rest=np.array(bone.matrix_local),
+        parent_rest=np.array(bone.parent.matrix_local) if bone.parent else None,
+        length=bone.length,
+        rotation_mode=pose_bone.rotation_mode,
+        inherit_scale=bone.inherit_scale,
+        inherit_rotation=bone.use_inherit_rotation,
+        local_location=bone.use_local_location,
+        connected=bone.use_connect,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChainNames:
+    """A chain by the names of its bones."""
+
+    armature: str
+    upper: str
+    lower: str
+    tip: str
+    """Bone that carries the tip: the lower bone itself or one below it."""
+    tip_at_tail: bool
+    """Whether the tip is that bone's tail; else its head."""
+
+
+@dataclass(frozen=True, slots=True)
+class IkLimb:
+    """An IK constraint over two links."""
+
+    names: ChainNames
+    bone: str
+    """Bone that carries the constraint."""
+    constraint: str
+    target: str
+    target_bone: str
+
+    @property
+    def path(self) -> str:
+        """Data path of the constraint."""
+        return constraint_path(self.bone, self.constraint)
+
+
+def ik_constraint(constraint: str, bone: str) -> Sentence:
+    """What sentences call an IK constraint."""
+    return Sentence('IK constraint "{constraint}" of bone "{bone}"', {"constraint": constraint, "bone": bone})

@@ -1,0 +1,133 @@
+"""What animates a datablock, as far as it is F-curves alone.
+
+`Animation` answers for single properties: a still value, a curve per component, or nothing where other things (strips,
+drivers, blending, damaged curves) have a say and only Blender's own evaluation tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...core.array_types import Array
+from ..blender_types import AnimData, FCurve, Object
+from ..keys.tables import INTERPOLATION, key_numbers
+from ..versions import curve_bag, mixes_layers
+
+POSE_NEUTRAL = ("bbone_", "hide", "is_visible", "is_solo", "layers", "show_", "color", "envelope")
+"""Beginnings of names of an armature's own properties that do not move its bones, only how they look and deform."""
+
+
+@dataclass(slots=True)
+class Animation:
+    """The curves of one datablock, and what is known about them."""
+
+    mixed: bool = False
+    """Strips, tweak mode, influence or blending decide what a curve does."""
+    curves: dict[str, dict[int, FCurve]] = field(default_factory=dict)
+    """Working curves by data path and component."""
+    doubtful: set[str] = field(default_factory=set)
+    """Data paths that something other than plain curves moves."""
+
+    def touches(self, prefix: str) -> bool:
+        """Whether anything animates a property whose path starts so."""
+        return self.mixed or any(path.startswith(prefix) for paths in (self.curves, self.doubtful) for path in paths)
+
+    def moves(self, path: str) -> bool:
+        """Whether anything animates the property at this path."""
+        return self.mixed or path in self.curves or path in self.doubtful
+
+    def values(self, path: str, still: Array, times: list[float]) -> Array | None:
+        """Values `(F, k)` of a property at the animation's `times`, one row if it is still, also if its curves are flat.
+
+        `still` `(k,)` is what components without a curve hold. `None` where curves alone do not tell.
+        """
+        if self.mixed or path in self.doubtful:
+            return None
+        curves = self.curves.get(path)
+        if curves is None:
+            return still[None]
+        if max(curves) >= len(still):
+            return None
+        still = still.astype(float)
+        moving = {}
+        for component, fcurve in curves.items():
+            if is_flat(fcurve):
+                still[component] = fcurve.keyframe_points[0].co[1]
+            else:
+                moving[component] = fcurve
+        values = np.repeat(still[None], len(times) if moving else 1, axis=0)
+        for component, fcurve in moving.items():
+            values[:, component] = list(map(fcurve.evaluate, times))
+        return values
+
+
+def read_animation(datablock: Object) -> Animation:
+    """All that animates a datablock."""
+    data: AnimData | None = getattr(datablock, "animation_data", None)
+    if data is None:
+        return Animation()
+    found = Animation(mixed=is_mixed(data))
+    if found.mixed:
+        return found
+    found.doubtful.update(driver.data_path for driver in data.drivers)
+    bag = curve_bag(datablock)
+    for fcurve in bag.fcurves if bag else ():
+        if fcurve.mute:
+            continue
+        if not fcurve.keyframe_points and not fcurve.sampled_points and not fcurve.modifiers:
+            continue
+        components = found.curves.setdefault(fcurve.data_path, {})
+        if not _is_plain(fcurve) or fcurve.array_index in components:
+            found.doubtful.add(fcurve.data_path)
+        components[fcurve.array_index] = fcurve
+    return found
+
+
+def is_flat(fcurve: FCurve) -> bool:
+    """Whether the curve has the value of its first key at all times: keys and handles alike, no easing, no modifiers."""
+    points = fcurve.keyframe_points
+    if not points or fcurve.modifiers or fcurve.sampled_points or points[0].co[1] != points[-1].co[1]:
+        return False
+    if np.any(key_numbers(fcurve, "interpolation") > INTERPOLATION["BEZIER"]):
+        return False
+    heights = (key_numbers(fcurve, name)[:, 1] for name in ("co", "handle_left", "handle_right"))
+    return all(np.all(values == points[0].co[1]) for values in heights)
+
+
+def may_be_animated(datablock: Object, path: str) -> bool:
+    """Whether anything might animate the property without components at a path; strips are not looked into."""
+    data: AnimData | None = datablock.animation_data
+    if data is None:
+        return False
+    bag = curve_bag(datablock)
+    curve = bag.fcurves.find(path) if bag else None
+    return is_mixed(data) or curve is not None or any(driver.data_path == path for driver in data.drivers)
+
+
+def steers_bones(armature_data: Object) -> bool:
+    """Whether animation of the armature's data, not of its pose, may move bones: flags of inheritance, rest position."""
+    animation = read_animation(armature_data)
+    paths = (*animation.curves, *animation.doubtful)
+    return animation.mixed or not all(path.rpartition(".")[2].startswith(POSE_NEUTRAL) for path in paths)
+
+
+def is_mixed(data: AnimData | None) -> bool:
+    """Whether strips, tweak mode, influence or blending decide what curves do."""
+    if data is None:
+        return False
+    if (data.nla_tracks and data.use_nla) or data.use_tweak_mode:
+        return True
+    if data.action is None:
+        return False
+    return data.action_influence != 1.0 or data.action_blend_type != "REPLACE" or mixes_layers(data.action)
+
+
+def _is_plain(fcurve: FCurve) -> bool:
+    """Whether Blender surely evaluates the curve, by its keys or samples.
+
+    A curve it once found broken it leaves out. Those of a muted group it left out before actions had layers.
+    """
+    muted = fcurve.group is not None and fcurve.group.mute
+    return fcurve.is_valid and not muted and bool(fcurve.keyframe_points or fcurve.sampled_points)

@@ -1,0 +1,157 @@
+"""Objects and bones whose motion is F-curves alone, as records that `rig.lineage` can put in place.
+
+Every answer is `None` where that cannot be proved: constraints, drivers, strips, simulation, edit mode, kinds of
+parenting that bend with a mesh or a path. Those are left to Blender's own evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.rig.inheritance import BoneLink, Carrier, ChannelValues, ObjectLink
+from ..blender_types import Constraint, Object, PoseBone
+from ..bones import read_rest_bone, rotation_channel
+from ..lookup import object_named
+from .animation_reading import Animation, steers_bones
+from .rig_graph import RigGraph
+
+DELTA_ROTATIONS = {"QUATERNION": "delta_rotation_quaternion"}
+"""The same for deltas; Blender shows none for axis-angle."""
+
+ROTATION_WIDTH = 4
+"""Numbers of the widest rotation channels."""
+
+MOST_LIMITS = 3.4e38
+"""A property's limit beyond this is none: the largest single-precision number."""
+
+
+class LineageReader:
+    """Reads links at given animation times; every datablock is looked at once."""
+
+    def __init__(self, times: list[float]) -> None:
+        self.times = times
+        self._graph = RigGraph()
+        self._bent: dict[str, set[str] | None] = {}
+
+    def parents(self, name: str) -> list[Object]:
+        """An object and all it is parented to, outermost first."""
+        lineage = [object_named(name)]
+        while lineage[-1].parent is not None:
+            lineage.append(lineage[-1].parent)
+        return lineage[::-1]
+
+    def object_link(self, thing: Object) -> ObjectLink | None:
+        """One object without its parents."""
+        animation = self._graph.animation(thing)
+        if thing.rigid_body is not None or thing.soft_body is not None or not _hangs_plainly(thing):
+            return None
+        if _constrained(thing.constraints, animation, "constraints[") or animation.moves("rotation_mode"):
+            return None
+        mode = thing.rotation_mode
+        own = self._channels(thing, animation, "", rotation_channel(mode))
+        deltas = self._deltas(thing, animation)
+        if own is None or deltas is None:
+            return None
+        return ObjectLink(mode, own, deltas, np.array(thing.matrix_parent_inverse))
+
+    def carrier(self, thing: Object) -> Carrier | None:
+        """The bone an object is parented to; `None` if it has no parent bone, or one that is missing."""
+        bone = thing.parent.pose.bones.get(thing.parent_bone) if thing.parent_type == "BONE" else None
+        return Carrier(read_rest_bone(bone), bone.bone.use_relative_parent) if bone else None
+
+    def bone_link(self, armature: Object, name: str) -> BoneLink | None:
+        """One posed bone without its parents."""
+        bone = armature.pose.bones[name]
+        bent = self._bent_bones(armature)
+        if bent is None or name in bent:
+            return None
+        values = self.channels(armature, bone)
+        return BoneLink(read_rest_bone(bone), values) if values else None
+
+    def channels(self, armature: Object, bone: PoseBone) -> ChannelValues | None:
+        """What a bone's own channels hold, whatever constraints make of it."""
+        animation, path = self._graph.animation(armature), _bone_path(bone)
+        if animation.moves(f"{path}rotation_mode"):
+            return None
+        return self._channels(bone, animation, path, rotation_channel(bone.rotation_mode))
+
+    def value(self, thing: Object, path: str) -> Array | None:
+        """A number of an object at a data path, `(F,)` or `(1,)`."""
+        owner, _, name = path.rpartition(".")
+        holder = thing.path_resolve(owner) if owner else thing
+        limits = holder.bl_rna.properties.get(name)
+        if limits is None or limits.type != "FLOAT":
+            return None
+        values = self._graph.animation(thing).values(path, np.array([getattr(holder, name)]), self.times)
+        if values is None or max(abs(limits.hard_min), abs(limits.hard_max)) > MOST_LIMITS:
+            return None if values is None else values[:, 0]
+        return np.clip(values[:, 0], limits.hard_min, limits.hard_max)
+
+    def _channels(self, owner: Object | PoseBone, animation: Animation, path: str, turn: str) -> ChannelValues | None:
+        location = self._values(owner, animation, path, "location")
+        rotation = self._values(owner, animation, path, turn)
+        scale = self._values(owner, animation, path, "scale")
+        if location is None or rotation is None or scale is None:
+            return None
+        return ChannelValues(location, _four(rotation), scale)
+
+    def _deltas(self, thing: Object, animation: Animation) -> ChannelValues | None:
+        location = self._values(thing, animation, "", "delta_location")
+        scale = self._values(thing, animation, "", "delta_scale")
+        if thing.rotation_mode == "AXIS_ANGLE":
+            rotation: Array | None = np.array([[0.0, 0.0, 1.0, 0.0]])
+        else:
+            rotation = self._values(thing, animation, "", DELTA_ROTATIONS.get(thing.rotation_mode, "delta_rotation_euler"))
+        if location is None or rotation is None or scale is None:
+            return None
+        return ChannelValues(location, _four(rotation), scale)
+
+    def _values(self, owner: Object | PoseBone, animation: Animation, path: str, name: str) -> Array | None:
+        return animation.values(f"{path}{name}", np.array(getattr(owner, name)), self.times)
+
+    def _bent_bones(self, armature: Object) -> set[str] | None:
+        """Bones that more than their channels pose; `None` if that is all of them."""
+        if armature.name not in self._bent:
+            self._bent[armature.name] = self._find_bent_bones(armature)
+        return self._bent[armature.name]
+
+    def _find_bent_bones(self, armature: Object) -> set[str] | None:
+        data = armature.data
+        if data.pose_position != "POSE" or data.is_editmode or steers_bones(data):
+            return None
+        animation = self._graph.animation(armature)
+        turned = self._graph.turned(armature)
+        return {
+            bone.name
+            for bone in armature.pose.bones
+            if _constrained([*bone.constraints, *turned.get(bone.name, [])], animation, f"{_bone_path(bone)}constraints[")
+        }
+
+
+def _hangs_plainly(thing: Object) -> bool:
+    if thing.parent is None:
+        return True
+    if thing.parent_type == "BONE":
+        return thing.parent.type == "ARMATURE" and thing.parent_bone in thing.parent.pose.bones
+    return thing.parent_type == "OBJECT" and thing.parent.type != "CURVE"
+
+
+def _constrained(constraints: Sequence[Constraint], animation: Animation, path: str) -> bool:
+    """Whether constraints act, or may begin to."""
+    if not constraints:
+        return False
+    return any(not constraint.mute for constraint in constraints) or animation.touches(path)
+
+
+def _bone_path(bone: PoseBone) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].'
+
+
+def _four(rotation: Array) -> Array:
+    """Rotation values `(F, 4)`: Euler angles are followed by 0."""
+    missing = ROTATION_WIDTH - rotation.shape[-1]
+    return np.concatenate([rotation, np.zeros((len(rotation), missing))], axis=-1) if missing else rotation

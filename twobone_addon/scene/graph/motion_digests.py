@@ -1,0 +1,293 @@
+"""Whether motion has changed: short texts of all that moves some objects and bones, whatever frame it is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import bpy
+
+from ...core.array_types import Mask
+from ..blender_types import AnimData, Constraint, FCurve, NlaStrip, Object, PoseBone
+from ..bones import rotation_channel
+from ..keys.tables import key_numbers
+from ..lookup import bone_owner, owner_of
+from ..versions import curve_bag, strip_bag
+from .rig_graph import Node, RigGraph
+from .stillness import CHANNELS
+
+LENGTH = 8
+"""Bytes of a digest."""
+
+KEYED = ("co", "handle_left", "handle_right", "interpolation", "easing")
+"""What of a key counts."""
+
+LOOKS = {"name", "select", "active", "show_expanded", "mute_color", "is_valid", "error_location", "error_rotation"}
+"""Properties of anything that make no difference to any motion."""
+
+OfCurve = Callable[[FCurve], bool]
+"""Whether a curve matters."""
+
+
+class Digest:
+    """Collects what is to be told apart, and remembers which properties are animated or driven."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=LENGTH)
+
+    def text(self) -> str:
+        """The digest of all that was added."""
+        return self._hash.hexdigest()
+
+    def add(self, *values: object) -> None:
+        """Add plain values, each told from the next."""
+        self._hash.update(repr(values).encode())
+
+    def add_settings(self, thing: Any, *, without: Collection[str] = ()) -> None:
+        """Add all that can be set on anything of Blender's; objects count by their names."""
+        self.add(thing.bl_rna.identifier)
+        for name in _settable(thing.bl_rna.identifier):
+            if name not in without:
+                self.add(name, plain(getattr(thing, name)))
+
+    def add_animation(self, datablock: Object, matters: OfCurve) -> None:
+        """Add all curves of a datablock that matter, in its action and its strips, and how these are mixed."""
+        data: AnimData | None = datablock.animation_data
+        if data is None:
+            return
+        bag = curve_bag(datablock)
+        for fcurve in bag.fcurves if bag else ():
+            if matters(fcurve):
+                self.add_curve(fcurve)
+        if data.action is not None:
+            self.add(data.action_influence, data.action_blend_type, data.action_extrapolation)
+        if data.use_nla:
+            self._add_tracks(data, matters)
+
+    def add_curve(self, fcurve: FCurve) -> None:
+        """Add an F-curve, or the curve of a driver, with its keys and modifiers."""
+        keys = fcurve.keyframe_points
+        self.add(fcurve.data_path, fcurve.array_index, fcurve.mute, fcurve.extrapolation, len(keys), len(fcurve.sampled_points))
+        self.add_keys(fcurve, slice(None))
+        for modifier in fcurve.modifiers:
+            self.add_settings(modifier)
+
+    def add_keys(self, fcurve: FCurve, which: slice | Mask) -> None:
+        """Add some keys of an F-curve."""
+        for name in KEYED:
+            self._hash.update(key_numbers(fcurve, name)[which].tobytes())
+
+    def add_driver(self, fcurve: FCurve) -> None:
+        """Add what a driver does with its variables; what they read is ignored."""
+        driver = fcurve.driver
+        self.add_curve(fcurve)
+        self.add(driver.type, driver.expression, driver.use_self)
+        for variable in driver.variables:
+            self.add(variable.name, variable.type)
+            for target in variable.targets:
+                self.add_settings(target)
+
+    def _add_tracks(self, data: AnimData, matters: OfCurve) -> None:
+        for track in data.nla_tracks:
+            strips = list(_strips(track.strips))
+            curves = [[fcurve for fcurve in _strip_curves(strip) if matters(fcurve)] for strip in strips]
+            if any(curves):
+                self.add(track.mute, track.is_solo)
+            for strip, found in zip(strips, curves, strict=True):
+                if found:
+                    self.add_settings(strip)
+                    for fcurve in (*strip.fcurves, *found):
+                        self.add_curve(fcurve)
+
+
+def text_digest(text: str) -> str:
+    """The digest of a text."""
+    return hashlib.blake2b(text.encode(), digest_size=LENGTH).hexdigest()
+
+
+def animated_paths(datablock: Object) -> set[str]:
+    """Data paths that keys, strips or drivers of a datablock animate."""
+    data: AnimData | None = datablock.animation_data
+    if data is None:
+        return set()
+    bag = curve_bag(datablock)
+    paths = {fcurve.data_path for fcurve in (bag.fcurves if bag else ())} | {fcurve.data_path for fcurve in data.drivers}
+    strips = (strip for track in data.nla_tracks for strip in _strips(track.strips))
+    return paths | {fcurve.data_path for strip in strips for fcurve in _strip_curves(strip)}
+
+
+def plain(value: Any) -> object:
+    """Something of Blender's as Python has it: a number, a text, names of objects, a tuple."""
+    if isinstance(value, bpy.types.ID):
+        return value.name
+    if value is None or isinstance(value, bool | int | float | str | set):
+        return sorted(value) if isinstance(value, set) else value
+    if isinstance(value, bpy.types.bpy_prop_collection):
+        return tuple((each.bl_rna.identifier, *(plain(getattr(each, name)) for name in _settable_of(each))) for each in value)
+    try:
+        return tuple(map(plain, value))
+    except TypeError:
+        return type(value).__name__
+
+
+def _settable_of(thing: Any) -> tuple[str, ...]:
+    return _settable(thing.bl_rna.identifier)
+
+
+@lru_cache(maxsize=128)
+def _settable(kind: str) -> tuple[str, ...]:
+    """Names of what can be set on things of a type, and of the lists they hold."""
+    properties = getattr(bpy.types, kind).bl_rna.properties
+    return tuple(
+        each.identifier
+        for each in properties
+        if each.identifier not in LOOKS and (not each.is_readonly or each.type == "COLLECTION") and each.identifier != "rna_type"
+    )
+
+
+def _strips(strips: Any) -> Iterator[NlaStrip]:
+    """All strips, those inside of meta strips after their meta."""
+    for strip in strips:
+        yield strip
+        yield from _strips(strip.strips)
+
+
+def _strip_curves(strip: NlaStrip) -> list[FCurve]:
+    bag = strip_bag(strip)
+    return list(bag.fcurves) if bag else []
+
+
+UNMOVING = ("hide", "show_", "color", "display_", "is_visible", "twobone")
+"""Beginnings of names of properties that move nothing, or whose say in a bake is looked at elsewhere."""
+
+
+def motion_digest(starts: Iterable[Node], settings: Iterable[tuple[Object, str]] = (), known: KnownMotion | None = None) -> str:
+    """A text that changes with the motion of objects and bones, and of all that they depend on.
+
+    It knows keys, strips, drivers with the properties they read, constraints, and where things without keys are.
+    settings : properties of objects, by their data paths, whose animation counts as well
+    known : what was found out for other digests, if nothing has changed since
+    """
+    known = known or KnownMotion()
+    finder = known.finder
+    by_object: dict[str, list[str]] = {}
+    for name, bone in sorted(finder.above(list(starts)).nodes):
+        by_object.setdefault(name, []).append(bone)
+    motion = _Motion(known)
+    for name, bones in by_object.items():
+        motion.add_object(finder.objects[name], [bone for bone in bones if bone])
+    for thing, path in settings:
+        motion.add_property(thing, path)
+    return motion.digest.text()
+
+
+class KnownMotion:
+    """What several digests share: they look at each datablock's animated paths, and at each bone, once."""
+
+    def __init__(self) -> None:
+        self.finder = RigGraph()
+        self.bones: dict[Node, str] = {}
+        """Digests of bones without their keys and drivers."""
+        self._animated: dict[Object, set[str]] = {}
+
+    def paths(self, datablock: Object) -> set[str]:
+        """Data paths that are animated."""
+        if datablock not in self._animated:
+            self._animated[datablock] = animated_paths(datablock)
+        return self._animated[datablock]
+
+
+class _Motion:
+    """Looks at each property that a driver reads once."""
+
+    def __init__(self, known: KnownMotion) -> None:
+        self.digest = Digest()
+        self._known = known
+        self._finder = known.finder
+        self._seen: set[tuple[str, str]] = set()
+
+    def add_object(self, thing: Object, names: list[str]) -> None:
+        """Add an object, and those of its bones that are named."""
+        bones = [thing.pose.bones[name] for name in names if thing.pose and name in thing.pose.bones]
+        owners = {"", *map(bone_owner, bones)}
+        self.digest.add(thing.name, thing.parent and thing.parent.name, thing.parent_type, thing.parent_bone)
+        self.digest.add(plain(thing.matrix_parent_inverse))
+        self.digest.add_animation(thing, lambda fcurve: owner_of(fcurve.data_path) in owners and _moves(fcurve))
+        if thing.type != "ARMATURE" and thing.data is not None and hasattr(thing.data, "animation_data"):
+            self.digest.add_animation(thing.data, _moves)
+        self._add_channels(self.digest, thing, thing, "")
+        for constraint in thing.constraints:
+            self._add_constraint(self.digest, thing, constraint)
+        for owner in sorted(owners):
+            for fcurve in self._finder.drivers(thing, owner):
+                self._add_driver(fcurve)
+        for bone in bones:
+            self._add_bone(thing, bone)
+
+    def add_property(self, owner: Object, path: str) -> None:
+        """Add what decides about a property: what animates it, else its value."""
+        if (owner.name, path) in self._seen:
+            return
+        self._seen.add((owner.name, path))
+        self.digest.add(path)
+        animated = {each for each in self._known.paths(owner) if path == each or path.startswith((f"{each}[", f"{each}."))}
+        if not animated:
+            self.digest.add(_value(owner, path) if _holds_still(path) else None)
+            return
+        self.digest.add_animation(owner, lambda fcurve: fcurve.data_path in animated)
+        for fcurve in owner.animation_data.drivers:
+            if fcurve.data_path in animated:
+                self._add_driver(fcurve)
+
+    def _add_bone(self, armature: Object, bone: PoseBone) -> None:
+        bones, node = self._known.bones, (armature.name, bone.name)
+        if node not in bones:
+            bones[node] = self._bone_digest(armature, bone)
+        self.digest.add(bones[node])
+
+    def _bone_digest(self, armature: Object, bone: PoseBone) -> str:
+        digest, rest = Digest(), bone.bone
+        digest.add(bone.name, plain(rest.matrix_local), rest.inherit_scale, rest.use_inherit_rotation)
+        self._add_channels(digest, armature, bone, f"{bone.path_from_id()}.")
+        for constraint in (*bone.constraints, *self._finder.turned(armature).get(bone.name, [])):
+            self._add_constraint(digest, armature, constraint)
+        return digest.text()
+
+    def _add_channels(self, digest: Digest, datablock: Object, moved: Object, prefix: str) -> None:
+        """Add the channels that nothing animates, for these stay as somebody has left them."""
+        rotation = rotation_channel(moved.rotation_mode)
+        digest.add(moved.rotation_mode)
+        for name in ("location", rotation, "scale"):
+            if prefix + name not in self._known.paths(datablock):
+                digest.add(name, plain(getattr(moved, name)))
+
+    def _add_constraint(self, digest: Digest, datablock: Object, constraint: Constraint) -> None:
+        path = f"{constraint.path_from_id()}."
+        animated = {each.removeprefix(path) for each in self._known.paths(datablock) if each.startswith(path)}
+        digest.add_settings(constraint, without=animated)
+
+    def _add_driver(self, fcurve: FCurve) -> None:
+        self.digest.add_driver(fcurve)
+        for variable in fcurve.driver.variables:
+            for target in variable.targets:
+                if variable.type == "SINGLE_PROP" and target.id is not None and target.data_path:
+                    self.add_property(target.id, target.data_path)
+
+
+def _moves(fcurve: FCurve) -> bool:
+    return not fcurve.data_path.rpartition(".")[2].startswith(UNMOVING) and not fcurve.data_path.startswith(UNMOVING)
+
+
+def _holds_still(path: str) -> bool:
+    """Whether a property that nothing animates has the same value at all frames, unlike a matrix or the scene's frame."""
+    return path.endswith('"]') or path.rpartition(".")[2].partition("[")[0] in CHANNELS
+
+
+def _value(owner: bpy.types.ID, path: str) -> object:
+    """What a property holds; `None` where there is none at this path."""
+    try:
+        return plain(owner.path_resolve(path))
+    except ValueError:
+        return None

@@ -1,0 +1,162 @@
+"""The rig graph, what moves what: which objects and bones an object or a bone depends on, and what animates each.
+
+Followed are parents, constraints, IK that runs through a bone from further down its limb, and drivers. Muted
+constraints count as well: they may be unmuted by the next frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import bpy
+
+from ..blender_types import Constraint, FCurve, Object, PoseBone
+from ..lookup import bone_owner, objects_by_name, owner_of
+from .animation_reading import Animation, read_animation
+
+SCENE_CONSTRAINTS = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}
+"""Constraints that read the scene itself: its camera or its active clip."""
+
+TARGETS = (("target", "subtarget"), ("pole_target", "pole_subtarget"), ("space_object", "space_subtarget"))
+"""How constraints name the objects and bones they read."""
+
+Node = tuple[str, str]
+"""Name of an object and of a bone in it, or an empty name for the object itself."""
+
+
+@dataclass(slots=True)
+class Dependencies:
+    """All that a set of objects and bones depends on, themselves included."""
+
+    nodes: set[Node] = field(default_factory=set)
+    reads_scene: bool = False
+    """Something in between reads a scene or is simulated, so it is right in the user's own scene only."""
+
+
+def dependencies(objects: Mapping[str, Object], starts: list[Node]) -> Dependencies:
+    """Follow everything that `starts` depend on; `objects` finds an object by name."""
+    return RigGraph(objects).above(starts)
+
+
+class RigGraph:
+    """Finds what several things depend on; looks for the drivers, the IK and the animation of each object once."""
+
+    def __init__(self, objects: Mapping[str, Object] | None = None) -> None:
+        """Take `objects`, which finds an object by name; all of the file if there are none."""
+        if objects is not None:
+            self.objects = objects
+        self._turned: dict[Object, dict[str, list[Constraint]]] = {}
+        self._driven: dict[Object, dict[str, list[FCurve]]] = {}
+        self._animations: dict[Object, Animation] = {}
+
+    @cached_property
+    def objects(self) -> Mapping[str, Object]:
+        """By name."""
+        return objects_by_name()
+
+    def above(self, starts: list[Node]) -> Dependencies:
+        """Follow everything that `starts` depend on."""
+        found = Dependencies()
+        waiting = list(starts)
+        while waiting:
+            node = waiting.pop()
+            if node in found.nodes or node[0] not in self.objects:
+                continue
+            found.nodes.add(node)
+            thing = self.objects[node[0]]
+            bone = bone_of(thing, node)
+            if node[1]:
+                waiting.append((node[0], ""))
+            else:
+                waiting.extend(self._above_object(thing, found))
+            if bone is not None:
+                waiting.extend(self._above_bone(thing, bone, found))
+        return found
+
+    def _above_object(self, thing: Object, found: Dependencies) -> Iterator[Node]:
+        if thing.rigid_body is not None or thing.soft_body is not None:
+            found.reads_scene = True
+        if thing.parent is not None:
+            yield thing.parent.name, thing.parent_bone if thing.parent_type == "BONE" else ""
+        yield from _above_constraints(thing.constraints, found)
+        yield from _above_drivers(self.drivers(thing, ""), found)
+
+    def _above_bone(self, armature: Object, bone: PoseBone, found: Dependencies) -> Iterator[Node]:
+        if bone.parent is not None:
+            yield armature.name, bone.parent.name
+        yield from _above_constraints([*bone.constraints, *self.turned(armature).get(bone.name, [])], found)
+        yield from _above_drivers(self.drivers(armature, bone_owner(bone)), found)
+
+    def turned(self, armature: Object) -> dict[str, list[Constraint]]:
+        """The IK constraints that turn each bone, see `inverse_kinematics`."""
+        if armature not in self._turned:
+            self._turned[armature] = inverse_kinematics(armature)
+        return self._turned[armature]
+
+    def drivers(self, thing: Object, owner: str) -> list[FCurve]:
+        """An object's drivers that belong to a bone, or to the object itself, see `drivers_by_owner`."""
+        if thing not in self._driven:
+            self._driven[thing] = drivers_by_owner(thing)
+        return self._driven[thing].get(owner, [])
+
+    def animation(self, datablock: Object) -> Animation:
+        """All that animates a datablock, see `read_animation`."""
+        if datablock not in self._animations:
+            self._animations[datablock] = read_animation(datablock)
+        return self._animations[datablock]
+
+
+def bone_of(thing: Object, node: Node) -> PoseBone | None:
+    """The posed bone that a node of an object means; `None` where it means the object itself, or a bone that is not there."""
+    return thing.pose.bones.get(node[1]) if node[1] and thing.pose else None
+
+
+def drivers_by_owner(thing: Object) -> dict[str, list[FCurve]]:
+    """An object's drivers by the bone they belong to (see `owner_of`); those of the object itself by an empty name."""
+    data = thing.animation_data
+    found: dict[str, list[FCurve]] = {}
+    for fcurve in data.drivers if data else ():
+        found.setdefault(owner_of(fcurve.data_path), []).append(fcurve)
+    return found
+
+
+def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
+    """The IK constraints that turn each bone, wherever on its limb they stand; only bones that have some."""
+    turned: dict[str, list[Constraint]] = {}
+    for carrier in armature.pose.bones:
+        for constraint in carrier.constraints:
+            if constraint.type in {"IK", "SPLINE_IK"}:
+                path = [carrier, *carrier.parent_recursive]
+                # An IK that spares its own bone begins one bone further up.
+                spared = int(not getattr(constraint, "use_tail", True))
+                for bone in path[: constraint.chain_count + spared if constraint.chain_count else len(path)]:
+                    turned.setdefault(bone.name, []).append(constraint)
+    return turned
+
+
+def _above_constraints(constraints: Iterable[Constraint], found: Dependencies) -> Iterator[Node]:
+    for constraint in constraints:
+        if constraint.type in SCENE_CONSTRAINTS:
+            found.reads_scene = True
+        for pointer, bone_name in TARGETS:
+            other = getattr(constraint, pointer, None)
+            if other is not None:
+                yield other.name, getattr(constraint, bone_name, "") if other.type == "ARMATURE" else ""
+        if constraint.type == "ARMATURE":
+            for entry in constraint.targets:
+                if entry.target is not None:
+                    yield entry.target.name, entry.subtarget
+
+
+def _above_drivers(drivers: list[FCurve], found: Dependencies) -> Iterator[Node]:
+    for fcurve in drivers:
+        for variable in fcurve.driver.variables:
+            for target in variable.targets:
+                if target.id is None:
+                    continue
+                if isinstance(target.id, bpy.types.Scene):
+                    found.reads_scene = True
+                elif hasattr(target.id, "constraints"):
+                    yield target.id.name, target.bone_target

@@ -1,0 +1,183 @@
+"""What a bake must put back: the frame, and edits that are not keyed.
+
+Evaluating a scene's animation overwrites every animated channel with its curve's value, and with it whatever the user
+had changed there without keying it. These edits are found beforehand and set again afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+
+from .blender_types import CurveBag, Object, Scene
+from .lookup import animated_datablocks
+from .versions import curve_bag, strip_bag
+
+
+def as_evaluated(thing: Object) -> Object:
+    """The object with its constraints, drivers and parents evaluated, at the present frame."""
+    bpy.context.view_layer.update()
+    return thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
+
+
+def bring_up_to_date() -> None:
+    """Let everything be where its own values say at the present frame, before anything is read from it.
+
+    Blender does so itself before a script's operators and between events. Not before an operator runs again from the redo
+    panel: it has gone back a step then and has evaluated nothing since, so that objects stand at the world's origin.
+    """
+    bpy.context.view_layer.update()
+
+
+def write_animated_values() -> None:
+    """Let new keys write their present values into what they animate, as the next redraw would.
+
+    The undo step that Blender stores at the end of an operator then has them. Without them an object may be the same in the
+    steps before and after; going back, Blender rereads only what differs, and would leave it at values that nothing animates.
+    """
+    bpy.context.view_layer.update()
+
+
+UNCHANGED = 1e-6
+"""Relative difference below which a channel counts as what its curve says; single precision has 6e-8."""
+
+SINGLE = bool | int | float | str
+"""What a property holds that has no components; a choice is its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A value that differs from what its animation says."""
+
+    datablock: Object
+    path: str
+    index: int
+    value: object
+
+
+@contextmanager
+def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[Object, str]]) -> Iterator[None]:
+    """Run a block that re-evaluates animation of `datablocks`, then bring their unkeyed edits back.
+
+    `except_paths` are the pairs of datablock and data path that the block itself animates.
+    """
+    edits = [edit for datablock in datablocks for edit in unkeyed_edits(scene, datablock)]
+    edits = [edit for edit in edits if (edit.datablock, edit.path) not in except_paths]
+    try:
+        yield
+    finally:
+        # Or the values from before would count as edits to whoever looks next.
+        write_animated_values()
+        if edits:
+            for layer in scene.view_layers:
+                layer.update()
+            apply_edits(edits)
+
+
+@contextmanager
+def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
+    """Run a block that changes the scene's frame, then bring the frame and all unkeyed edits in the file back."""
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    edits = [edit for datablock in animated_datablocks() for edit in unkeyed_edits(scene, datablock)]
+    try:
+        yield
+    finally:
+        # Blender counts the part of a frame from zero, down where frames are negative, and takes it upwards only.
+        whole = math.floor(frame + subframe)
+        scene.frame_set(whole, subframe=frame + subframe - whole)
+        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on moves on when it changes
+            scene.frame_current, scene.frame_subframe = frame, subframe
+        apply_edits(edits)
+
+
+def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
+    """What a person has changed without keying it: values of animated channels that are not what their curves say now."""
+    time = scene.frame_current_final
+    data = datablock.animation_data
+    if data is None:
+        return
+    if data.nla_tracks or data.use_tweak_mode:
+        yield from _all_animated_values(datablock)
+        return
+    bag = curve_bag(datablock)
+    for fcurve in bag.fcurves if bag else ():
+        value = _value(datablock, fcurve.data_path, fcurve.array_index)
+        if value is not None and _differs(value, fcurve.evaluate(time)):
+            yield Edit(datablock, fcurve.data_path, fcurve.array_index, value)
+
+
+def _all_animated_values(datablock: Object) -> Iterator[Edit]:
+    """Every animated channel as it is: where strips mix, no single curve says what is an edit."""
+    seen = set()
+    for bag in _bags(datablock):
+        for fcurve in bag.fcurves:
+            channel = (fcurve.data_path, fcurve.array_index)
+            value = _value(datablock, *channel)
+            if channel not in seen and value is not None:
+                seen.add(channel)
+                yield Edit(datablock, *channel, value)
+
+
+def present_values(datablock: Object, channels: Iterable[tuple[str, int]]) -> list[Edit]:
+    """What channels, as data path and index, hold now; those that lead nowhere are left out."""
+    values = ((channel, _value(datablock, *channel)) for channel in channels)
+    return [Edit(datablock, *channel, value) for channel, value in values if value is not None]
+
+
+def _bags(datablock: Object) -> Iterator[CurveBag]:
+    bag = curve_bag(datablock)
+    if bag is not None:
+        yield bag
+    for track in datablock.animation_data.nla_tracks:
+        for strip in track.strips:
+            bag = strip_bag(strip)
+            if bag is not None:
+                yield bag
+
+
+def _value(datablock: Object, path: str, index: int) -> object:
+    """The channel's present value; `None` where the path leads nowhere (a renamed bone, a removed property)."""
+    try:
+        value = datablock.path_resolve(path)
+    except ValueError:
+        return None
+    if isinstance(value, SINGLE):
+        return value
+    try:
+        return value[index]
+    except (TypeError, IndexError, KeyError):
+        return None
+
+
+def _differs(value: object, animated: float) -> bool:
+    if isinstance(value, str):
+        return True  # The curve of a choice holds its number, which the name does not tell: put it back in any case.
+    if isinstance(value, bool | int):
+        return int(value) != int(animated)
+    return abs(value - animated) > UNCHANGED * max(abs(value), abs(animated))
+
+
+def apply_edits(edits: list[Edit]) -> None:
+    """Set values; what leads nowhere any more, such as into a chain that is gone, is left out."""
+    for edit in edits:
+        if _value(edit.datablock, edit.path, edit.index) is None:
+            continue
+        if edit.path.endswith("]"):
+            owner, _, key = edit.path[:-2].rpartition('["')
+            holder = edit.datablock.path_resolve(owner) if owner else edit.datablock
+            name = bpy.utils.unescape_identifier(key)
+            if isinstance(holder[name], SINGLE):
+                holder[name] = edit.value
+            else:
+                holder[name][edit.index] = edit.value
+            continue
+        owner, _, name = edit.path.rpartition(".")
+        holder = edit.datablock.path_resolve(owner) if owner else edit.datablock
+        if isinstance(getattr(holder, name), SINGLE):
+            setattr(holder, name, edit.value)
+        else:
+            getattr(holder, name)[edit.index] = edit.value

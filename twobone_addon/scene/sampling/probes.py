@@ -1,0 +1,278 @@
+"""Probe empties: what makes Blender evaluate an object or a bone in any scene, and how it is read fast.
+
+A probe copies a transform by a constraint, so its scene must evaluate whatever the transform depends on, even if that
+is hidden or in no scene at all. What is surely visible and has no shape of its own (an empty, an armature) is its own
+probe in a temporary scene: it is put there for the walk, which spares Blender the copying.
+
+Reading is most of what Python does in a walk over time: where it can, one call fetches all matrices of a frame into a
+row of an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any, Self
+
+import bpy
+import numpy as np
+
+from ...core.array_types import Array
+from ..blender_types import Object, Scene
+from ..graph.animation_reading import may_be_animated
+from ..lookup import rotation_values
+from .quantities import Quantity
+from .stage import unkeyed_kept
+
+PROBE_NAME = ".twobone_probe"
+
+MATRIX_SIZE = 16
+
+Read = Callable[[int], None]
+"""Fetches what the scene's present frame has into a row."""
+
+FEW_BONES = 32
+"""Up to this many bones per wanted one, fetching all bones of an armature at once is cheaper than one by one."""
+
+
+class Probes:
+    """Probes for some quantities in a scene, and arrays for what is read from them, `count` rows."""
+
+    def __init__(
+        self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool, things: Mapping[str, Object]
+    ) -> None:
+        """Plan the probes; `alone` says that the scene holds nothing else, `things` are the objects, or stand in for them."""
+        self._stage = stage
+        self._things = things
+        self._alone = alone
+        self._made: list[Object] = []
+        bones: dict[str, dict[str, None]] = {}
+        worlds: dict[str, None] = {}
+        for quantity in quantities:
+            if quantity.bone:
+                bones.setdefault(quantity.object, {})[quantity.bone] = None
+            if quantity.kind == "WORLD":
+                worlds[quantity.object] = None
+        self._worlds = (StageReader if alone else WorldReader)(list(worlds), count)
+        self._poses = {name: PoseReader(self._thing(name), list(names), count) for name, names in bones.items()}
+        self._others: dict[Quantity, ChannelReader | ValueReader] = {
+            quantity: ChannelReader(quantity, count) for quantity in quantities if quantity.kind == "CHANNELS"
+        }
+        self._numbers = [quantity for quantity in quantities if quantity.kind == "VALUE"]
+        self._count = count
+
+    def __enter__(self) -> Self:
+        """Put the probes into the scene."""
+        names = dict.fromkeys([*self._worlds.names, *self._poses])
+        bare = {name: self._thing(name) for name in names if self._alone and is_bare(self._thing(name))}
+        for thing in bare.values():
+            self._stage.collection.objects.link(thing)
+        for name in self._worlds.names:
+            self._worlds.probes.append(self._thing(name) if name in bare else self._probe(name, [""]))
+        for name, reader in self._poses.items():
+            if name not in bare:
+                self._probe(name, outermost(bpy.data.objects[name], reader.names))
+        with unkeyed_kept() if self._numbers else nullcontext():
+            for quantity in self._numbers:
+                self._others[quantity] = ValueReader(self._probe("", []), quantity, self._count)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove them again."""
+        for probe in self._made:
+            bpy.data.objects.remove(probe)
+        for thing in list(self._stage.collection.objects) if self._alone else ():
+            self._stage.collection.objects.unlink(thing)
+
+    def readers(self, depsgraph: Any) -> list[Read]:
+        """What takes everything at the scene's present frame, out of a depsgraph, into a row.
+
+        They hold on to evaluated copies: as long as nobody else's code runs, these stay where they are from frame to frame.
+        """
+        worlds = [self._worlds] if self._worlds.names else []
+        return [reader.reading(depsgraph) for reader in (*worlds, *self._poses.values(), *self._others.values())]
+
+    def values(self, quantity: Quantity) -> Array:
+        """All rows of a quantity."""
+        if quantity in self._others:
+            return self._others[quantity].values
+        if quantity.kind == "POSE":
+            return self._poses[quantity.object].values(quantity.bone)
+        world = self._worlds.values(quantity.object)
+        return world @ self._poses[quantity.object].values(quantity.bone) if quantity.bone else world
+
+    def _thing(self, name: str) -> Object:
+        return self._things[name]
+
+    def _probe(self, name: str, bones: list[str]) -> Object:
+        probe = bpy.data.objects.new(PROBE_NAME, None)
+        self._made.append(probe)
+        for bone in bones:
+            constraint = probe.constraints.new("COPY_TRANSFORMS")
+            constraint.target = bpy.data.objects[name]
+            constraint.subtarget = bone
+        self._stage.collection.objects.link(probe)
+        return probe
+
+
+def is_bare(thing: Object) -> bool:
+    """Whether an object may stand in a temporary scene itself: nothing but a transform or a pose, visible throughout."""
+    return (
+        thing.type in {"EMPTY", "ARMATURE"}
+        and thing.instance_type == "NONE"
+        and thing.mode != "EDIT"
+        and not thing.hide_viewport
+        and not may_be_animated(thing, "hide_viewport")
+    )
+
+
+def outermost(armature: Object, names: list[str]) -> list[str]:
+    """Those of the bones that carry none of the others; evaluating them evaluates all."""
+    above = {bone.name for name in names for bone in armature.pose.bones[name].parent_recursive}
+    return [name for name in names if name not in above]
+
+
+class WorldReader:
+    """World matrices of objects, as their probes have them."""
+
+    def __init__(self, names: list[str], count: int) -> None:
+        self.names = names
+        self.probes: list[Object] = []
+        self._rows = np.empty((count, len(names), 4, 4), dtype=np.float32)
+
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        evaluated, rows = [probe.evaluated_get(depsgraph) for probe in self.probes], self._rows
+
+        def read(row: int) -> None:
+            for place, probe in zip(rows[row], evaluated, strict=True):
+                place[:] = probe.matrix_world
+
+        return read
+
+    def values(self, name: str) -> Array:
+        """Matrices `(F, 4, 4)`."""
+        return self._rows[:, self.names.index(name)].astype(float)
+
+
+class StageReader(WorldReader):
+    """The same in a scene that holds nothing but probes: all of its objects are fetched at once."""
+
+    def __init__(self, names: list[str], count: int) -> None:
+        super().__init__(names, count)
+        self._columns: list[str] = []
+        self._flat = np.empty((0, 0), dtype=np.float32)
+
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        if not self._columns:
+            self._columns = [thing.name for thing in depsgraph.view_layer_eval.objects]
+            self._flat = np.empty((len(self._rows), MATRIX_SIZE * len(self._columns)), dtype=np.float32)
+        flat = self._flat
+        # A third of what `depsgraph.objects` takes, which looks for instances.
+        fetch = depsgraph.view_layer_eval.objects.foreach_get
+
+        def read(row: int) -> None:
+            fetch("matrix_world", flat[row])
+
+        return read
+
+    def values(self, name: str) -> Array:
+        """Matrices `(F, 4, 4)`."""
+        return by_rows(self._flat, self._columns.index(self.probes[self.names.index(name)].name))
+
+
+def by_rows(flat: Array, place: int) -> Array:
+    """Matrices `(F, 4, 4)` at one place among numbers `(F, 16 n)` as Blender keeps them, column after column."""
+    return flat.reshape(len(flat), -1, 4, 4)[:, place].swapaxes(-1, -2).astype(float, order="C")
+
+
+class PoseReader:
+    """Posed matrices of some bones of an armature."""
+
+    def __init__(self, armature: Object, names: list[str], count: int) -> None:
+        self.names = names
+        self._armature = armature
+        bones = armature.pose.bones
+        self._whole = len(bones) <= FEW_BONES * len(names)
+        self._every_one = bones.keys() == names
+        self._columns = np.array([bones.find(name) for name in names])
+        self._all = np.empty((len(bones), MATRIX_SIZE), dtype=np.float32)
+        self._flat = np.empty((count, len(names), MATRIX_SIZE), dtype=np.float32)
+
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        bones, flat = self._armature.evaluated_get(depsgraph).pose.bones, self._flat
+        fetch, every, columns = bones.foreach_get, self._all, self._columns
+        fetched = every.reshape(-1)
+        rows = flat.reshape(len(flat), -1)
+
+        def read_every_one(row: int) -> None:
+            fetch("matrix", rows[row])
+
+        def read_all(row: int) -> None:
+            fetch("matrix", fetched)
+            every.take(columns, axis=0, out=flat[row], mode="clip")
+
+        def read(row: int) -> None:
+            for place, name in zip(flat[row].reshape(-1, 4, 4).swapaxes(-1, -2), self.names, strict=True):
+                place[:] = bones[name].matrix
+
+        if self._every_one:
+            return read_every_one
+        return read_all if self._whole else read
+
+    def values(self, name: str) -> Array:
+        """Matrices `(F, 4, 4)`."""
+        return by_rows(self._flat.reshape(len(self._flat), -1), self.names.index(name))
+
+
+class ChannelReader:
+    """Channels of one bone, `(F, 10)`."""
+
+    def __init__(self, quantity: Quantity, count: int) -> None:
+        self._armature = bpy.data.objects[quantity.object]
+        self._bone = quantity.bone
+        self.values: Array = np.zeros((count, 10))
+
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        evaluated = self._armature.evaluated_get(depsgraph)
+        return lambda row: self._fetch(evaluated, row)
+
+    def _fetch(self, evaluated: Object, row: int) -> None:
+        bone = evaluated.pose.bones[self._bone]
+        self.values[row] = (*bone.location, *rotation_values(bone), *bone.scale)
+
+
+class ValueReader:
+    """The number at a data path of an object, `(F,)`.
+
+    What animates a property that no transform depends on is evaluated only for who reads it: here, a driver on a
+    probe. The driver's own result is not used: it does not tell numbers near zero from zero.
+    """
+
+    def __init__(self, probe: Object, quantity: Quantity, count: int) -> None:
+        self._object = bpy.data.objects[quantity.object]
+        self._path = quantity.path
+        driver = probe.driver_add("location", 0).driver
+        driver.type = "AVERAGE"
+        target = driver.variables.new().targets[0]
+        target.id = self._object
+        target.data_path = quantity.path
+        self.values: Array = np.zeros(count)
+
+    def reading(self, depsgraph: Any) -> Read:
+        """What fetches a frame."""
+        evaluated = self._object.evaluated_get(depsgraph)
+        return lambda row: self._fetch(evaluated, row)
+
+    def _fetch(self, thing: Object, row: int) -> None:
+        value = thing.path_resolve(self._path)
+        self.values[row] = self._item_number(thing, value) if isinstance(value, str) else value
+
+    def _item_number(self, thing: Object, item: str) -> float:
+        """The number behind one of a list's items: what its F-curve holds."""
+        owner, _, name = self._path.rpartition(".")
+        items = thing.path_resolve(owner).bl_rna.properties[name].enum_items
+        return float(items[item].value) if item in items else 0.0

@@ -1,0 +1,52 @@
+"""What can be sampled, and the samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...core.array_types import Array, Indices
+from ...core.arrays import every_row, frame_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One thing to know at every frame."""
+
+    kind: str
+    """`WORLD`: world matrix of an object or bone, `(F, 4, 4)`. `POSE`: a bone's posed matrix, armature space,
+    `(F, 4, 4)`. `CHANNELS`: a bone's own location (3), rotation (4: quaternion, axis-angle, or Euler and 0) and
+    scale (3), `(F, 10)`. `VALUE`: the number at an object's data path, `(F,)`."""
+    object: str
+    bone: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What was sampled, when, and how."""
+
+    values: dict[Quantity, Array]
+    """Each `(S, ...)` over all frames of the walk, or one row, which stands for all, where it is still."""
+    frames: Array
+    """`(F,)` ascending."""
+    evaluation: str | dict[str, str]
+    """`STILL`, `CURVES`, `PROBES` or `SCENE`, see `baking.sampling`; by object where they differ."""
+    rows: Indices | slice = field(default_factory=lambda: slice(None))
+    """Which rows of the walk `frames` are."""
+
+    def on(self, frames: Array) -> Samples:
+        """The same at some of the frames only, ascending."""
+        if np.array_equal(frames, self.frames):
+            return self
+        rows = np.searchsorted(self.frames, frames)
+        return replace(self, frames=frames, rows=rows if isinstance(self.rows, slice) else self.rows[rows])
+
+    def __getitem__(self, quantity: Quantity) -> Array:
+        """The values of a quantity, first axis frames; one row, which stands for all, where it is still."""
+        return frame_rows(self.values[quantity], self.rows)
+
+    def every(self, quantity: Quantity) -> Array:
+        """The values of a quantity, a row for each frame whether it is still or not; read-only."""
+        return every_row(self[quantity], len(self.frames))

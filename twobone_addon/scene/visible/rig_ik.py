@@ -1,0 +1,169 @@
+"""A rig's own IK: which constraint a control steers, and which bones are seen to follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.rig.bones import RestBone
+from ..blender_types import Constraint, Object, PoseBone
+from ..bones import ChainNames, constraint_path, read_rest_bone
+from ..graph.rig_graph import Node, RigGraph
+from ..rig.constraints import is_acting, turned_bones
+from ..versions import is_hidden
+
+LINKS = 2
+
+BESIDE = 0.02
+"""Part of the limb's length within which joints of two chains have to be at rest to be of one limb."""
+
+COPYING = {"COPY_TRANSFORMS", "COPY_ROTATION", "COPY_LOCATION", "ARMATURE", "CHILD_OF"}
+"""Constraints by which a bone shows what another one does."""
+
+
+@dataclass(frozen=True, slots=True)
+class RigIk:
+    """An IK constraint over two links, and what it brings where."""
+
+    armature: str
+    bone: str
+    """Bone that carries the constraint."""
+    constraint: str
+    upper: RestBone
+    lower: RestBone
+    effector: Array
+    """`(3,)` what is brought to the target, in the lower bone's own space."""
+    target: Node
+    pole: Node | None
+    """What the constraint points the middle joint at."""
+    stretches: bool
+    """Whether it may change the bones' lengths."""
+
+    @property
+    def path(self) -> str:
+        """Data path of the constraint."""
+        return constraint_path(self.bone, self.constraint)
+
+
+class RigReader:
+    """Reads what one armature's IK does with the limb of a chain."""
+
+    def __init__(self, armature: Object, names: ChainNames) -> None:
+        """Take the armature and the chain that says which limb is meant."""
+        self._armature = armature
+        self._names = names
+        self._finder = RigGraph()
+
+    def depends(self, node: Node, on: Node) -> bool:
+        """Whether an object or bone depends on another one, or is it."""
+        return on in self._finder.above([node]).nodes
+
+    def steered_by(self, control: Node | None) -> RigIk | None:
+        """The IK of the limb whose target depends on the control, or any IK of the limb; `None` where there is none."""
+        found = [
+            (carrier, constraint)
+            for carrier, constraint in self._limb_constraints()
+            if control is None or self.depends(_target_of(constraint), control)
+        ]
+        # Of several, such as one with and one without pole, it is the one that acts.
+        found.sort(key=lambda pair: (not is_acting(pair[1]), pair[1].pole_target is None))
+        return self._read(*found[0]) if found else None
+
+    def shown(self, bone: str, control: Node) -> str:
+        """The bone that is seen to do on IK what a bone of the chain does; empty where there is none."""
+        if self.depends((self._armature.name, bone), control):
+            return bone
+        for each in self._armature.pose.bones:
+            copies = any(_copies(constraint, self._armature, bone) for constraint in each.constraints)
+            if copies and self.depends((self._armature.name, each.name), control):
+                return each.name
+        return ""
+
+    def main_control(self, ik: RigIk) -> str:
+        """The bone that an animator moves to move an IK's target, and no other limb's: the one nearest to it at rest.
+
+        Empty where there is none, such as where the target is an object.
+        """
+        if ik.target[0] != self._armature.name or not ik.target[1]:
+            return ""
+        others = [node for node in self._other_targets(ik) if not self.depends(node, ik.target)]
+        above = self._armature.pose.bones[self._names.upper].parent
+        carrying = self._finder.above([*others, *([(self._armature.name, above.name)] if above else [])]).nodes
+        target = self._armature.pose.bones[ik.target[1]]
+        free = [
+            bone
+            for bone in (target, *target.parent_recursive)
+            if (self._armature.name, bone.name) not in carrying
+            and not (all(bone.lock_location) or is_hidden(bone) or (bone.parent is not None and bone.bone.use_connect))
+        ]
+        # Of several in one place, the highest carries what the others add, such as a foot roll.
+        nearest = min(
+            reversed(free), key=lambda bone: round((bone.bone.head_local - target.bone.head_local).length, 5), default=None
+        )
+        return nearest.name if nearest else ""
+
+    def may_follow_ik(self) -> bool:
+        """Whether a limb that follows its chain now has IK with a control to follow instead."""
+        ik = self.steered_by(None)
+        if ik is None or not self.main_control(ik):
+            return False
+        constraint = self._armature.pose.bones[ik.bone].constraints[ik.constraint]
+        if ik.lower.name == self._names.lower:
+            return not is_acting(constraint)
+        return self.shown(self._names.lower, ik.target) != ""
+
+    def _other_targets(self, ik: RigIk) -> Iterator[Node]:
+        """What IK of other limbs follows."""
+        for carrier in self._armature.pose.bones:
+            for constraint in carrier.constraints:
+                if constraint.type == "IK" and constraint.target is not None and _target_of(constraint) != ik.target:
+                    yield _target_of(constraint)
+
+    def _limb_constraints(self) -> Iterator[tuple[PoseBone, Constraint]]:
+        bones = self._armature.data.bones
+        root, mid = bones[self._names.upper].head_local, bones[self._names.lower].head_local
+        near = BESIDE * ((mid - root).length + bones[self._names.lower].length)
+        for carrier in self._armature.pose.bones:
+            for constraint in carrier.constraints:
+                if constraint.type != "IK" or constraint.target is None:
+                    continue
+                turned = turned_bones(constraint, carrier)
+                if len(turned) != LINKS:
+                    continue
+                ends = turned[1].bone.head_local - root, turned[0].bone.head_local - mid
+                if all(way.length <= near for way in ends):
+                    yield carrier, constraint
+
+    def _read(self, carrier: PoseBone, constraint: Constraint) -> RigIk:
+        lower, upper = turned_bones(constraint, carrier)
+        rest = read_rest_bone(lower)
+        place = carrier.bone.tail_local if constraint.use_tail else carrier.bone.head_local
+        bones = (upper, lower)
+        pole = constraint.pole_target
+        return RigIk(
+            armature=self._armature.name,
+            bone=carrier.name,
+            constraint=constraint.name,
+            upper=read_rest_bone(upper),
+            lower=rest,
+            effector=(np.linalg.inv(rest.rest) @ [*place, 1.0])[:3],
+            target=_target_of(constraint),
+            pole=None if pole is None else (pole.name, constraint.pole_subtarget if pole.type == "ARMATURE" else ""),
+            stretches=constraint.use_stretch and any(bone.ik_stretch > 0.0 for bone in bones),
+        )
+
+
+def _target_of(constraint: Constraint) -> Node:
+    target = constraint.target
+    return target.name, constraint.subtarget if target.type == "ARMATURE" else ""
+
+
+def _copies(constraint: Constraint, armature: Object, bone: str) -> bool:
+    if constraint.type not in COPYING:
+        return False
+    if constraint.type == "ARMATURE":
+        return any(entry.target == armature and entry.subtarget == bone for entry in constraint.targets)
+    return constraint.target == armature and constraint.subtarget == bone

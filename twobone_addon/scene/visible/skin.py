@@ -1,0 +1,97 @@
+"""What deforms: bones beside a limb, meshes, and the armatures that follow another one and deform in its stead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import bpy
+from mathutils import Vector
+
+from ..blender_types import Object
+from ..graph.rig_graph import TARGETS, drivers_by_owner
+
+BESIDE = 0.05
+"""Part of the lower link's length within which a bone's ends have to be for the bone to lie on it at rest."""
+
+
+class Skins:
+    """The meshes and armatures of the file, looked at once: who asks for many chains need not look at all for each."""
+
+    def __init__(self) -> None:
+        self._meshes = [
+            (thing, modifier)
+            for thing in bpy.data.objects
+            if thing.type == "MESH"
+            for modifier in thing.modifiers
+            if modifier.type == "ARMATURE"
+        ]
+        self._followers: dict[Object, list[Object]] = {}
+        for thing in bpy.data.objects:
+            if thing.type == "ARMATURE":
+                for read in {read for read in _read_by(thing) if read is not None}:
+                    self._followers.setdefault(read, []).append(thing)
+
+    def hidden(self, armature: Object) -> list[tuple[str, str]]:
+        """Armature modifiers that are hidden in the viewport, each with its mesh, of the armature and of its followers."""
+        seen = [armature, *self.followers(armature)]
+        return [
+            (modifier.name, thing.name)
+            for thing, modifier in self._meshes
+            if not modifier.show_viewport and modifier.object in seen
+        ]
+
+    def followers(self, armature: Object) -> list[Object]:
+        """Other armatures with bones that constraints or drivers let follow this one, as the deforming one of a control rig."""
+        original = armature.original
+        return [other for other in self._followers.get(original, []) if other not in {armature, original}]
+
+    def deforms_a_mesh(self, armature: Object, bone: str = "") -> bool:
+        """Whether a mesh has weights for a bone, or without a bone whether the armature deforms any mesh."""
+        meshes = (thing for thing, modifier in self._meshes if modifier.object == armature.original)
+        return any(not bone or bone in mesh.vertex_groups for mesh in meshes)
+
+
+def followers(armature: Object) -> list[Object]:
+    """The same as `Skins.followers`, for who asks once."""
+    return Skins().followers(armature)
+
+
+def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
+    """Bones that deform and lie between two points at rest, armature space, the one nearest to the end first."""
+    along = end - start
+    length = along.length
+    if length == 0.0:
+        return []
+    found = [
+        bone
+        for bone in armature.data.bones
+        if bone.use_deform
+        and bone.length >= BESIDE * length
+        and all(_is_on(place - start, along, length) for place in (bone.head_local, bone.tail_local))
+    ]
+    return [
+        bone.name for bone in sorted(found, key=lambda bone: min((bone.tail_local - end).length, (bone.head_local - end).length))
+    ]
+
+
+def seen_from(armature: Object, other: Object, bone: str, place: Sequence[float]) -> Vector:
+    """A point of an armature at rest, seen from a bone of its own or of another armature, which carries it along."""
+    own = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
+    return own.inverted_safe() @ Vector(place)
+
+
+def _is_on(place: Vector, along: Vector, length: float) -> bool:
+    part = min(1.0, max(0.0, place.dot(along) / (length * length)))
+    return (place - along * part).length <= BESIDE * length
+
+
+def _read_by(armature: Object) -> Iterator[Object]:
+    """Objects that constraints and drivers of an armature's bones read; one that was never evaluated has no pose yet."""
+    for bone in armature.pose.bones if armature.pose else ():
+        for constraint in bone.constraints:
+            yield from (getattr(constraint, name, None) for name, _ in TARGETS)
+            if constraint.type == "ARMATURE":
+                yield from (entry.target for entry in constraint.targets)
+    for owner, drivers in drivers_by_owner(armature).items():
+        for fcurve in drivers if owner else ():
+            yield from (target.id for variable in fcurve.driver.variables for target in variable.targets)

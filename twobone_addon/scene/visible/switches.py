@@ -1,0 +1,269 @@
+"""What switches a limb from IK to FK: properties that drive influences, found by trying them, and influences themselves.
+
+The properties may be the armature's own, or those of any other datablock, such as its data or a control object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..blender_types import Constraint, Object, Scene
+from ..bones import ChainNames, constraint_path
+from ..graph.rig_graph import Node
+from ..graph.stillness import Stillness
+from ..keys.reading import is_animated, moving_curves, read_frames
+from ..lookup import bone_owner, object_named, owner_of
+from ..sampling.evaluate import values_over
+from .rig_ik import COPYING, RigIk, RigReader
+from .trials import Trial, trial
+from .visible_bone import TURNS, Hindrance, hindrances
+
+TRIED = (1.0, 0.0)
+"""Values of a property that switches something."""
+
+SAME = 1e-4
+"""Values of switches that differ by less are the same to the eye."""
+
+Property = tuple[Object, str]
+"""A datablock and the data path of one of its properties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A property and what it has to be."""
+
+    owner: Object
+    """The datablock that has it, as a rule the armature."""
+    path: str
+    value: float
+
+
+def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
+    """What has to be set so that all that is seen of a limb follows the chain; empty where it does, or nothing would help.
+
+    Properties are tried on a copy of the armature.
+    """
+    found: dict[Property, float] = {}
+    asked: dict[Property, None] = {}
+    for hindrance in hindrances(armature, names):
+        driving = driving_properties(armature, hindrance)
+        if driving is None:
+            found |= _undriven(armature, hindrance)
+        asked |= dict.fromkeys(driving or ())
+    if asked:
+        found |= _helpful_values(armature, names, asked)
+    return [Setting(owner, path, value) for (owner, path), value in found.items()]
+
+
+def influences_change(armature: Object, deciding: Iterable[Hindrance]) -> bool:
+    """Whether anything that decides what a limb follows may change over time."""
+    stillness = Stillness()
+    return not all(stillness.keeps(owner, path) for each in deciding for owner, path in _influences(armature, each))
+
+
+def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
+    """A constraint's influence, or what drivers mix into a bone's rotation."""
+    if not hindrance.constraint:
+        return driving_properties(armature, hindrance) or []
+    path = _constraint_path(hindrance)
+    return [(_armature_of(armature, hindrance), f"{path}.{name}") for name in ("influence", "mute")]
+
+
+def switch_frames(scene: Scene, armature: Object, deciding: Iterable[Hindrance], within: tuple[float, float]) -> list[float]:
+    """Frames inside a range at which keys change what a limb follows: one for each combination of off, on and between."""
+    properties: dict[Property, None] = {}
+    for each in deciding:
+        properties |= dict.fromkeys(driving_properties(armature, each) or _influences(armature, each))
+    curves = [curve for owner, path in properties for curve in moving_curves(owner, path) if curve.keyframe_points]
+    keyed = np.unique(np.concatenate([np.empty(0), *map(read_frames, curves)]))
+    keyed = keyed[(keyed > within[0]) & (keyed < within[1])]
+    if not len(keyed):
+        return []
+    values = values_over(scene, list(properties), keyed)
+    states = np.select([np.abs(values) <= SAME, np.abs(values - 1.0) <= SAME], [0.0, 1.0], 0.5)
+    return keyed[np.sort(np.unique(states, axis=1, return_index=True)[1])].tolist()
+
+
+def set_value(datablock: Object, path: str, value: float) -> None:
+    """Give a property a number, of the kind that it holds."""
+    present = datablock.path_resolve(path)
+    number = type(present)(value)
+    if path.endswith("]"):
+        owner, _, key = path[:-2].rpartition('["')
+        holder = datablock.path_resolve(owner) if owner else datablock
+        holder[bpy.utils.unescape_identifier(key)] = number
+    else:
+        owner, _, name = path.rpartition(".")
+        setattr(datablock.path_resolve(owner) if owner else datablock, name, number)
+    datablock.update_tag()
+
+
+def _constraint_path(hindrance: Hindrance) -> str:
+    return constraint_path(hindrance.bone, hindrance.constraint)
+
+
+def _armature_of(armature: Object, hindrance: Hindrance) -> Object:
+    return object_named(hindrance.armature) if hindrance.armature else armature
+
+
+def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property] | None:
+    """Properties that drive a constraint, or the rotation of a bone; `None` where nothing drives it."""
+    owner = _armature_of(armature, hindrance)
+    data = owner.animation_data
+    drivers = [fcurve.driver for fcurve in data.drivers if _drives(fcurve.data_path, owner, hindrance)] if data else []
+    if not drivers:
+        return None
+    return [
+        (target.id, target.data_path)
+        for driver in drivers
+        for variable in driver.variables
+        if variable.type == "SINGLE_PROP"
+        for target in variable.targets
+        if target.id is not None and _is_switch(target.id, target.data_path)
+    ]
+
+
+def _drives(path: str, owner: Object, hindrance: Hindrance) -> bool:
+    if hindrance.constraint:
+        return path.startswith(f"{_constraint_path(hindrance)}.")
+    return owner_of(path) == bone_owner(owner.pose.bones[hindrance.bone]) and path.rpartition(".")[2] in TURNS
+
+
+def _is_switch(owner: Object, path: str) -> bool:
+    """Whether a property could be one that somebody switches: a plain number, and no channel of a pose."""
+    return path.rpartition(".")[2].partition("[")[0] not in TURNS and isinstance(_value(owner, path), bool | int | float)
+
+
+def _undriven(armature: Object, hindrance: Hindrance) -> dict[Property, float]:
+    """The constraint's own influence, and whether it is muted."""
+    owner, path = _armature_of(armature, hindrance), _constraint_path(hindrance)
+    if hindrance.acts:
+        return {(owner, f"{path}.influence"): 0.0}
+    muted = owner.path_resolve(path).mute
+    return {(owner, f"{path}.influence"): 1.0, **({(owner, f"{path}.mute"): 0.0} if muted else {})}
+
+
+def _helpful_values(armature: Object, names: ChainNames, asked: Iterable[Property]) -> dict[Property, float]:
+    """Those of the properties that let fewer things hinder the limb than now, with the value that does."""
+    helpful: dict[Property, float] = {}
+    asked = list(asked)
+    with trial(armature, [owner for owner, _ in asked]) as tried:
+        fewest = _count_hindrances(tried, names)
+        for owner, path in asked:
+            copied = tried.copies[owner]
+            best = copied.path_resolve(path)
+            for value in TRIED:
+                set_value(copied, path, value)
+                left = _count_hindrances(tried, names)
+                if left < fewest:
+                    fewest, best = left, value
+                    helpful[owner, path] = value
+            set_value(copied, path, best)
+    return helpful
+
+
+def _count_hindrances(tried: Trial, names: ChainNames) -> int:
+    tried.layer.update()
+    return len(hindrances(tried.thing, names, tried.evaluated))
+
+
+def _value(owner: Object, path: str) -> object:
+    """What a data path leads to; `None` where it leads nowhere."""
+    try:
+        return owner.path_resolve(path)
+    except ValueError:
+        return None
+
+
+Influence = tuple[str, str, float]
+"""Names of a bone and of its constraint, and the influence that it is to have."""
+
+NEARLY = 0.01
+
+
+def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[str], control: Node) -> list[Setting]:
+    """What has to be set so that the bones that show a limb follow its IK; empty where they do.
+
+    Properties are tried on a copy of the armature.
+    """
+    wanted = [*_wanted_of_ik(armature, ik), *(each for bone in shown for each in _wanted_of(armature, reader, bone, control))]
+    found: dict[Property, float] = {}
+    asked: dict[Property, list[Influence]] = {}
+    for bone, name, influence in wanted:
+        constraint = armature.pose.bones[bone].constraints[name]
+        driving = driving_properties(armature, Hindrance(bone, name, acts=True))
+        if driving is None:
+            found |= _own(armature, constraint, constraint_path(bone, name), influence)
+        for owner, path in driving or ():
+            if owner == armature:
+                asked.setdefault((owner, path), []).append((bone, name, influence))
+    if asked:
+        found |= _tried(armature, asked)
+    return [Setting(owner, path, value) for (owner, path), value in found.items()]
+
+
+def _wanted_of_ik(armature: Object, ik: RigIk) -> Iterator[Influence]:
+    """The constraint itself, unless another one on the same bone does the same."""
+    own = armature.pose.bones[ik.bone].constraints
+    acts = any(each.type == "IK" and not each.mute and each.influence > NEARLY for each in own)
+    if not acts or not own[ik.constraint].mute:
+        yield ik.bone, ik.constraint, 1.0
+
+
+def _wanted_of(armature: Object, reader: RigReader, bone: str, control: Node) -> Iterator[Influence]:
+    """Of what a bone copies, all of the last one that follows the IK, and nothing of what comes after it."""
+    copies = [each for each in armature.pose.bones[bone].constraints if each.type in COPYING and list(_sources(each))]
+    follow = [any(reader.depends(source, control) for source in _sources(each)) for each in copies]
+    last = max((number for number, follows in enumerate(follow) if follows), default=None)
+    if last is None:
+        return
+    yield bone, copies[last].name, 1.0
+    for each in copies[last + 1 :]:
+        yield bone, each.name, 0.0
+
+
+def _sources(constraint: Constraint) -> Iterator[Node]:
+    entries = constraint.targets if constraint.type == "ARMATURE" else [constraint]
+    for entry in entries:
+        if entry.target is not None:
+            yield entry.target.name, entry.subtarget
+
+
+def _own(armature: Object, constraint: Constraint, path: str, influence: float) -> dict[Property, float]:
+    needed: dict[Property, float] = {}
+    if abs(constraint.influence - influence) > NEARLY or is_animated(armature, f"{path}.influence"):
+        needed[armature, f"{path}.influence"] = influence
+    if influence and (constraint.mute or is_animated(armature, f"{path}.mute")):
+        needed[armature, f"{path}.mute"] = 0.0
+    return needed
+
+
+def _tried(armature: Object, asked: dict[Property, list[Influence]]) -> dict[Property, float]:
+    """The values of properties that bring influences to what they are to be; of those that do now, if they are animated."""
+    helpful: dict[Property, float] = {}
+    with trial(armature) as tried:
+        for (owner, path), influences in asked.items():
+            copied = tried.copies[owner]
+            now = copied.path_resolve(path)
+            best, least, most = float(now), _off(tried, influences), 0.0
+            for value in TRIED:
+                set_value(copied, path, value)
+                off = _off(tried, influences)
+                most = max(most, off)
+                if off < least - NEARLY:
+                    best, least = value, off
+            set_value(copied, path, best)
+            if best != now or (most > least + NEARLY and is_animated(owner, path)):
+                helpful[owner, path] = best
+    return helpful
+
+
+def _off(tried: Trial, influences: list[Influence]) -> float:
+    tried.layer.update()
+    bones = tried.evaluated(tried.thing).pose.bones
+    constraints = ((bones[bone].constraints[name], wanted) for bone, name, wanted in influences)
+    return sum(abs((0.0 if each.mute else each.influence) - wanted) for each, wanted in constraints)

@@ -1,0 +1,306 @@
+"""How the motion of a chain reaches other bones: by parents, by constraints with their influences, by drivers of rotations.
+
+A bone's *share* says how much of the chain's motion reaches it: 1 if it moves as the chain does, 0 if it does not follow.
+It is read off parents and constraints with their influences as they are evaluated now, so nothing needs to be moved to
+find it. What takes part of a share away, such as the constraint that copies an IK limb, is what hinders it.
+
+What is seen of a limb is the bone that deforms beside the chain's lower one and follows it best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+import bpy
+from mathutils import Vector
+
+from ..blender_types import Constraint, FCurve, Object, PoseBone
+from ..bones import ChainNames
+from ..graph.rig_graph import Node, RigGraph
+from ..lookup import BONES, bone_owner, owner_of
+from ..rig.chain_finding import bones_between
+from .skin import BESIDE, Skins, deforming_beside
+from .trials import Turned
+
+REPLACING = {
+    "COPY_TRANSFORMS", "COPY_LOCATION", "COPY_ROTATION", "CHILD_OF", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO",
+}  # fmt: skip
+"""Constraints after which a bone does what their target does, as far as their influence goes."""
+
+WHOLE = {"COPY_TRANSFORMS", "ARMATURE"}
+"""Those after which nothing is left of what was before."""
+
+FOLLOWS = 0.99
+"""Share from which on a bone follows."""
+
+TURNS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
+"""Channels whose drivers let a bone turn as another one does."""
+
+View = Callable[[Object], Object]
+"""From an object to what it is evaluated to, where the influences are."""
+
+
+def as_it_is(thing: Object) -> Object:
+    """Objects of the file have the influences of the scene's own evaluation."""
+    return thing
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """A constraint, or the drivers of its rotation, that keep a bone from following the chain."""
+
+    bone: str
+    constraint: str
+    """Its name; empty for drivers."""
+    acts: bool
+    """Whether it is in the way because it acts; else because it does not (it is muted, or has no influence)."""
+    armature: str = ""
+    """Name of the bone's armature, if it is another one than the chain's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The bone that people see where the chain's lower bone is."""
+
+    bone: str
+    share: float
+    """0..1, how much of the chain's motion reaches it."""
+    hindrances: tuple[Hindrance, ...]
+    """What keeps the rest from it."""
+    deciding: tuple[Hindrance, ...]
+    """Bone and constraint of every influence that decides about it, whether it is in the way now or not."""
+    armature: str
+    """Name of the bone's armature: the chain's, or one that follows it."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether it moves as the chain does."""
+        return self.share >= FOLLOWS
+
+
+class Links:
+    """How the motion of a chain reaches the bones of its armature and of others; looks at each bone once."""
+
+    def __init__(self, armature: Object, chain: Collection[str], skins: Skins, view: View = as_it_is) -> None:
+        """Take the chain's armature, and those of its bones whose motion is looked for."""
+        self._armature = armature
+        self._chain = chain
+        self._view = view
+        self._things = {thing.name: thing for thing in (armature, *skins.followers(armature))}
+        self._graph = RigGraph(self._things)
+        self._turned: Turned | None = None
+        self._shares: dict[Node, float] = {}
+        self._best: dict[Node, _Best] = {}
+
+    def shown_beside(self, other: Object, start: Vector, end: Vector) -> list[Shown]:
+        """The bones of an armature that deform between two points at rest, and could follow the chain."""
+        place = other.matrix_world.inverted_safe() @ self._armature.matrix_world if other != self._armature else None
+        ends = (start, end) if place is None else (place @ start, place @ end)
+        return self._that_can_follow(other, deforming_beside(other, *ends))
+
+    def shown_at(self, other: Object, place: Vector, near: float) -> list[Shown]:
+        """Those that begin at a point."""
+        to_world = self._armature.matrix_world
+        found = [
+            bone.name
+            for bone in other.data.bones
+            if bone.use_deform
+            and (other.matrix_world @ bone.head_local - to_world @ place).length <= near * to_world.median_scale
+        ]
+        return self._that_can_follow(other, found)
+
+    def shown(self, node: Node) -> Shown:
+        """A bone and its share."""
+        best = self._best_of(node)
+        return Shown(node[1], self._share(node), tuple(best.hindrances), tuple(best.deciding), node[0])
+
+    def _that_can_follow(self, other: Object, names: list[str]) -> list[Shown]:
+        nodes = [(other.name, name) for name in names]
+        return [self.shown(node) for node in nodes if self._best_of(node).share >= FOLLOWS]
+
+    def _bone(self, node: Node) -> PoseBone | None:
+        thing = self._things.get(node[0])
+        return self._view(thing).pose.bones.get(node[1]) if thing is not None and node[1] else None
+
+    def _is_of_chain(self, node: Node) -> bool:
+        return node[0] == self._armature.name and node[1] in self._chain
+
+    def _constraints(self, node: Node, bone: PoseBone) -> Iterator[Constraint]:
+        """Those that decide what a bone follows, in the order of their effect."""
+        yield from self._graph.turned(self._view(self._things[node[0]])).get(bone.name, [])
+        yield from (each for each in bone.constraints if each.type in REPLACING or each.type == "ARMATURE")
+
+    def _other(self, armature: str) -> str:
+        return armature if armature != self._armature.name else ""
+
+    def _can_be_turned(self, node: Node, bone: PoseBone) -> bool:
+        """Whether drivers turn a bone after one that could follow the chain."""
+        driven = self._graph.drivers(self._things[node[0]], bone_owner(bone))
+        turning = [fcurve for fcurve in driven if fcurve.data_path.rpartition(".")[2] in TURNS]
+        return not self._is_of_chain(node) and any(
+            self._best_of(read).share >= FOLLOWS for fcurve in turning for read in _read_bones(fcurve)
+        )
+
+    def _turned_share(self, node: Node) -> float:
+        """The share of a bone that drivers turn, which nothing but Blender's own evaluation tells."""
+        if self._turned is None:
+            self._turned = Turned(self._armature, self._chain)
+        return self._turned.share(node)
+
+    def _share(self, node: Node) -> float:
+        """The share that a bone has with the influences as they are."""
+        if node in self._shares:
+            return self._shares[node]
+        self._shares[node] = 0.0  # a bone that depends on itself gets nothing new that way
+        bone = self._bone(node)
+        if bone is None:
+            return 0.0
+        share = 1.0 if self._is_of_chain(node) else self._share((node[0], bone.parent.name)) if bone.parent else 0.0
+        if self._can_be_turned(node, bone):
+            share = self._turned_share(node)
+        for constraint in self._constraints(node, bone):
+            sources = list(_sources(constraint))
+            if sources and not constraint.mute:
+                offered = sum(part * self._share(source) for source, part in sources)
+                share += constraint.influence * (offered - share)
+        self._shares[node] = share
+        return share
+
+    def _best_of(self, node: Node) -> _Best:
+        """The share that a bone could have, and what would have to change for that."""
+        if node in self._best:
+            return self._best[node]
+        self._best[node] = _Best(0.0, {}, {})
+        bone = self._bone(node)
+        if bone is None:
+            return self._best[node]
+        if self._is_of_chain(node):
+            best = _Best(1.0, {}, {})
+        else:
+            best = self._best_of((node[0], bone.parent.name)) if bone.parent else _Best(0.0, {}, {})
+        if self._can_be_turned(node, bone):
+            drivers = Hindrance(bone.name, "", acts=True, armature=self._other(node[0]))
+            hinders = self._turned_share(node) < FOLLOWS
+            best = _Best(1.0, {drivers: None} if hinders else {}, {drivers: None})
+        for constraint in self._constraints(node, bone):
+            best = self._better(node[0], constraint, best)
+        self._best[node] = best
+        return best
+
+    def _better(self, armature: str, constraint: Constraint, before: _Best) -> _Best:
+        """With a constraint or without it, whichever lets more of the chain's motion through."""
+        offers = [(self._best_of(source), part) for source, part in _sources(constraint)]
+        if not offers:
+            return before
+        share = sum(part * offer.share for offer, part in offers)
+        weight = 0.0 if constraint.mute else constraint.influence
+        offered = _Best(share, _merged(offer.hindrances for offer, _ in offers), _merged(offer.deciding for offer, _ in offers))
+        if share == before.share:
+            if weight == 0.0:
+                return before
+            return offered if constraint.type in WHOLE and weight == 1.0 else before.together(offered)
+        taken = offered if share > before.share else before
+        hinders = weight < FOLLOWS if taken is offered else weight > 0.0
+        decides = {Hindrance(_carrier(constraint), constraint.name, acts=taken is before, armature=self._other(armature)): None}
+        return _Best(taken.share, taken.hindrances | (decides if hinders else {}), taken.deciding | decides)
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """A share that could be had."""
+
+    share: float
+    hindrances: dict[Hindrance, None]
+    """What would have to change."""
+    deciding: dict[Hindrance, None]
+    """All that has a say in it."""
+
+    def together(self, other: _Best) -> _Best:
+        """Both have a part in it."""
+        return _Best(self.share, self.hindrances | other.hindrances, self.deciding | other.deciding)
+
+
+def _merged(found: Iterable[dict]) -> dict:
+    return {key: None for each in found for key in each}
+
+
+def _carrier(constraint: Constraint) -> str:
+    """The bone that carries a constraint."""
+    path = constraint.path_from_id()
+    owner = constraint.id_data.path_resolve(path[: path.rindex(".constraints[")])
+    return owner.name
+
+
+def _read_bones(fcurve: FCurve) -> Iterator[Node]:
+    """Bones whose transform, or whose channels, a driver reads."""
+    for variable in fcurve.driver.variables:
+        for target in variable.targets:
+            if target.id is None:
+                continue
+            if variable.type == "SINGLE_PROP":
+                owner = owner_of(target.data_path)
+                if owner and target.data_path.rpartition(".")[2].partition("[")[0] in TURNS:
+                    yield target.id.name, bpy.utils.unescape_identifier(owner.removeprefix(BONES))
+            elif target.bone_target:
+                yield target.id.name, target.bone_target
+
+
+def _sources(constraint: Constraint) -> Iterable[tuple[Node, float]]:
+    """What a constraint makes a bone follow, and the part that each has in it."""
+    if constraint.type == "ARMATURE":
+        total = sum(entry.weight for entry in constraint.targets) or 1.0
+        for entry in constraint.targets:
+            if entry.target is not None:
+                yield (entry.target.name, entry.subtarget), entry.weight / total
+    elif constraint.type in {*REPLACING, "IK"} and constraint.target is not None:
+        yield (constraint.target.name, constraint.subtarget), 1.0
+
+
+def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
+    """What is seen of the chain's lower link; `None` where no bone deforms anything there.
+
+    skins : what deforms in the file, if somebody has looked already
+    """
+    skins = skins or Skins()
+    linked, (_, mid, tip) = Links(armature, {names.lower}, skins), _rest_joints(armature, names)
+    deforms = skins.deforms_a_mesh(armature)
+    others = [] if deforms else [other for other in skins.followers(armature) if skins.deforms_a_mesh(other)]
+    seen = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
+    if not seen:
+        seen = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
+        own = armature.pose.bones[names.lower]
+        if own.bone.use_deform and (not seen or skins.deforms_a_mesh(armature, own.name) or not deforms):
+            seen = [linked.shown((armature.name, own.name))]
+    return max(seen, key=lambda shown: shown.share) if seen else None
+
+
+def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
+    """What keeps the bones that deform along the whole limb, and the one at its end, from following the chain."""
+    seen = _seen_of_limb(armature, names, view)
+    return list(dict.fromkeys(hindrance for each in seen if not each.follows for hindrance in each.hindrances))
+
+
+def deciding(armature: Object, names: ChainNames) -> list[Hindrance]:
+    """All that has a say in what these bones follow, whether it is in the way now or not."""
+    return list(dict.fromkeys(each for shown in _seen_of_limb(armature, names, as_it_is) for each in shown.deciding))
+
+
+def _seen_of_limb(armature: Object, names: ChainNames, view: View) -> list[Shown]:
+    root, mid, tip = _rest_joints(armature, names)
+    above = {bone.name for bone in bones_between(armature, names.upper, names.lower)} - {names.lower}
+    seen: list[Shown] = []
+    skins = Skins()
+    for chain, start, end in ((above, root, mid), ({names.lower}, mid, tip)):
+        linked = Links(armature, chain, skins, view)
+        seen += [linked.shown((armature.name, name)) for name in chain]
+        for other in (armature, *skins.followers(armature)):
+            seen += linked.shown_beside(other, start, end)
+            seen += linked.shown_at(other, tip, BESIDE * (tip - mid).length) if end == tip else []
+    return seen
+
+
+def _rest_joints(armature: Object, names: ChainNames) -> tuple[Vector, Vector, Vector]:
+    bones = armature.data.bones
+    tip = bones[names.tip].tail_local if names.tip_at_tail else bones[names.tip].head_local
+    return bones[names.upper].head_local, bones[names.lower].head_local, tip

@@ -1,0 +1,62 @@
+"""The settings with which clips are audited: what is measured, and how much of it is still fine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .contacts import ContactSettings
+from .options import Group, choice_option, name_option, number_option
+
+
+def _limit(default: float, label: str, text: str) -> float:
+    return number_option(Group.REACH, default, label, text, minimum=0.0)
+
+
+@dataclass(frozen=True)
+class AuditSettings(ContactSettings):
+    """Which armature, frames and ground, as for contacts, and the limits beyond which a clip is not fine.
+
+    The defaults are just beyond clean motion: walks recorded over force plates, CMU's, and feet planted with exact truth.
+    Lengths are parts of the length of the limb. A limit as large as 1000 is none.
+    """
+
+    max_slide: float = _limit(
+        0.02,
+        "Maximum Slide",
+        "Limb lengths that standing feet may slide, by the median of all contacts; one foot alone twice that",
+    )
+    max_skate: float = _limit(
+        0.2,
+        "Maximum Skating",
+        "Share of low frames at which a foot may move along, where feet move in their contacts or have none",
+    )
+    max_float: float = _limit(0.02, "Maximum Floating", "Limb lengths over the ground at which feet may stand, by the median")
+    max_sink: float = _limit(
+        0.02, "Maximum Sinking", "Limb lengths that soles may be in the ground for a quarter of the frames; four times that ever"
+    )
+    max_knee_pop: float = _limit(
+        1.2, "Maximum Knee Pop", "Second difference of the bend of a knee or elbow over a thirtieth of a second, in radians"
+    )
+    max_limb_pop: float = _limit(
+        0.5, "Maximum Limb Pop", "Second difference of the places of knee and foot, or elbow and hand, in limb lengths"
+    )
+    max_hyperextension: float = number_option(
+        Group.REACH, math.radians(20.0), "Maximum Hyperextension", "How far a knee or elbow may bend to the wrong side",
+        minimum=0.0, unit="ANGLE",
+    )  # fmt: skip
+    max_jitter: float = _limit(0.003, "Maximum Jitter", "Standard deviation of the noise of joints, in limb lengths")
+    max_loop_gap: float = _limit(0.05, "Maximum Loop Gap", "Limb lengths by which a cycle's last pose may differ from its first")
+    cycles: str = choice_option(
+        Group.REACH, "AUTO", "Cycles", "Which clips have to end in the pose in which they begin",
+        ("AUTO", "Automatic", "Actions that are marked as cyclic"),
+        ("ALL", "All", "Every clip"),
+        ("NONE", "None", "No clip"),
+    )  # fmt: skip
+    picture: str = name_option(
+        Group.ADVANCED, "Picture",
+        "SVG file to draw a picture of each clip into. {shot} and {action} in its name stand for those of the clip",
+    )  # fmt: skip
+    compare: str = name_option(
+        Group.ADVANCED, "Compare", "Report file of an earlier audit, whose measures are shown beside those of now"
+    )

@@ -1,0 +1,368 @@
+"""The table of options of each task: what its operator, its command, its jobs, their schema and their page are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from ..said import Sentence, note
+from . import OPTION, OPTIONS, BakeSettings
+from .auditing import AuditSettings
+from .contacts import ContactFileSettings, ContactSettings, ExportContactSettings
+from .keys import KeySettings
+from .nudging import NudgeSettings
+from .options import (
+    Group,
+    Option,
+    Settings,
+    actions_option,
+    bone_option,
+    choice_option,
+    name_option,
+    object_option,
+    options_of,
+    switch_option,
+    when,
+)
+from .planting import PlantSettings, RootFitSettings
+from .without_effect import without_effect
+
+SCOPES = (
+    ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),
+    ("SELECTED", "Selected Armatures", "Every enabled chain of the selected armatures"),
+    ("SCENE", "Scene", "Every enabled chain of the scene"),
+)
+
+
+@dataclass(frozen=True)
+class OfChains(Settings):
+    """What is said once of several chains, which are worked on together."""
+
+    chains: tuple[BakeSettings, ...] = ()
+    """The settings of each. Not an option."""
+
+
+@dataclass(frozen=True, slots=True)
+class BakeAllSettings(OfChains):
+    """How several chains are baked together."""
+
+    scope: str = choice_option(Group.CHAIN, "ACTIVE", "Scope", "Whose chains are baked", *SCOPES)
+    last_wins: bool = switch_option(
+        Group.KEYS,
+        "Last Wins",
+        "Let a later chain overwrite the keys of an earlier one on the same bones instead of refusing the bake",
+    )
+    actions: str = actions_option()
+
+
+@dataclass(frozen=True, slots=True)
+class GiveSettings(OfChains):
+    """How chains give their motion to what they follow."""
+
+    rotate: bool = switch_option(
+        Group.CHAIN, "Rotate", "Key the target's rotation as well, so that the bone at the tip, such as the foot, can copy it"
+    )
+    scope: str = choice_option(
+        Group.CHAIN, "CHAIN", "Scope", "Which chains key their targets",
+        ("CHAIN", "Chain", "The chain that is named or selected, or the active one"), *SCOPES,
+    )  # fmt: skip
+    actions: str = actions_option()
+
+
+@dataclass(frozen=True, slots=True)
+class ClearSettings(OfChains):
+    """How bakes are taken back."""
+
+    all_frames: bool = switch_option(
+        Group.KEYS,
+        "All Frames",
+        "Also remove baked keys outside the chain's range, such as those of a longer range baked before",
+    )
+    actions: str = actions_option()
+
+
+@dataclass(frozen=True, slots=True)
+class AlignSettings(OfChains):
+    """How the hinges of a chain become single rotation channels."""
+
+    roll: bool = switch_option(
+        Group.CHAIN, "Change Roll", "Roll bones whose hinge is not one of their own axes; pose and motion stay as they are"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchSettings(OfChains):
+    """To which side limbs are switched, and what becomes of their motion."""
+
+    chain: str = name_option(Group.CHAIN, "Chain", "Name of the stored chain. Leave empty to use the active one")
+    to: str = choice_option(
+        Group.CHAIN, "FK", "To", "What the limb should follow",
+        ("FK", "FK", "The visible limb follows the bones that a bake keys"),
+        ("IK", "IK", "The visible limb follows the rig's IK controls, which receive the bones' motion"),
+    )  # fmt: skip
+    motion: str = choice_option(
+        Group.CHAIN, "AUTO", "Motion", "What happens to the motion when switching to FK",
+        ("AUTO", "Automatic",
+         "Bake the visible motion onto FK, unless the FK bones have just been baked or the IK does not move"),
+        ("BAKE", "Bake", "Bake the visible motion onto the other side, so that nothing visibly moves"),
+        ("KEEP", "Keep", "Keep the keys that the FK bones have"), needs=when(to=["FK"]),
+    )  # fmt: skip
+    scope: str = choice_option(
+        Group.CHAIN, "CHAIN", "Scope", "Whose limbs are switched",
+        ("CHAIN", "Chain", "The chain that is named or selected, or the active one"), *SCOPES,
+    )  # fmt: skip
+    actions: str = actions_option()
+    just_baked: bool = False
+    """Whether the chain's own keys are what somebody wants to see now. Not an option."""
+
+
+@dataclass(frozen=True)
+class OfArmature(Settings):
+    """Whose limbs are meant."""
+
+    armature: str = object_option(Group.CHAIN, OPTION["armature"].label, OPTION["armature"].text)
+
+
+@dataclass(frozen=True)
+class IkSettings(Settings):
+    """Which IK becomes keys, and how it ends."""
+
+    bone: str = bone_option(
+        Group.CHAIN,
+        "Bone",
+        "Bone that carries the IK constraint. Leave empty for the selected limbs, or for all if none is selected",
+    )
+    rigify: bool = switch_option(
+        Group.CHAIN, "Rigify", "Key the FK controls of a Rigify rig, and its switches from IK to FK over the range"
+    )
+    switch_off: str = choice_option(
+        Group.KEYS, "MUTE", "Switch Off", "How to turn the IK constraint off",
+        ("MUTE", "Mute", "Mute the constraint"),
+        ("INFLUENCE", "Key Influence", "Key the constraint's influence to 0 over the range, and leave it as it is elsewhere"),
+        needs=when(rigify=[False]),
+    )  # fmt: skip
+    actions: str = actions_option()
+
+
+@dataclass(frozen=True)
+class ConvertSettings(KeySettings, IkSettings, OfArmature):
+    """Which IK becomes keys, at which frames, and how these are written; the rest is read from the constraint."""
+
+    bones: frozenset[str] = frozenset()
+    """Bones of the limbs that are meant; all limbs where none of these is one's. Not an option."""
+
+    def bake(self) -> BakeSettings:
+        """The armature, the frames and how they are keyed, as settings of a bake."""
+        return BakeSettings(armature=self.armature, **{entry.name: getattr(self, entry.name) for entry in fields(KeySettings)})
+
+
+@dataclass(frozen=True)
+class FindLimbsSettings(Settings):
+    """Whose limbs are found, and whether they get targets."""
+
+    armature: str = object_option(Group.CHAIN, "Armature", "Armature to search. Leave empty to use the active object")
+    targets: bool = switch_option(Group.CHAIN, "Add Targets", "Also add an empty at the tip of every limb as its target")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One task as people meet it: its words, and the settings that its operator, command, jobs and pages are made from."""
+
+    task: str
+    """Name of the task, and kind of its report."""
+    settings: type[Settings]
+    """What is said once of all that is done together."""
+    label: str
+    """What its button says."""
+    text: str
+    """What it does, for the tooltip."""
+    help: str = ""
+    """The same for the command line; empty for the tooltip's."""
+    operator: str = ""
+    """Name of its operator, where that is not the task's."""
+    command: str = ""
+    """Sub-command, and use of a job, where that is not the task's name."""
+    progress: str = "Working {part}   |   Esc: Cancel"
+    """What the status bar says meanwhile."""
+    of_chains: tuple[Option, ...] = ()
+    """What is said of each chain; empty where the task is not about chains, but about an armature."""
+    heeded: frozenset[str] = frozenset(OPTION)
+    """Names of those that the task heeds; of the others people are told that they have no effect."""
+    is_of_any_shot: bool = False
+    """Whether the command does not mind that something is missing that moves the chains."""
+    is_strict: bool = False
+    """Whether frames out of reach may be a failure."""
+    first: frozenset[str] = frozenset()
+    """Names of the settings that people change most; the others stand below them, folded. All of them where none is named."""
+
+    def __post_init__(self) -> None:
+        """Call operator and command after the task where they have no names of their own."""
+        object.__setattr__(self, "operator", self.operator or self.task)
+        object.__setattr__(self, "command", self.command or self.task.replace("_", "-"))
+
+    @property
+    def own(self) -> tuple[Option, ...]:
+        """What is said once."""
+        return options_of(self.settings)
+
+    def unused(self, settings: Settings) -> list[Sentence]:
+        """What was asked for and has no effect, each with a sentence: of what is said once, then of each chain."""
+        found = list(without_effect(settings).values())
+        for chain in getattr(settings, "chains", ()):
+            why = without_effect(chain, chain.asked)
+            for name in [name for name in OPTION if name in chain.asked]:
+                if name not in self.heeded:
+                    values = {"option": Sentence(OPTION[name].label), "task": Sentence(self.label)}
+                    found.append(note("{option} has no effect: {task} does not use it.", **values))
+                elif name in why:
+                    found.append(why[name])
+        return list(dict.fromkeys(found))
+
+
+BONES = {"armature", "upper", "lower", "tip", "tip_end"}
+RANGE = {"frame_range", "frame_start", "frame_end"}
+KEYS = {entry.name for entry in fields(KeySettings)}
+
+TABLES: Mapping[str, Table] = {
+    table.task: table
+    for table in (
+        Table(
+            "bake",
+            BakeAllSettings,
+            "Bake Two-Bone IK",
+            "Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane",
+            help="bake chains and report the result",
+            progress="Baking {part}   |   Esc: Cancel",
+            of_chains=OPTIONS,
+            is_strict=True,
+        ),
+        Table(
+            "convert",
+            ConvertSettings,
+            "Convert IK to FK Keys",
+            "Key the bones as their IK constraints pose them; nothing in the viewport moves. The constraints are muted, or their "
+            "influence is keyed to 0 where other actions need them",
+            help="convert IK to FK keys, and switch the IK off",
+            operator="convert_ik",
+            progress="Converting {part}   |   Esc: Cancel",
+        ),
+        Table(
+            "give",
+            GiveSettings,
+            "Bake Target from Chain",
+            "Key the target where the chain's tip is now, and the pole where the chain bends to: the reverse of Bake",
+            help="key targets and poles from the existing motion of the chains: the reverse of bake",
+            operator="bake_target",
+            command="target",
+            progress="Baking {part}   |   Esc: Cancel",
+            of_chains=OPTIONS,
+        ),
+        Table(
+            "switch",
+            SwitchSettings,
+            "Switch FK/IK",
+            "Switch the limb to FK or IK over the range, with its motion. Outside the range nothing changes",
+            help="switch limbs to FK, or to the IK of their rig, with their motion",
+            progress="Baking {part}   |   Esc: Cancel",
+            of_chains=OPTIONS,
+            heeded=frozenset(BONES | KEYS - {"key_before", "key_after"}),
+        ),
+        Table(
+            "clear",
+            ClearSettings,
+            "Clear Baked Keys",
+            "Remove the keys that a bake wrote on the selected chain, in its range or at all frames; hand-made keys are kept",
+            help="remove the keys that a bake made",
+            operator="clear_baked",
+            of_chains=OPTIONS,
+            heeded=frozenset(
+                BONES | RANGE | {"target", "target_bone", "joints", "end_rotation", "key_before", "key_after", "destination"}
+            ),
+            is_of_any_shot=True,
+        ),
+        Table(
+            "align",
+            AlignSettings,
+            "Align Hinges",
+            "Set the bones' rotation modes so that each joint needs only one F-Curve",
+            help="set rotation modes so that each joint needs only one F-Curve",
+            operator="align_hinge",
+            of_chains=OPTIONS,
+            heeded=frozenset(
+                BONES | {"joints", "plane", "plane_space", "plane_object", "bend", "depth", "reference", "end_rotation"}
+            ),
+        ),
+        Table(
+            "find_limbs",
+            FindLimbsSettings,
+            "Find Limbs",
+            "Add a chain for every arm and leg of the armature, whatever its bones are called",
+            help="find the arms and legs of a character and store them as chains",
+            command="limbs",
+            is_of_any_shot=True,
+        ),
+        Table(
+            "find_contacts",
+            ContactSettings,
+            "Find Contacts",
+            "Detect when heel and ball of each foot are on the ground, and key it on the leg chains",
+            help="detect when feet are on the ground, and key it on the leg chains",
+            command="contacts",
+            first=frozenset({"ground", "ground_height", "ground_object", "keep", *RANGE, "actions"}),
+            progress="Finding contacts {part}   |   Esc: Cancel",
+        ),
+        Table(
+            "import_contacts",
+            ContactFileSettings,
+            "Import Contacts",
+            "Key the contacts that a file (.npz, .csv, .json) tells on the leg chains",
+            help="key the contacts that a file tells",
+        ),
+        Table(
+            "export_contacts",
+            ExportContactSettings,
+            "Export Contacts",
+            "Write the contacts that are keyed on the leg chains into a file (.npz, .csv, .json)",
+            help="write the contacts that are keyed into a file",
+        ),
+        Table(
+            "plant",
+            PlantSettings,
+            "Plant Feet",
+            "Keep the character's feet still while they are on the ground, and move the hips only as much as needed",
+            help="keep feet still on the ground, moving the hips only as much as needed",
+            progress="Planting {part}   |   Esc: Cancel",
+            is_strict=True,
+            first=frozenset(
+                {"ground", "ground_height", "ground_object", "root_motion", "keep_targets", "use_root", *RANGE, "actions"}
+            ),
+        ),
+        Table(
+            "fit_root",
+            RootFitSettings,
+            "Fit Root",
+            "Move the root, such as the hips, as little as needed so that all enabled chains reach their targets",
+            help="move the root so that all enabled chains reach their targets",
+            progress="Fitting the root {part}   |   Esc: Cancel",
+            is_strict=True,
+        ),
+        Table(
+            "nudge",
+            NudgeSettings,
+            "Nudge",
+            "Move the tip of a limb at a frame, such as the wrist, on top of its motion; the change fades out before and after",
+            help="move the tip of a limb at a frame, on top of its motion, with a fade-out before and after",
+            first=frozenset({"frame", "offset", "before", "after", "falloff", "remove"}),
+        ),
+        Table(
+            "audit",
+            AuditSettings,
+            "Audit",
+            "Measure whether clips skate, float, sink, pop or have a seam. Nothing is changed",
+            help="measure whether clips skate, float, pop or have a seam; change nothing",
+            progress="Auditing {part}   |   Esc: Cancel",
+            is_strict=True,
+        ),
+    )
+}
+"""By task."""

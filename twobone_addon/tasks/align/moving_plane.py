@@ -1,0 +1,165 @@
+"""A plane and the bones that turn in it, followed over all keys: whether the hinges stay where they are though something moves.
+
+A cut-out's hips turn in the plane of its drawing; they move, and the plane does not move against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.curves.frames import merge_frames, subframe_grid
+from ...core.rig.bones import BoneChannels, ChainMotion, RestChain
+from ...core.rig.channels import channel_rotations
+from ...core.rig.plane_frames import LETTERS, PlaneSpaces, has_plane, still_frames
+from ...core.rig.posing import hinge_axis, rest_reference
+from ...core.rig.rotations import determinant, unit
+from ...pipeline.motion.curve_motion import CurveMotion
+from ...pipeline.plan.plane_now import normal_now
+from ...pipeline.pose.curve_values import HINGE_TOLERANCE
+from ...said import Sentence
+from ...scene.blender_types import Object
+from ...scene.bones import ChainNames
+from ...scene.graph.lineage_reading import LineageReader
+from ...scene.graph.rig_graph import Node, dependencies
+from ...scene.keys.reading import key_frames, motion_curves
+from ...scene.lookup import objects_by_name
+from ...scene.sampling.quantities import Quantity
+from ...settings import BakeSettings
+from .still_plane import plane_moves
+
+ON_AXIS = 0.5 * HINGE_TOLERANCE
+"""Radians between a hinge and a local axis below which every turn about the hinge, up to a half one, is within the
+tolerance of the bake: a half turn about an axis that is off by e leaves that axis off by 2 e."""
+
+SAME_PLANE = np.radians(1.0)
+"""Angle between two planes' normals now within which one is named in place of the other."""
+
+MOMENTS = 4
+"""From key to key at which the motion is looked at, where keys are more than a frame apart."""
+
+
+def why_no_hinges(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> Sentence | None:
+    """Why bones are no hinges in a plane that may move against those above them, as the end of a sentence; `None` if they are.
+
+    Names a plane that goes with the bones and now lies as the asked one does, if there is one.
+    """
+    known = axes_over_time(armature, settings, names, rest)
+    why = Sentence("the plane may move relative to the parent bones")
+    if known is not None:
+        frames, axes = known
+        away = np.max([_angles(each, each[0]) for each in axes], axis=0)
+        if np.max([_angles(each, unit(each.mean(axis=0))) for each in axes]) <= ON_AXIS:
+            return None
+        worst = int(np.argmax(away))
+        why = Sentence(
+            "the parent bones rotate {angle:.3g} degrees out of the plane between frames {first:g} and {last:g}",
+            {"angle": np.degrees(away[worst]), "first": frames[0], "last": frames[worst]},
+        )
+    going_along = _plane_of_parent(armature, settings, names, rest)
+    if not going_along:
+        return why
+    return Sentence("{reason}; plane {plane} in Parent space rotates with them", {"reason": why, "plane": going_along})
+
+
+def _plane_of_parent(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> str:
+    """Letters of the plane that lies as the asked one does now and goes with the parent bone; empty where there is none."""
+    normal = normal_now(armature, settings, names.upper)
+    if armature.pose.bones[names.upper].parent is None or normal is None:
+        return ""
+    for letters in LETTERS:
+        tried = replace(settings, plane=letters, plane_space="PARENT")
+        other = normal_now(armature, tried, names.upper)
+        if other is not None and abs(other @ normal) >= np.cos(SAME_PLANE) and not plane_moves(armature, tried, names, rest):
+            return letters
+    return ""
+
+
+def _angles(axes: Array, axis: Array) -> Array:
+    """Radians `(F,)` between axes `(F, 3)` and one `(3,)`."""
+    return np.arctan2(np.linalg.norm(np.cross(axes, axis), axis=-1), axes @ axis)
+
+
+def axes_over_time(
+    armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain
+) -> tuple[Array, list[Array]] | None:
+    """Frames `(F,)` and the hinge axes `(F, 3)` of each turning bone there, in its own space before any turn of its own.
+
+    The frames are those of all keys of what the bones and the plane depend on, and some between them. `None` where curves
+    alone do not tell (constraints, drivers, strips, modifiers that go on beyond keys), or where there is no plane at times.
+    """
+    above = _above(settings, names, rest)
+    frames = _key_moments(above)
+    if frames is None:
+        return None
+    reader = LineageReader(frames.tolist())
+    motion = CurveMotion(reader)
+    chain = _chain_motion(armature, rest, reader, motion)
+    normals = None if chain is None else _normals(settings, names, chain, motion)
+    if chain is None or normals is None:
+        return None
+    found = [hinge_axis(inherited, normals) for inherited in rest_reference(rest, chain).inherited]
+    return frames, [np.broadcast_to(axes, (len(frames), 3)) for axes in found]
+
+
+def _above(settings: BakeSettings, names: ChainNames, rest: RestChain) -> set[Node]:
+    """What the bones between the joints, those above them, and the plane depend on; the turning bones are left out."""
+    between = [(names.armature, bone.name) for bone in rest.bones[: rest.turning[-1]]]
+    starts = [(names.armature, ""), *between]
+    if settings.plane == "OBJECT":
+        starts.append((settings.plane_object, ""))
+    turning = {(names.armature, rest.bones[index].name) for index in rest.turning}
+    return dependencies(objects_by_name(), starts).nodes - turning
+
+
+def _key_moments(nodes: Iterable[Node]) -> Array | None:
+    """Moments `(F,)`; `None` where something moves otherwise than from its first key to its last."""
+    objects, found = objects_by_name(), [np.empty(0)]
+    for name, bone in nodes:
+        for fcurve in motion_curves(objects[name], bone):
+            if fcurve.sampled_points or any(modifier.type != "CYCLES" for modifier in fcurve.modifiers):
+                return None
+        found.append(key_frames(objects[name], bone))
+    keys = merge_frames(*found)
+    if not len(keys):
+        return np.zeros(1)
+    moments = subframe_grid(keys, MOMENTS)
+    apart = np.append(np.repeat(np.diff(keys) > 1.0, MOMENTS), True)
+    apart[::MOMENTS] = True
+    return moments[apart]
+
+
+def _chain_motion(armature: Object, rest: RestChain, reader: LineageReader, motion: CurveMotion) -> ChainMotion | None:
+    """The chain under its parent, its turning bones without a turn."""
+    parent = armature.pose.bones[rest.bones[0].name].parent
+    parent_pose = motion.find(Quantity("POSE", armature.name, parent.name)) if parent else None
+    if parent and parent_pose is None:
+        return None
+    channels = []
+    for index, bone in enumerate(rest.bones):
+        thing = armature.pose.bones[bone.name]
+        if index not in rest.turning and reader.bone_link(armature, bone.name) is None:
+            return None
+        values = reader.channels(armature, thing)
+        if values is None:
+            return None
+        channels.append(BoneChannels(values.location, channel_rotations(bone.rotation_mode, values.rotation), values.scale))
+    return ChainMotion(parent_pose, tuple(channels))
+
+
+def _normals(settings: BakeSettings, names: ChainNames, chain: ChainMotion, motion: CurveMotion) -> Array | None:
+    """Normals of the plane, armature space, `(F, 3)` or `(1, 3)`."""
+    is_object = settings.plane == "OBJECT"
+    spaces = PlaneSpaces(np.eye(3), None if chain.parent_pose is None else chain.parent_pose[:, :3, :3], None)
+    if is_object or settings.plane_space == "WORLD":
+        world = motion.find(Quantity("WORLD", names.armature))
+        thing = motion.find(Quantity("WORLD", settings.plane_object)) if is_object else world
+        if world is None or thing is None or np.any(determinant(world[:, :3, :3]) == 0.0):
+            return None
+        inverse = np.linalg.inv(world[:, :3, :3])
+        spaces = PlaneSpaces(inverse, None, inverse @ thing[:, :3, :3] if is_object else None)
+    frames = still_frames(settings.plane, settings.plane_space, spaces).reshape(-1, 3, 3)
+    return frames[..., 2] if np.all(has_plane(frames)) else None

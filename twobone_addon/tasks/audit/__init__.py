@@ -1,0 +1,1 @@
+"""Audit: whether clips skate, float, sink, pop or have a seam. Reads only."""

@@ -1,0 +1,1 @@
+"""Bake: bone rotations from a target's motion."""

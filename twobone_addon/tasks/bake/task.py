@@ -1,0 +1,149 @@
+"""Bake: the rotations of chains, so that their tips follow their targets; and the same without writing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...core.array_types import Array
+from ...errors import TwoBoneError
+from ...pipeline.beginning import Beginning, Reach
+from ...pipeline.clips import bake_report
+from ...pipeline.keys.keying import KeyedChain, keyed_chain
+from ...pipeline.keys.writing import put_chains
+from ...pipeline.motion.plan_motion import followed_motion, motion_quantities
+from ...pipeline.plan.completing import was_flipped
+from ...pipeline.plan.overlap import refuse_overlap
+from ...pipeline.plan.planning import ChainPlan, plan_bake
+from ...pipeline.pose.solving import solve_together
+from ...pipeline.report.freshness import fingerprints_of
+from ...pipeline.report.proof import Measured
+from ...pipeline.report.records import BakeReport, ChainReport, Refused
+from ...pipeline.report.reporting import chain_report
+from ...pipeline.report.twist import largest_twists
+from ...pipeline.report.units import units_of
+from ...pipeline.stages import all_frames, evaluation_of, prove
+from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
+from ...scene.blender_types import Object, Scene
+from ...scene.lookup import object_named
+from ...scene.sampling.evaluate import Verified
+from ...scene.sampling.stepping import Steps
+from ...settings.tasks import TABLES, BakeAllSettings
+from .rehearsal import Rehearsal, rehearsal
+
+ON_EDITS = "Keys of the last bake were edited since, so this one has begun with them."
+
+
+@dataclass(frozen=True, slots=True)
+class BakePlan:
+    """The chains of one action, or of whatever all armatures play now."""
+
+    scene: Scene
+    chains: Sequence[ChainPlan]
+    left: Sequence[TwoBoneError]
+    """What is wrong with chains that cannot be baked in an action in which others can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baked:
+    """Chains and the keys that are to be written."""
+
+    chains: Sequence[KeyedChain]
+    evaluation: str | dict[str, str]
+    verified: Verified
+    edited: tuple[str, ...] = ()
+    """Armatures on which somebody has edited the keys of the last bake, so that this one has begun with these."""
+
+
+Measures = list[Measured | None]
+BakeDone = Done[BakePlan, Baked, Measures]
+
+
+class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
+    """Key the rotations of chains so that each tip follows its target in the chosen plane."""
+
+    NAME = "bake"
+    TABLE = TABLES["bake"]
+
+    def plan(self, scene: Scene, settings: BakeAllSettings, active: Object | None, span: Span | None) -> BakePlan:
+        """All chains. Those that key the same channels at the same frames are refused, unless the last one wins."""
+        plans: list[ChainPlan] = []
+        left: list[TwoBoneError] = []
+        for wanted in settings.chains:
+            try:
+                plans.append(plan_bake(scene, wanted if span is None else with_range(wanted, span), active))
+            except TwoBoneError as error:
+                if span is None:
+                    raise
+                left.append(error)
+        if left and not plans:
+            raise left[0]
+        if not settings.last_wins:
+            refuse_overlap(plans)
+        return BakePlan(scene, plans, left)
+
+    def reaches(self, plan: BakePlan) -> list[Reach]:
+        """The chains' rotations, and scales that earlier bakes have stretched."""
+        found = []
+        for chain in plan.chains:
+            if chain.settings.plane == "POSE" and was_flipped(object_named(chain.names.armature), chain.settings.stored):
+                continue
+            strip = (chain.settings.stored or chain.names.upper) if chain.settings.destination == "NLA" else ""
+            within = float(chain.frames[0]), float(chain.frames[-1])
+            found.append(Reach(chain.names.armature, {*chain.keyed_paths(), *chain.stretched_paths()}, within, strip))
+        return found
+
+    def solve(self, plan: BakePlan, begun: Beginning, look: Look) -> Steps[Baked]:
+        """All chains in one walk over time, and the choice of their keys."""
+        plans, verified = plan.chains, Verified()
+        frames: Array = all_frames(chain.frames for chain in plans)
+        quantities = [quantity for chain in plans for quantity in motion_quantities(chain)]
+        samples = yield from look(quantities, frames, evaluation=evaluation_of(plans), verified=verified)
+        solved = solve_together(plans, [followed_motion(chain, samples) for chain in plans])
+        return Baked([keyed_chain(chain) for chain in solved], samples.evaluation, verified)
+
+    def paths(self, plan: BakePlan, solution: Baked) -> set[tuple[Object, str]]:
+        """All channels that get keys."""
+        owners = {chain.names.armature: object_named(chain.names.armature) for chain in plan.chains}
+        return {(owners[chain.solved.plan.names.armature], key.path) for chain in solution.chains for key in chain.keys}
+
+    def write(self, scene: Scene, plan: BakePlan, solution: Baked, begun: Beginning) -> Baked:
+        """Write the keys where the settings of each chain say."""
+        put_chains(solution.chains, task=self.NAME, earlier=begun.earlier)
+        return replace(solution, edited=begun.edited)
+
+    def prove(self, plan: BakePlan, solution: Baked, look: Look) -> Steps[Measures]:
+        """Let Blender evaluate the chains as they are now, at frames and in between."""
+        return (yield from prove(plan.scene, [chain.solved for chain in solution.chains], solution.verified))
+
+    def judge(self, scene: Scene, done: BakeDone) -> list[ChainReport]:
+        """One report for each chain."""
+        chains = done.solution.chains
+        solved, measured = [chain.solved for chain in chains], done.proof or ()
+        fingerprints, units = fingerprints_of(scene, [chain.plan for chain in solved]), units_of(scene)
+        known = zip(chains, measured or [None] * len(chains), largest_twists(solved, measured), fingerprints, strict=True)
+        reports = [
+            replace(
+                chain_report(chain.solved, chain.keys, found, drift=chain.drift, units=units, twist=twist),
+                fingerprint=fingerprint,
+            )
+            for chain, found, twist, fingerprint in known
+        ]
+        edited = done.solution.edited
+        return [replace(each, notes=[*each.notes, ON_EDITS]) if each.armature in edited else each for each in reports]
+
+    def report(self, outcome: Outcome[BakePlan, Baked, Measures]) -> BakeReport | Rehearsal:
+        """All chains in all actions; of a dry run, what would have been written."""
+        failed = ((done, error) for done in outcome.done for error in done.plan.left)
+        left = [Refused(done.plan.chains[0].names.armature, done.action, error.sentence) for done, error in failed]
+        if outcome.is_dry:
+            chains = [
+                rehearsal(chain, report)
+                for done in outcome.done
+                for chain, report in zip(done.solution.chains, done.told, strict=True)
+            ]
+            return Rehearsal(chains, outcome.done[0].solution.evaluation, [*outcome.refused, *left])
+        return bake_report(outcome, left)
+
+
+BAKE = Bake()

@@ -1,0 +1,1 @@
+"""Clear: take away what was baked."""

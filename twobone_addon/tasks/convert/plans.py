@@ -1,0 +1,284 @@
+"""Which limbs a conversion from IK to FK is about: constraints over two links, or limbs of a Rigify rig."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ...core.rig.bones import RestBone
+from ...errors import ChainError, RangeError, TwoBoneError
+from ...pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
+from ...said import Sentence, note
+from ...scene.blender_types import Object, Scene
+from ...scene.bones import IkLimb, read_rest_bone, rotation_path
+from ...scene.keys.guarding import refuse_unwritable, unwritable
+from ...scene.keys.reading import is_animated, is_posed_without_keys
+from ...scene.lookup import find_armature
+from ...scene.rig.constraints import Carried, acting_ik, grouped_ik, has_other_constraints, read_ik, turned_bones
+from ...scene.rig.rest_reading import bone_path
+from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
+from ...settings import BakeSettings
+from ...settings.options import ACTIVE
+from ...settings.tasks import ConvertSettings
+from .limb_plan import IkEnd, LimbPlan
+
+MOST_POSES = 250_000
+"""Of all limbs together, so that a conversion takes less than 2 GB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What is asked of a conversion."""
+
+    settings: BakeSettings
+    """The armature, the frames and how they are keyed; nothing else of them counts."""
+    bone: str = ""
+    """Bone that carries the IK constraint, or any control of a Rigify limb; empty for all."""
+    switch_off: str = "MUTE"
+    """`MUTE` or `INFLUENCE`, as `ConvertSettings` has it."""
+    rigify: bool = False
+    """Convert the limbs of a Rigify rig, by their FK controls and their IK/FK switch; so are those of a rig that Rigify made."""
+    bones: frozenset[str] = frozenset()
+    """Bones of the limbs that are meant; all limbs where none of these is one's."""
+    actions: str = ACTIVE
+    """`ACTIVE`, `ALL`, or names of actions, see `actions.choosing`."""
+    goes_on: tuple[bool, bool] = (True, True)
+    """Whether there is anything before and after the range that is to stay as it is."""
+
+    @classmethod
+    def of(cls, settings: ConvertSettings) -> Conversion:
+        """What the settings ask for."""
+        return cls(settings.bake(), settings.bone, settings.switch_off, settings.rigify, settings.bones, settings.actions)
+
+
+def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple[list[LimbPlan], list[TwoBoneError]]:
+    """The limbs to convert, and what is wrong with those that are left as they are.
+
+    Raises a `TwoBoneError` where nothing is left to convert, or where a bone was asked for by name and cannot be.
+    """
+    armature = find_armature(wanted.settings.armature, active)
+    if wanted.bone and wanted.bone not in armature.pose.bones:
+        raise ChainError(
+            'Bone "{bone}" is not in armature "{armature}". Choose one of its bones.', bone=wanted.bone, armature=armature.name
+        )
+    wanted = replace(wanted, rigify=wanted.rigify or is_rigify(armature))
+    limbs: list[LimbPlan] = []
+    left: list[TwoBoneError] = []
+    for make in _rigify_plans(scene, armature, wanted) if wanted.rigify else _constraint_plans(scene, armature, wanted):
+        try:
+            limbs.append(make())
+        except TwoBoneError as error:
+            if wanted.bone:
+                raise
+            left.append(error)
+    if not limbs:
+        raise left[0] if left else _nothing_found(armature, wanted)
+    _refuse_too_long(limbs)
+    return limbs, left
+
+
+def is_converted(name: str, active: Object | None) -> bool:
+    """Whether the armature of that name, or the active one, has IK, but none that acts, as a conversion leaves it."""
+    armature = find_armature(name, active)
+    has_ik = any(constraint.type == "IK" for bone in armature.pose.bones for constraint in bone.constraints)
+    return has_ik and not acting_ik(armature)
+
+
+def _refuse_too_long(limbs: list[LimbPlan]) -> None:
+    """What is sampled of all limbs is held in memory at once."""
+    frames = max(len(limb.chain.frames) for limb in limbs)
+    if frames * len(limbs) > MOST_POSES:
+        raise RangeError(
+            "Limbs: {limbs}, frames: {frames:,}, together {poses:,} poses; at most {most:,} can be converted at once. Choose a "
+            "shorter range, a larger step or fewer limbs.",
+            limbs=len(limbs),
+            frames=frames,
+            poses=frames * len(limbs),
+            most=MOST_POSES,
+        )
+
+
+def _nothing_found(armature: Object, wanted: Conversion) -> ChainError:
+    where = (
+        Sentence('Bone "{bone}"', {"bone": wanted.bone})
+        if wanted.bone
+        else Sentence('Armature "{armature}"', {"armature": armature.name})
+    )
+    if wanted.rigify:
+        return ChainError(
+            "{owner} has no Rigify limb with IK and FK. Generate the rig with Rigify, or turn the option off.", owner=where
+        )
+    return ChainError("{owner} has no IK constraint that acts. Choose the bone that carries one, or unmute it.", owner=where)
+
+
+def _constraint_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
+    found = acting_ik(armature, wanted.bone)
+    meant = [pair for pair in found if wanted.bones & {pair[0].name, *(bone.name for bone in turned_bones(pair[1], pair[0]))}]
+    for limb in grouped_ik(armature, meant or found):
+        yield partial(_read_constraint_plan, scene, armature, wanted, limb)
+
+
+def _read_constraint_plan(scene: Scene, armature: Object, wanted: Conversion, limb: list[Carried]) -> LimbPlan:
+    first, *others = limb
+    beside = [read_ik(*pair) for pair in others if pair[1].target is not None]
+    return _constraint_plan(scene, armature, wanted, [read_ik(*first), *beside])
+
+
+def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: list[IkLimb]) -> LimbPlan:
+    """The limb of IK constraints that turn the same two bones; it is told by the first."""
+    ik, *beside = iks
+    names = ik.names
+    settings = replace(
+        _settings(armature, wanted, names.upper, names.lower, names.tip),
+        tip_end="TAIL" if names.tip_at_tail else "HEAD",
+        target=ik.target,
+        target_bone=ik.target_bone,
+    )
+    plan = plan_chain(scene, settings, None)
+    refuse_unwritable_chain(scene, plan)
+    ends = tuple(_influence_end(armature, each) for each in iks)
+    is_off = not any(end.present or is_animated(armature, end.path) for end in ends)
+    if is_off and wanted.actions != ACTIVE:
+        raise ChainError(
+            'IK constraint "{constraint}" of bone "{bone}" is off (influence 0), and no key of the action turns it on. Set its '
+            "influence to what the actions need, and convert again.",
+            constraint=ik.constraint,
+            bone=ik.bone,
+        )
+    keyed_off = wanted.switch_off == "INFLUENCE"
+    if keyed_off:
+        refuse_unwritable(armature, [end.path for end in ends], wanted.settings.destination)
+    noted = _noted(plan, armature)
+    if is_off:
+        noted = replace(
+            noted,
+            notes=(
+                *noted.notes,
+                note(
+                    'IK constraint "{constraint}" of bone "{bone}" is off (influence 0), so the bones were keyed as they are '
+                    "without it.",
+                    constraint=ik.constraint,
+                    bone=ik.bone,
+                ),
+            ),
+        )
+    noted = replace(noted, notes=(*noted.notes, *map(_beside, beside)))
+    shown = (names.upper, names.lower, names.tip)
+    limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off)
+    return replace(limb, goes_on=wanted.goes_on, was_off=is_off)
+
+
+def _beside(ik: IkLimb) -> Sentence:
+    return note(
+        'IK constraint "{constraint}" of bone "{bone}" rotates the same bones, and is switched off with the other.',
+        constraint=ik.constraint,
+        bone=ik.bone,
+    )
+
+
+def _posed(bone: str) -> Sentence:
+    return note(
+        'Bone "{bone}" has a pose without keys, which was converted with it. If it is left over from another action, undo, '
+        "clear it and convert again.",
+        bone=bone,
+    )
+
+
+def _influence_end(armature: Object, ik: IkLimb) -> IkEnd:
+    path = f"{ik.path}.influence"
+    return IkEnd(path, 0.0, float(armature.path_resolve(path)), ik.bone, ik)
+
+
+def limb_plan(
+    armature: Object,
+    plan: ChainPlan,
+    shown: tuple[str, ...],
+    *,
+    ik: IkLimb | None,
+    ends: tuple[IkEnd, ...],
+    keyed_off: bool,
+    further: tuple[tuple[RestBone, ...], ...] = (),
+) -> LimbPlan:
+    """The plan with all that is to be known of the rig before it is sampled and solved."""
+    bones = armature.pose.bones
+    limb = LimbPlan(
+        chain=plan,
+        shown=shown,
+        ik=ik,
+        ends=ends,
+        keyed_off=keyed_off,
+        further=further,
+        free_location=tuple(i for i, bone in enumerate(plan.rest.bones) if not has_other_constraints(bones[bone.name])),
+        scales_refused=None,
+        goes_on=(True, True),
+        influence_refused=None,
+    )
+    switches = [end.path for end in ends]
+    # A stretch that is keyed is visible and stays; a chain's keyed bend is for targets.
+    plan = replace(plan, stretched_before={}, animated_settings={})
+    paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *switches]
+    return replace(
+        limb,
+        chain=with_keyed(plan, armature, paths),
+        scales_refused=unwritable(armature, limb.scale_paths(), plan.settings.destination),
+        influence_refused=unwritable(armature, switches, plan.settings.destination) if ik else None,
+    )
+
+
+def _noted(plan: ChainPlan, armature: Object) -> ChainPlan:
+    """The plan with notes about constraints that go on acting, which the IK does not, and about what may be left over."""
+    names = [plan.rest.bones[index].name for index in plan.rest.turning]
+    going_on = [name for name in names if has_other_constraints(armature.pose.bones[name])]
+    notes = [note('Constraints of bone "{bone}" act on top of the keys.', bone=name) for name in going_on]
+    posed = [name for name in names if is_posed_without_keys(armature, name)]
+    return replace(plan, notes=(*notes, *map(_posed, posed)))
+
+
+def _rigify_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
+    found = [
+        limb
+        for limb in rigify_limbs(armature)
+        if not wanted.bone or wanted.bone in {limb.switch_bone, *limb.shown, *limb.controls}
+    ]
+    meant = [limb for limb in found if wanted.bones & {limb.switch_bone, *limb.shown, *limb.controls}]
+    for limb in meant or found:
+        yield partial(_rigify_plan, scene, armature, wanted, limb)
+
+
+def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: RigifyLimb) -> LimbPlan:
+    upper, lower, end = limb.controls[:3]
+    settings = replace(
+        _settings(armature, wanted, upper, lower, end),
+        tip_end="HEAD",
+        end_rotation="KEEP",
+    )
+    plan = plan_chain(scene, settings, None)
+    refuse_unwritable_chain(scene, plan)
+    bones = armature.pose.bones
+    pairs = zip(limb.controls[2:], limb.controls[3:], strict=False)
+    further = tuple(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])) for above, below in pairs)
+    paths = [limb.switch_path, *(rotation_path(path[-1]) for path in further)]
+    refuse_unwritable(armature, paths, wanted.settings.destination)
+    present = float(armature.path_resolve(limb.switch_path))
+    ends = (IkEnd(limb.switch_path, 1.0, present, limb.switch_bone, None),)
+    made = limb_plan(armature, plan, limb.shown, ik=None, ends=ends, keyed_off=True, further=further)
+    return replace(made, goes_on=wanted.goes_on)
+
+
+def _settings(armature: Object, wanted: Conversion, upper: str, lower: str, tip: str) -> BakeSettings:
+    keys = wanted.settings
+    if wanted.rigify or wanted.switch_off == "INFLUENCE":
+        # Outside the range IK goes on, and its result depends on the pose it starts from.
+        before, after = wanted.goes_on
+        keys = replace(keys, key_before=keys.key_before or before, key_after=keys.key_after or after)
+    return replace(
+        keys,
+        armature=armature.name,
+        upper=upper,
+        lower=lower,
+        tip=tip,
+        plane="REST",
+        reference="POSE",
+        bend="POSITIVE",
+    )

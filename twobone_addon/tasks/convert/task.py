@@ -1,0 +1,240 @@
+"""Convert IK to FK Keys: the same motion, constraints muted or switched off, nothing deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from ...errors import ChainError, TwoBoneError
+from ...pipeline.actions.choosing import ALL, goes_on_beside, refuse_strips
+from ...pipeline.beginning import Beginning, Reach
+from ...pipeline.clips import bake_report, with_notes
+from ...pipeline.keys.keying import KeyedChain
+from ...pipeline.keys.writing import put_chains
+from ...pipeline.report.records import BakeReport, Refused
+from ...pipeline.report.statements import statement
+from ...pipeline.report.units import units_of
+from ...pipeline.stages import all_frames, evaluation_of
+from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
+from ...said import Sentence, note
+from ...scene.actions import action_named, actions_of, key_span
+from ...scene.blender_types import Action, Object, Scene
+from ...scene.lookup import find_armature, object_named
+from ...scene.rig.constraints import mute_path
+from ...scene.sampling.quantities import Quantity, Samples
+from ...scene.sampling.stepping import Steps
+from ...settings.tasks import TABLES, ConvertSettings
+from .ending import EndedLimb, Endings
+from .limb_plan import LimbPlan
+from .plans import Conversion, plan_limbs
+from .reports import ConvertedReport, converted_report
+from .solving import SolvedLimb, solve_limb
+
+Told: TypeAlias = tuple[Sentence, Sentence]
+"""What is said in the status bar, and the note that says it at more length."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionPlan:
+    """The limbs of one action."""
+
+    armature: str
+    wanted: Conversion
+    limbs: Sequence[LimbPlan]
+    left: Sequence[TwoBoneError]
+    """What is wrong with those that are left as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The limbs of one action, solved."""
+
+    limbs: Sequence[EndedLimb]
+    left: Sequence[TwoBoneError]
+    evaluation: str | dict[str, str]
+    endings: Endings | None = None
+    """Of all actions together."""
+    longer: Sequence[Told] = ()
+    """What the range of the scene means for the action that the armature plays now."""
+
+
+ConvertDone: TypeAlias = Done[ConversionPlan, Converted, Samples]
+
+
+class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
+    """Key the bones as their IK poses them, and switch the IK off."""
+
+    NAME = "convert"
+    TABLE = TABLES["convert"]
+
+    def by_armature(self, settings: ConvertSettings, active: Object | None) -> Mapping[Object, ConvertSettings]:
+        """The armature whose IK is converted."""
+        refuse_strips(ALL, settings.destination)
+        return {find_armature(settings.armature, active): settings}
+
+    def plan(self, scene: Scene, settings: ConvertSettings, active: Object | None, span: Span | None) -> ConversionPlan:
+        """All limbs that can be converted."""
+        armature = find_armature(settings.armature, active)
+        wanted = Conversion.of(settings)
+        if span is not None:
+            wanted = replace(wanted, settings=with_range(wanted.settings, span), goes_on=goes_on_beside(armature, span))
+        limbs, left = plan_limbs(scene, wanted, armature)
+        return ConversionPlan(armature.name, wanted, limbs, left)
+
+    def reaches(self, plan: ConversionPlan) -> list[Reach]:
+        """All that is keyed of the limbs, and what switches their IK off: the IK that was converted is on again meanwhile."""
+        found = []
+        for limb in plan.limbs:
+            frames, names = limb.chain.frames, limb.chain.names
+            strip = names.upper if plan.wanted.settings.destination == "NLA" else ""
+            found.append(Reach(plan.armature, limb.keyed_paths(), (float(frames[0]), float(frames[-1])), strip))
+        return found
+
+    def solve(self, plan: ConversionPlan, begun: Any, look: Look) -> Steps[Converted]:
+        """The limbs as their IK poses them."""
+        plans = [limb.chain for limb in plan.limbs]
+        quantities = [quantity for limb in plan.limbs for quantity in limb.quantities()]
+        samples = yield from look(quantities, all_frames(each.frames for each in plans), evaluation=evaluation_of(plans))
+        solved, stretched = _solved(plan.limbs, samples)
+        if stretched and (plan.wanted.bone or not solved):
+            raise stretched[0]
+        return Converted([EndedLimb(limb, ()) for limb in solved], [*plan.left, *stretched], samples.evaluation)
+
+    def settle(self, solved: Sequence[ConvertDone]) -> Sequence[ConvertDone]:
+        """How the IK of each limb ends, which all actions share."""
+        first = solved[0].plan
+        armature = object_named(first.armature)
+        playing = armature.animation_data.action if armature.animation_data is not None else None
+        actions = [action_named(done.action) if done.action else playing for done in solved]
+        longer = [] if solved[0].action else _made_longer(armature, first.wanted, first.limbs[0], playing)
+        pairs = [(action, [limb.solved for limb in done.solution.limbs]) for action, done in zip(actions, solved, strict=True)]
+        endings = Endings(armature, pairs, first.wanted.settings.destination)
+        ended = [(done, *endings.ended(limbs)) for done, (_, limbs) in zip(solved, pairs, strict=True)]
+        errors = [error for _, _, found in ended for error in found]
+        if errors and (first.wanted.bone or not any(limbs for _, limbs, _ in ended)):
+            raise errors[0]
+        return [
+            replace(
+                done,
+                solution=replace(done.solution, limbs=limbs, left=[*done.solution.left, *found], endings=endings, longer=longer),
+            )
+            for done, limbs, found in ended
+        ]
+
+    def paths(self, plan: ConversionPlan, solution: Converted) -> set[tuple[Object, str]]:
+        """Rotations of the limbs, and what switches their IK off."""
+        armature = object_named(plan.armature)
+        return {(armature, key.path) for limb in solution.limbs for key in limb.solved.keyed.keys}
+
+    def write(self, scene: Scene, plan: ConversionPlan, solution: Converted, begun: Beginning) -> Converted:
+        """Key the limbs."""
+        put_chains([_with_mutes(limb.solved) for limb in solution.limbs], task=self.NAME, earlier=begun.earlier)
+        return solution
+
+    def finish(self, written: Sequence[ConvertDone]) -> None:
+        """Mute the IK that no action needs any more."""
+        endings = written[0].solution.endings
+        if endings is not None:
+            endings.finish()
+
+    def prove(self, plan: ConversionPlan, solution: Converted, look: Look) -> Steps[Samples | None]:
+        """The limbs as Blender evaluates them now."""
+        if not plan.wanted.settings.verify or not solution.limbs:
+            return None
+        limbs = [limb.solved.plan for limb in solution.limbs]
+        plans = [limb.chain for limb in limbs]
+        quantities: list[Quantity] = []
+        for limb in limbs:
+            quantities += [*limb.poses(), limb.chain.armature_world]
+            quantities += [limb.chain.target_world] if limb.ik else []
+        frames = all_frames(each.report_frames for each in plans)
+        return (yield from look(quantities, frames, evaluation=evaluation_of(plans, proving=True)))
+
+    def judge(self, scene: Scene, done: ConvertDone) -> list[ConvertedReport]:
+        """One entry for each limb."""
+        units, notes = units_of(scene), [] if done.action else _notes(scene, done)
+        entries = [converted_report(limb.solved, done.proof, limb.notes, units) for limb in done.solution.limbs]
+        return with_notes(entries, notes)
+
+    def report(self, outcome: Outcome[ConversionPlan, Converted, Samples]) -> BakeReport:
+        """The limbs of all actions."""
+        first = outcome.done[0]
+        if first.action:
+            refused = ((done, error) for done in outcome.done for error in done.solution.left)
+            return bake_report(outcome, [Refused(done.plan.armature, done.action, error.sentence) for done, error in refused])
+        told = [*first.solution.longer, *_muted_elsewhere(outcome.scene, first.solution)]
+        remarks = [*_left(first.solution), *_were_off(first.solution), *(remark for remark, _ in told)]
+        return bake_report(outcome, remarks=remarks)
+
+
+CONVERT = Convert()
+
+
+def _notes(scene: Scene, done: ConvertDone) -> list[Sentence]:
+    """What is said at length of a conversion of what the armature plays now."""
+    told = [*done.solution.longer, *_muted_elsewhere(scene, done.solution)]
+    return [*(error.sentence for error in done.solution.left), *(said for _, said in told)]
+
+
+def _left(converted: Converted) -> list[Sentence]:
+    return [statement("LIMBS_LEFT", {"count": len(converted.left)})] if converted.left else []
+
+
+def _were_off(converted: Converted) -> list[Sentence]:
+    limbs = [limb.solved.plan for limb in converted.limbs]
+    return [statement("IK_WAS_OFF", {"bone": limb.ik.bone}) for limb in limbs if limb.ik and limb.was_off]
+
+
+def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: Action | None) -> list[Told]:
+    """What the range of the scene means for an action of a library, which is shorter before it is keyed over that range."""
+    span = key_span(action) if action is not None else None
+    settings, frames = wanted.settings, limb.chain.report_frames
+    is_asked_for = settings.frame_range == "CUSTOM" or settings.destination != "ACTION"
+    if action is None or span is None or is_asked_for or len(actions_of(armature)) == 1:
+        return []
+    first, last = frames[0], frames[-1]
+    if span[0] <= first and last <= span[1]:
+        return []
+    said = note(
+        'Action "{action}" had keys from {start:g} to {end:g}, and has some from {first:g} to {last:g} now. Enter its name as '
+        "Actions to convert it over its own range.",
+        action=action.name,
+        start=span[0],
+        end=span[1],
+        first=first,
+        last=last,
+    )
+    return [(statement("ACTION_LONGER", {"action": action.name, "first": f"{first:g}", "last": f"{last:g}"}), said)]
+
+
+def _muted_elsewhere(scene: Scene, converted: Converted) -> list[Told]:
+    """What a muted constraint means for frames of the scene that have no keys instead."""
+    # Where other actions need it, notes say so, and it is keyed off instead.
+    muted = [limb.solved.plan for limb in converted.limbs if not limb.notes]
+    frames = [plan.chain.report_frames for plan in muted if plan.ik is not None and not plan.keyed_off]
+    if not frames or (frames[0][0] <= scene.frame_start and scene.frame_end <= frames[0][-1]):
+        return []
+    first, last = frames[0][[0, -1]]
+    said = note(
+        "IK is also off before frame {first:g} and after frame {last:g}. Key its influence instead to keep it there.",
+        first=first,
+        last=last,
+    )
+    return [(statement("IK_OFF_OUTSIDE", {"first": f"{first:g}", "last": f"{last:g}"}), said)]
+
+
+def _solved(limbs: Sequence[LimbPlan], samples: Samples) -> tuple[list[SolvedLimb], list[ChainError]]:
+    """The limbs, and what is wrong with those that cannot be converted."""
+    solved, errors = [], []
+    for limb in limbs:
+        try:
+            solved.append(solve_limb(limb, samples))
+        except ChainError as error:
+            errors.append(error)
+    return solved, errors
+
+
+def _with_mutes(solved: SolvedLimb) -> KeyedChain:
+    """The keys of a limb, with the constraints that may be muted along with them."""
+    return replace(solved.keyed, sets=tuple(mute_path(end.ik) for end in solved.plan.ends if end.ik is not None))

@@ -1,0 +1,166 @@
+"""Contacts from a file, and into one."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.array_types import Codes
+from ...core.contacts.labels import labels_as_file, read_labels
+from ...errors import ChainError, RangeError, SettingError, WriteError
+from ...pipeline.task import Span
+from ...said import note
+from ...scene.blender_types import Object, Scene
+from ...scene.lookup import find_armature
+from ...scene.paths import absolute
+from ...scene.versions import curve_bag
+from ...settings.contacts import ContactFileSettings, ContactSettings, ExportContactSettings
+from ...settings.tasks import TABLES
+from .plan import SIDES, ContactPlan, plan_contacts
+from .solve import FoundContacts
+from .task import FindContacts
+
+SAME_RATE = 1e-3
+"""Frames a second by which rates may differ and still be one."""
+
+
+class ImportContacts(FindContacts):
+    """Key the contacts that a file tells."""
+
+    NAME = "import_contacts"
+    TABLE = TABLES["import_contacts"]
+
+    def plan(self, scene: Scene, settings: ContactFileSettings, active: Object | None, span: Span | None) -> ContactPlan:  # type: ignore[override]
+        """Read and check the file; raises a `TwoBoneError` where it does not fit the armature's action."""
+        path, rate = _path(settings), scene.render.fps / scene.render.fps_base
+        labels = read_labels(path)
+        if settings.fps and labels.fps and abs(settings.fps - labels.fps) > SAME_RATE:
+            raise SettingError(
+                'File "{file}" has {own:g} frames a second, not {given:g}. Leave Frame Rate at 0 to use its own.',
+                file=path.name,
+                own=labels.fps,
+                given=settings.fps,
+            )
+        labels = replace(labels, fps=settings.fps or labels.fps or rate)
+        armature = find_armature(settings.armature, active)
+        last = settings.frame_start + (labels.states.shape[1] - 1) * rate / labels.fps
+        start, end = _range(scene, armature)
+        if last >= end + 1.0:
+            raise RangeError(
+                'File "{file}" has contacts from frame {first:g} to {last:g}, but the action ends at {end:g}. '
+                "Check First Frame and Frame Rate.",
+                file=path.name,
+                first=settings.frame_start,
+                last=last,
+                end=end,
+            )
+        plan = _planned(scene, settings, armature, min(last, end))
+        untold = None
+        if settings.frame_start - start >= 1.0 or end - last >= 1.0:
+            untold = note(
+                "The file tells frames {first:g} to {last:g}; others of the action, {start:g} to {end:g}, stay as they are.",
+                first=settings.frame_start,
+                last=last,
+                start=start,
+                end=end,
+            )
+        states = _of_legs(plan, labels.at((plan.frames - settings.frame_start) / rate))
+        return replace(plan, labels=states, untold=untold)
+
+
+class ExportContacts(FindContacts):
+    """Write the contacts that are keyed into a file."""
+
+    NAME = "export_contacts"
+    TABLE = TABLES["export_contacts"]
+
+    def plan(self, scene: Scene, settings: ExportContactSettings, active: Object | None, span: Span | None) -> ContactPlan:  # type: ignore[override]
+        """What is keyed, and where it goes; raises a `TwoBoneError` where there is nothing, or a file is in the way."""
+        path = _path(settings)
+        labels_as_file(path, np.zeros((2, 1), int), 1.0, 1.0)
+        if path.exists() and not settings.overwrite:
+            raise WriteError('File "{file}" is there already. Choose another name, or Overwrite.', file=str(path))
+        if not path.parent.is_dir():
+            raise WriteError('There is no folder "{folder}". Make it first.', folder=str(path.parent))
+        armature = find_armature(settings.armature, active)
+        plan = _planned(scene, settings, armature, _range(scene, armature)[1])
+        if plan.legs.found or not any(keyed.is_keyed for keyed in plan.keyed):
+            raise ChainError(
+                'Armature "{armature}" has no contacts yet. Find or key them before they are exported.', armature=armature.name
+            )
+        _of_legs(plan, np.zeros((2, 1), int))
+        return replace(plan, labels=np.array([keyed.states for keyed in plan.keyed]), file=(path, settings))
+
+    def paths(self, plan: ContactPlan, solution: FoundContacts) -> set[tuple[Object, str]]:
+        """Nothing is keyed."""
+        return set()
+
+    def store(self, scene: Scene, plan: ContactPlan) -> None:
+        """Nothing is stored."""
+
+    def write(self, scene: Scene, plan: ContactPlan, solution: FoundContacts, begun: Any) -> FoundContacts:
+        """Write the file, at once and whole; raises `WriteError`."""
+        if plan.file is None:
+            return solution
+        path, settings = plan.file
+        fps = settings.fps or plan.rate
+        count = int((plan.frames[-1] - plan.frames[0]) / plan.rate * fps + 1e-6) + 1
+        rows = np.clip(np.floor(np.arange(count) / fps * plan.rate + 0.5).astype(int), 0, len(plan.frames) - 1)
+        states = np.zeros((len(SIDES), len(rows)), int)
+        for foot, own in zip(plan.feet, solution.states, strict=True):
+            states[SIDES[plan.legs.sides[foot.chain]]] = own[rows]
+        made = labels_as_file(path, states, fps, float(plan.frames[0]))
+        draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            if settings.overwrite:
+                draft.write_bytes(made)
+                draft.replace(path)
+            else:
+                with path.open("xb") as file:
+                    file.write(made)
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            raise WriteError('File "{file}" cannot be written: {reason}.', file=str(path), reason=error.strerror or "") from error
+        return solution
+
+
+def _path(settings: ContactFileSettings) -> Path:
+    if not settings.filepath:
+        raise SettingError("No file is named. Choose one that ends in .npz, .csv or .json.")
+    return absolute(settings.filepath)
+
+
+def _range(scene: Scene, armature: Object) -> tuple[float, float]:
+    """First and last frame at which the armature's action has keys other than of contacts; those of the scene without any."""
+    bag = curve_bag(armature)
+    keyed = [curve.range() for curve in (bag.fcurves if bag else ()) if not curve.data_path.startswith("twobone.")]
+    firsts, lasts = ([each[end] for each in keyed] for end in (0, 1))
+    return float(np.floor(min(firsts, default=scene.frame_start))), float(np.ceil(max(lasts, default=scene.frame_end)))
+
+
+def _planned(scene: Scene, settings: ContactFileSettings, armature: Object, end: float) -> ContactPlan:
+    first = settings.frame_start
+    if end < first:
+        raise RangeError("The action ends at frame {end:g}, before the first frame, {first:g}.", end=end, first=first)
+    span = (first, float(np.floor(end)))
+    return plan_contacts(scene, ContactSettings(armature=armature.name, evaluation=settings.evaluation), armature, span)
+
+
+def _of_legs(plan: ContactPlan, states: Codes) -> Codes:
+    """States `(2, F)` of a left and a right foot for the feet of a plan `(C, F)`; raises `ChainError` for other feet."""
+    sides = [plan.legs.sides[foot.chain] for foot in plan.feet]
+    if len(set(sides)) < len(sides) or not set(sides) <= set(SIDES):
+        raise ChainError(
+            'Files of contacts are about a left and a right foot; the legs of armature "{armature}" are {sides}. '
+            "Set the Side of their chains, or switch off the others.",
+            armature=plan.armature,
+            sides=", ".join(sides),
+        )
+    return np.array([states[SIDES[side]] for side in sides], dtype=int)
+
+
+IMPORT_CONTACTS, EXPORT_CONTACTS = ImportContacts(), ExportContacts()

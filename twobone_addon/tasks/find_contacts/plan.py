@@ -1,0 +1,254 @@
+"""Whose feet are meant, over which frames and on which ground: everything that can be refused is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ...core.array_types import Array, Codes, Mask
+from ...core.contacts.points import FootPoints
+from ...core.curves.frames import frame_grid
+from ...core.rig.bones import RestChain
+from ...errors import ChainError, ObjectError, RangeError
+from ...pipeline.plan.completing import names_of
+from ...pipeline.plan.finding import chain_found
+from ...pipeline.plan.frame_choice import frame_range
+from ...pipeline.task import Span
+from ...said import Sentence
+from ...scene.blender_types import Object, Scene
+from ...scene.bones import ChainNames
+from ...scene.ground import GroundSurface, changes_shape
+from ...scene.keys.contact_keys import contact_path
+from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
+from ...scene.keys.reading import read_frames
+from ...scene.lookup import find_armature, object_named
+from ...scene.rig.rest_reading import foot_bone, read_foot_points
+from ...scene.sampling.quantities import Quantity
+from ...scene.versions import curve_bag
+from ...settings import BakeSettings
+from ...settings.contacts import ContactSettings, ExportContactSettings
+from ..find_limbs.finding import LimbRecord, found_limbs
+from .keyed import edited_by_hand, is_keyed, states_on
+
+SIDES = {"LEFT": 0, "RIGHT": 1}
+
+MOST_FRAMES = 300_000
+"""Of one search: what fits into memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """The limbs that may stand: chains that are stored, or limbs that were found and are stored before anything is keyed."""
+
+    armature: str
+    found: tuple[LimbRecord, ...]
+    """Limbs to store; none where the list of the armature has legs."""
+    names: Mapping[str, ChainNames]
+    """Bones of each limb, by the name that its chain has or will have."""
+    toes: Mapping[str, str]
+    """Bone of the toes of each; empty where there is none."""
+    sides: Mapping[str, str]
+    """`LEFT`, `RIGHT`, or another word where that is not known, of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class FootPlan:
+    """One limb that may stand."""
+
+    chain: str
+    """Name of its chain."""
+    rest: RestChain
+    points: FootPoints
+    foot: Quantity
+    """World matrices of the bone that has the points."""
+    hip: Quantity
+    """World matrices of the upper bone."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedContact:
+    """The contact of one limb, as it is keyed before anything is done."""
+
+    is_keyed: bool
+    states: Codes
+    """`(F,)`, see `core.contacts.states`."""
+    by_hand: Mask
+    """`(F,)` where somebody has keyed or edited it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContactPlan:
+    """The feet of one armature."""
+
+    armature: str
+    settings: ContactSettings
+    legs: Legs
+    frames: Array
+    """`(F,)`"""
+    rate: float
+    """Frames a second."""
+    feet: list[FootPlan]
+    keyed: list[KeyedContact]
+    """Of each foot."""
+    surface: GroundSurface | None
+    held_ground: str
+    """Name of a ground that changes its shape over time, and is taken as it is at the current frame; empty otherwise."""
+    source: ContactPlan | None = None
+    """The feet of another armature whose contacts these have, in the same order."""
+    labels: Codes | None = None
+    """`(C, F)` contacts that are known from a file, or keyed."""
+    file: tuple[Path, ExportContactSettings] | None = None
+    """Where they are to be written."""
+    untold: Sentence | None = None
+    """Which frames of the action a file does not tell."""
+
+    @property
+    def world(self) -> Quantity:
+        """World matrices of the armature."""
+        return Quantity("WORLD", self.armature)
+
+    @property
+    def ground(self) -> Quantity | None:
+        """World matrices of the ground, if it is an object."""
+        return Quantity("WORLD", self.surface.name) if self.surface else None
+
+    def quantities(self) -> list[Quantity]:
+        """What to sample."""
+        found = [self.world, *(quantity for foot in self.feet for quantity in (foot.foot, foot.hip))]
+        found += self.source.quantities() if self.source else []
+        return [*found, self.ground] if self.ground else found
+
+
+def plan_contacts(
+    scene: Scene, settings: ContactSettings, active: Object | None, span: Span | None, *, reads_only: bool = False
+) -> ContactPlan:
+    """Find the feet and their ground, over `span` if one is given; raises a `TwoBoneError`. Changes nothing.
+
+    reads_only : whether nothing is to be keyed on them, so that they need not be writable
+    """
+    armature = find_armature(settings.armature, active)
+    frames = contact_frames(scene, settings, armature, span)
+    refuse_stretched_time(scene)
+    if not reads_only:
+        refuse_unwritable(armature, [], "ACTION")
+    surface = GroundSurface(scene, settings.ground_object) if settings.ground == "OBJECT" else None
+    legs = legs_of(scene, armature, arms=settings.arms)
+    stored = [armature.twobone.chains[name] for name in legs.names if name in armature.twobone.chains]
+    if not reads_only:
+        refuse_unwritable(armature, [contact_path(chain) for chain in stored], "ACTION")
+    rate = scene.render.fps / scene.render.fps_base
+    feet = [foot_plan(armature, chain, names, legs.toes[chain]) for chain, names in legs.names.items()]
+    held = surface.name if surface is not None and changes_shape(object_named(surface.name)) else ""
+    keyed = [keyed_contact(armature, chain, frames) for chain in legs.names]
+    source = contacts_source(scene, settings, legs, (float(frames[0]), float(frames[-1]))) if settings.contacts_from else None
+    return ContactPlan(armature.name, settings, legs, frames, rate, feet, keyed, surface, held, source)
+
+
+def contacts_source(scene: Scene, settings: ContactSettings, legs: Legs, span: Span) -> ContactPlan:
+    """The feet that tell when those of `legs` stand, in their order; raises a `TwoBoneError` where they do not correspond."""
+    if settings.contacts_from == legs.armature:
+        raise ObjectError('Armature "{armature}" cannot tell its own contacts. Choose another one.', armature=legs.armature)
+    own = replace(
+        settings, armature=settings.contacts_from, contacts_from="", ground="AUTO", ground_moves="AUTO", sole_height=0.0
+    )
+    plan = plan_contacts(scene, own, None, span, reads_only=True)
+    ours, theirs = (sorted(each.sides, key=lambda chain, own=each.sides: SIDES.get(own[chain], 2)) for each in (legs, plan.legs))
+    wanted, found = ([SIDES.get(each.sides[chain], 2) for chain in order] for each, order in ((legs, ours), (plan.legs, theirs)))
+    if wanted != found:
+        raise ChainError(
+            'The legs of "{source}" do not match those of "{armature}" ({found} and {wanted}). Set the Side of their chains.',
+            source=plan.armature,
+            armature=legs.armature,
+            found=", ".join(plan.legs.sides[chain] for chain in theirs),
+            wanted=", ".join(legs.sides[chain] for chain in ours),
+        )
+    partner = dict(zip(ours, theirs, strict=True))
+    feet = {foot.chain: foot for foot in plan.feet}
+    return replace(plan, feet=[feet[partner[chain]] for chain in legs.names])
+
+
+def keyed_contact(armature: Object, chain: str, frames: Array) -> KeyedContact:
+    """The contact of the chain of that name, as it is keyed now."""
+    states, by_hand = states_on(armature, chain, frames), edited_by_hand(armature, chain, frames)
+    return KeyedContact(is_keyed(armature, chain), states, by_hand)
+
+
+def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:
+    """The enabled chains that are legs; where none is known to be one, all enabled ones that are no arms.
+
+    Where no enabled chain may be a leg, the limbs of the armature are looked for. Raises `ChainError` where there are none.
+    """
+    enabled = [chain for chain in armature.twobone.chains if chain.enabled]
+    legs = [chain for chain in enabled if chain.limb == "LEG"] or [chain for chain in enabled if chain.limb != "ARM"]
+    if legs:
+        legs += [chain for chain in enabled if arms and chain.limb == "ARM"]
+        toes, sides = {chain.name: chain.toe for chain in legs}, {chain.name: chain.side for chain in legs}
+        return Legs(armature.name, (), {chain.name: names_of(chain) for chain in legs}, toes, sides)
+    found = tuple(found_limbs(scene, armature))
+    standing = [limb for limb in found if _may_stand(armature, limb, "LEG")]
+    if not standing:
+        raise ChainError(
+            'Armature "{armature}" has no enabled chain that is a leg, and no legs were found. Add its legs to the list.',
+            armature=armature.name,
+        )
+    standing += [limb for limb in found if arms and _may_stand(armature, limb, "ARM")]
+    toes, sides = {limb.chain: limb.toe for limb in standing}, {limb.chain: limb.side for limb in standing}
+    return Legs(armature.name, found, {limb.chain: limb.names for limb in standing}, toes, sides)
+
+
+def _may_stand(armature: Object, limb: LimbRecord, kind: str) -> bool:
+    """Whether the limb's chain is, or will be, of that kind and not switched off."""
+    if limb.is_new:
+        return limb.kind == kind
+    chain = armature.twobone.chains[limb.chain]
+    return chain.enabled and (limb.kind if chain.limb == "NONE" else chain.limb) == kind
+
+
+def contact_range(scene: Scene, settings: ContactSettings, armature: Object) -> Span:
+    """First and last frame that the settings mean; of the scene's range those at which the armature's action has keys.
+
+    Before its first key and after its last one an action holds its pose. Where something else may move the armature, or its
+    bones, or where contacts are keyed there, the range stays that of the scene.
+    """
+    own = BakeSettings(frame_range=settings.frame_range, frame_start=settings.frame_start, frame_end=settings.frame_end)
+    start, end = frame_range(scene, own)
+    bag, data = curve_bag(armature), armature.animation_data
+    things = [armature, *armature.pose.bones]
+    if settings.frame_range != "SCENE" or bag is None or armature.parent or any(thing.constraints for thing in things):
+        return start, end
+    if data.nla_tracks or data.drivers or settings.ground == "OBJECT":
+        return start, end
+    if any(curve.modifiers or curve.extrapolation != "CONSTANT" for curve in bag.fcurves):
+        return start, end
+    keys = np.concatenate([np.zeros(0), *(read_frames(curve) for curve in bag.fcurves)])
+    first, last = (max(start, np.floor(keys.min())), min(end, np.ceil(keys.max()))) if len(keys) else (start, end)
+    return (float(first), float(last)) if last > first else (start, end)
+
+
+def contact_frames(scene: Scene, settings: ContactSettings, armature: Object, span: Span | None) -> Array:
+    """The frames `(F,)` that the settings mean; raises `RangeError` where there are too many."""
+    start, end = contact_range(scene, settings, armature) if span is None else span
+    if end - start >= MOST_FRAMES:
+        raise RangeError(
+            "The range from {start:g} to {end:g} has more than {most:,} frames. Choose a shorter range.",
+            start=start,
+            end=end,
+            most=MOST_FRAMES,
+        )
+    return frame_grid(start, end)
+
+
+def foot_plan(armature: Object, chain: str, names: ChainNames, toe: str) -> FootPlan:
+    """The foot of a limb; raises `ChainError` where its bones are not there."""
+    rest = chain_found(armature, names).rest
+    foot = foot_bone(armature, names)
+    return FootPlan(
+        chain=chain,
+        rest=rest,
+        points=read_foot_points(armature, names, rest, toe),
+        foot=Quantity("WORLD", armature.name, foot.name if foot else names.tip),
+        hip=Quantity("WORLD", armature.name, names.upper),
+    )

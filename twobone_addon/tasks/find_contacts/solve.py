@@ -1,0 +1,206 @@
+"""When feet stand, out of samples of their motion as seen from their ground. Numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.array_types import Array, Codes, Mask
+from ...core.arrays import every_row, path_length
+from ...core.contacts.feet import FeetMotion, moving_rows
+from ...core.contacts.finding import Story, Thresholds, find_story, story_of
+from ...core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, standing_points
+from ...core.contacts.points import FootPoints, as_it_rolls, as_it_stands, posed_point
+from ...errors import ObjectError
+from ...scene.sampling.quantities import Samples
+
+if TYPE_CHECKING:
+    from .plan import ContactPlan
+
+ABOVE = 0.5
+"""Leg lengths over a foot from which its ground is looked for: a foot may have sunk into stairs, but not under a floor."""
+
+ENDLESS = 1e30
+"""World units that are taken for infinite: Blender keeps infinity as the largest number it has."""
+
+NO_GROUND = 1e3
+"""Leg lengths that a point is over the ground where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundContacts:
+    """Contacts as they were found, before anything that was edited by hand counts."""
+
+    plan: ContactPlan
+    story: Story
+    """Of each foot of the plan."""
+    ground_height: float | None
+    """Of a flat ground, world units; `None` for an object."""
+    ground_velocity: Array
+    """`(3,)` world units a second; on an object without the object's own motion."""
+    evaluation: str | dict[str, str]
+    off_ground: Mask
+    """`(C, F)` where feet seem to stand beside the mesh that is their ground; nowhere without one."""
+
+    @property
+    def states(self) -> Codes:
+        """`(C, F)` of each foot of the plan, see `core.contacts.states`."""
+        return self.story.states
+
+    def kept(self) -> Mask:
+        """Where `(C, F)` what was edited by hand stays as it is."""
+        by_hand = np.array([each.by_hand for each in self.plan.keyed])
+        return by_hand if self.plan.settings.keep else np.zeros_like(by_hand)
+
+    def to_key(self) -> Codes:
+        """States `(C, F)` with what was edited by hand instead of what was found."""
+        return np.where(self.kept(), [each.states for each in self.plan.keyed], self.states)
+
+
+def solve_contacts(plan: ContactPlan, samples: Samples) -> FoundContacts:
+    """When the feet of a plan stand; raises `ObjectError` where the ground is an object that no foot is ever over.
+
+    The plan of what was found has feet whose soles are where the motion tells, where nothing else does.
+    """
+    lengths, height = _lengths(plan, samples), plan.settings.sole_height / _scale(plan, samples)
+    poses = [samples.every(foot.foot) for foot in plan.feet]
+    moving = np.array([*poses, *(samples.every(foot.hip) for foot in plan.feet)])
+    lost = np.flatnonzero(~np.all(np.abs(moving) < ENDLESS, axis=(0, 2, 3)))
+    if len(lost):
+        raise ObjectError(
+            'The legs of armature "{armature}" are nowhere at frame {frame:g}: their motion is no number. Repair its keys there.',
+            armature=plan.armature,
+            frame=float(plan.frames[lost[0]]),
+        )
+    found = _found(plan, samples)
+    tells: tuple[Callable[[FootPoints, Array, Codes, float], FootPoints], ...] = (
+        lambda points, matrices, states, _: as_it_stands(points, matrices, states),
+        lambda points, *_: points.below(height) if height else points,
+        as_it_rolls,
+    )
+    for tell in tells:
+        feet = zip(found.plan.feet, poses, found.states, lengths, strict=True)
+        told = [replace(foot, points=tell(foot.points, own, states, length)) for foot, own, states, length in feet]
+        if any(new.points is not old.points for new, old in zip(told, found.plan.feet, strict=True)):
+            found = _found(replace(plan, feet=told), samples)
+    return found
+
+
+def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
+    settings, whole = plan.settings, _feet(plan, samples)
+    # A ground that is an object may move on while the feet are held.
+    rows = slice(0, len(plan.frames))
+    if plan.surface is None:
+        rows = moving_rows(np.concatenate([*np.swapaxes(whole.points, 0, 1), whole.hips]), whole.leg_length)
+    part = replace(plan, frames=plan.frames[rows])
+    grounded = grounded_feet(part, samples.on(part.frames))
+    thresholds = Thresholds(
+        enter_speed=settings.enter_speed,
+        leave_speed=settings.leave_speed,
+        enter_height=settings.enter_height,
+        leave_height=settings.leave_height,
+        lift=settings.heel_lift,
+        least_length=settings.min_contact,
+        longest_gap=settings.max_gap,
+    )
+    if plan.source is not None:
+        told = solve_contacts(plan.source, samples).story
+        sure = [stance.confidence for foot in told.stances for stance in foot]
+        story = story_of(grounded_feet(plan, samples).feet, told.states, float(np.mean(sure)) if sure else 0.0)
+    elif plan.labels is not None:
+        story = story_of(grounded_feet(plan, samples).feet, plan.labels)
+    else:  # Ground that somebody names is where it is; without, feet may stand on stairs, slopes and boxes.
+        story = find_story(grounded.feet, thresholds, any_height=settings.ground == "AUTO")
+        story = story.held(rows.start, len(plan.frames) - rows.stop)
+    off_ground = np.zeros((len(plan.feet), len(plan.frames)), bool)
+    off_ground[:, rows] = grounded.off_ground
+    return FoundContacts(plan, story, grounded.height, grounded.velocity, samples.evaluation, off_ground)
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedFeet:
+    """Feet as seen from their ground, and what the ground is."""
+
+    feet: FeetMotion
+    height: float | None
+    """Of a flat ground, world units; `None` for an object."""
+    velocity: Array
+    """`(3,)` of the ground, world units a second; an object's own motion is not counted."""
+    off_ground: Mask
+    """`(C, F)` where feet are as slow and low as if they stood, and the ground, a mesh, is not below."""
+
+
+def grounded_feet(plan: ContactPlan, samples: Samples) -> GroundedFeet:
+    """The feet over their ground; raises `ObjectError` where the ground is an object that no foot is ever over."""
+    feet, off_ground = _with_heights(plan, samples, _feet(plan, samples))
+    velocity = _velocity(plan, feet)
+    feet = feet.beside(velocity)
+    if plan.settings.ground == "OBJECT":
+        return GroundedFeet(feet, None, velocity, off_ground)
+    height = plan.settings.ground_height if plan.settings.ground == "HEIGHT" else ground_height(feet)
+    return GroundedFeet(feet.over(height), height, velocity, off_ground)
+
+
+def _feet(plan: ContactPlan, samples: Samples) -> FeetMotion:
+    """The feet over height 0 of the world."""
+    points, hips, scale = [], [], _scale(plan, samples)
+    for foot in plan.feet:
+        matrices = samples.every(foot.foot)
+        points.append([posed_point(point, matrices) for point in (foot.points.heel, foot.points.ball)])
+        hips.append(samples.every(foot.hip)[:, :3, 3])
+    found = np.array(points)
+    over_sole = np.array([[0.0, foot.points.ball_height * scale] for foot in plan.feet])
+    return FeetMotion(
+        found, found[..., 2] - over_sole[..., None], np.array(hips), float(np.mean(_lengths(plan, samples))), plan.rate
+    )
+
+
+def _scale(plan: ContactPlan, samples: Samples) -> float:
+    return float(np.cbrt(np.abs(np.linalg.det(samples.every(plan.world)[0, :3, :3]))))
+
+
+def _lengths(plan: ContactPlan, samples: Samples) -> list[float]:
+    """Of the legs at rest, world units."""
+    world = samples.every(plan.world)[0, :3, :3]
+    return [float(path_length(foot.rest.rest_joints() @ world.T)) for foot in plan.feet]
+
+
+def _with_heights(plan: ContactPlan, samples: Samples, feet: FeetMotion) -> tuple[FeetMotion, Mask]:
+    """On an object: the heights over its surface, and all points as it carries them, in the world at the first frame.
+
+    Also where `(C, F)` feet seem to stand, and the object is not below.
+    """
+    if plan.surface is None or plan.ground is None:
+        return feet, np.zeros((len(feet.points), len(plan.frames)), bool)
+    matrices = samples[plan.ground]
+    flat = feet.points.reshape(-1, *feet.points.shape[2:])
+    surface, _ = plan.surface.below(flat, matrices, ABOVE * feet.leg_length)
+    if not np.isfinite(surface).any():
+        raise ObjectError(
+            'Ground object "{object}" is not below the feet of armature "{armature}". Choose another one.',
+            object=plan.surface.name,
+            armature=plan.armature,
+        )
+    first_from_world = every_row(matrices[:1] @ np.linalg.inv(matrices), len(plan.frames))
+    carried = [
+        np.einsum("fij,...fj->...fi", first_from_world[:, :3, :3], places) + first_from_world[:, :3, 3]
+        for places in (feet.points, feet.hips)
+    ]
+    over = np.where(np.isfinite(surface), flat[..., 2] - surface, NO_GROUND * feet.leg_length).reshape(feet.heights.shape)
+    heights = over + (feet.heights - feet.points[..., 2])
+    on_surface = FeetMotion(carried[0], heights, carried[1], feet.leg_length, feet.rate)
+    stands = standing_points(feet)
+    is_below = np.isfinite(surface).reshape(stands.shape)
+    known, off_ground = np.where(is_below, heights, np.nan)[stands], np.logical_or.reduce(stands & ~is_below, axis=1)
+    if is_of_flat_ground(feet.heights[stands], known, feet.leg_length):
+        return replace(feet.over(ground_height(feet)), points=carried[0], hips=carried[1]), off_ground
+    return on_surface, off_ground
+
+
+def _velocity(plan: ContactPlan, feet: FeetMotion) -> Array:
+    if plan.settings.ground_moves == "AUTO":
+        return ground_velocity(feet)
+    return np.array(plan.settings.ground_velocity) if plan.settings.ground_moves == "GIVEN" else np.zeros(3)

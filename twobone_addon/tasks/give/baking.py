@@ -1,0 +1,288 @@
+"""The motion that a chain has becomes keys on its target, and on its pole: loose objects, such as empties."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.arrays import magnitude
+from ...core.rig.following import TWO
+from ...errors import ObjectError, SettingError
+from ...pipeline.keys.reducing import KeyDrift
+from ...pipeline.motion.plan_motion import motion_quantities
+from ...pipeline.plan.planning import ChainPlan, plan_chain
+from ...pipeline.pose.solving import SolvedChain
+from ...pipeline.report.reporting import chain_report
+from ...pipeline.report.units import digits
+from ...pipeline.stages import all_frames, evaluation_of
+from ...pipeline.task import Look
+from ...said import WARN, Sentence, note
+from ...scene.blender_types import Object, Scene
+from ...scene.bones import rotation_channel
+from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
+from ...scene.keys.replaced import limb_name
+from ...scene.keys.tables import ChannelKeys
+from ...scene.keys.writing import Change
+from ...scene.lookup import find_object
+from ...scene.new_objects import parent_frames, refuse_constrained
+from ...scene.sampling.quantities import Quantity, Samples
+from ...scene.sampling.stepping import Steps
+from ...settings import BakeSettings
+from .keys import LOCATION, location_keys, location_space, refuse_flat, rotation_keys, rotation_space
+from .records import TargetReport
+from .solving import TargetMotion, solve_target, way_back
+
+SAME_SHAPE = 1e-3
+"""Part of the chain's length that joints may be moved by and still be where they were to the eye."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Guide:
+    """A target or a pole, its keys, and where they are to bring it."""
+
+    thing: Object
+    keys: list[ChannelKeys]
+    drift: float
+    places_world: Array
+    """`(F, 3)`"""
+
+    @property
+    def world(self) -> Quantity:
+        """Where it is."""
+        return Quantity("WORLD", self.thing.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Guided:
+    """One chain and what guides it."""
+
+    plan: ChainPlan
+    solved: TargetMotion
+    guides: list[_Guide]
+
+
+@dataclass(frozen=True, slots=True)
+class GuideProof:
+    """What became of a chain's guides as Blender evaluates them."""
+
+    error: float
+    round_trip: float
+    end_turn: float | None
+    """Radians."""
+
+
+def with_rotation(settings: BakeSettings) -> BakeSettings:
+    """The settings with the target's rotation keyed as well."""
+    return replace(settings, end_rotation="TARGET")
+
+
+def planned_guides(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None
+) -> tuple[list[ChainPlan], list[list[Object]]]:
+    """The chains, and the target and pole of each; raises a `TwoBoneError` where these could not be keyed."""
+    refuse_stretched_time(scene)
+    _refuse_source(wanted)
+    plans = [plan_chain(scene, _of_the_chain(settings), active) for settings in wanted]
+    things = [_things(plan.settings) for plan in plans]
+    _refuse_shared(things)
+    return plans, things
+
+
+def _refuse_source(wanted: Sequence[BakeSettings]) -> None:
+    """Targets are put where the limb is; those of another character's limb are elsewhere."""
+    for settings in wanted:
+        if settings.target_root_bone:
+            raise SettingError(
+                'Target Root Bone is "{bone}", but keys for a target are made where this limb is. Leave it empty to bake a '
+                "target.",
+                bone=settings.target_root_bone,
+            )
+
+
+def _of_the_chain(settings: BakeSettings) -> BakeSettings:
+    """An automatic range is the scene's here: the keys that a target has are those that go."""
+    return replace(settings, frame_range="SCENE") if settings.frame_range == "AUTO" else settings
+
+
+def _things(settings: BakeSettings) -> list[Object]:
+    """The objects that get keys: the target, and the pole where there is one."""
+    roles = [("Target", settings.target, settings.target_bone)]
+    if settings.plane == "POLE":
+        roles.append(("Pole", settings.pole, settings.pole_bone))
+    things = []
+    for role, name, bone in roles:
+        if bone:
+            raise ObjectError(
+                '{role} "{armature}" is a bone, "{bone}"; only objects can be keyed. Choose an object, such as an empty.',
+                role=Sentence(role),
+                armature=name,
+                bone=bone,
+            )
+        thing = find_object(role, name)
+        refuse_constrained(thing)
+        turned = [rotation_channel(thing.rotation_mode)] if role == "Target" and settings.end_rotation == "TARGET" else []
+        refuse_unwritable(thing, [LOCATION, *turned], settings.destination)
+        things.append(thing)
+    if len(things) > 1 and things[0] == things[1]:
+        raise ObjectError('"{object}" cannot be target and pole at once. Choose two objects.', object=things[0].name)
+    return things
+
+
+def _refuse_shared(things: list[list[Object]]) -> None:
+    """One object cannot be in two places."""
+    names = [thing.name for chain in things for thing in chain]
+    shared = next((name for name in names if names.count(name) > 1), None)
+    if shared is not None:
+        raise ObjectError(
+            'Object "{object}" is target or pole of two chains. Choose another object for one of them.', object=shared
+        )
+
+
+def solved_guides(
+    plans: Sequence[ChainPlan], things: Sequence[Sequence[Object]], look: Look
+) -> Steps[tuple[list[Guided], str | dict[str, str]]]:
+    """All chains in one walk over time, with the keys of what guides them; and how their motion was sampled."""
+    frames = all_frames(plan.frames for plan in plans)
+    with parent_frames([thing for chain in things for thing in chain]) as stand_ins:
+        parents = [Quantity("WORLD", name) for name in stand_ins]
+        own = [quantity for plan in plans for quantity in (*motion_quantities(plan), *plan.poses)]
+        samples = yield from look([*own, *parents], frames, evaluation=evaluation_of(plans))
+        left = iter(parents)
+        guided = []
+        for plan, chain_things in zip(plans, things, strict=True):
+            own_samples = samples.on(plan.frames)
+            above = [own_samples.every(next(left)) for _ in chain_things]
+            spaces = [location_space(*pair) for pair in zip(chain_things, above, strict=True)]
+            for thing, space in zip(chain_things, spaces, strict=True):
+                refuse_flat(thing, plan.frames, space)
+            solved = solve_target(plan, own_samples, spaces[0])
+            guided.append(Guided(plan, solved, _keyed(plan, solved, chain_things, spaces, above)))
+    return guided, samples.evaluation
+
+
+def _keyed(
+    plan: ChainPlan, solved: TargetMotion, things: Sequence[Object], spaces: list[Array], parents_world: list[Array]
+) -> list[_Guide]:
+    places = [solved.targets_world, *([] if solved.poles_world is None else [solved.poles_world])]
+    guides = [
+        _Guide(thing, *location_keys(plan, thing, space, place), place)
+        for thing, space, place in zip(things, spaces, places, strict=True)
+    ]
+    if solved.turns_world is not None:
+        target, space = guides[0], rotation_space(things[0], parents_world[0])
+        turns, drift = rotation_keys(plan, target.thing, space, solved.turns_world, lever=solved.length)
+        guides[0] = replace(target, keys=[*target.keys, *turns], drift=max(target.drift, drift))
+    return guides
+
+
+def guide_changes(guided: Sequence[Guided], task: str) -> list[Change]:
+    """What is written."""
+    return [
+        Change(
+            owner=guide.thing.name,
+            keys=guide.keys,
+            within=(float(chain.plan.frames[0]), float(chain.plan.frames[-1])),
+            task=task,
+            limb=limb_name(chain.plan.names.armature, chain.plan.names.upper),
+            destination=chain.plan.settings.destination,
+            strip=guide.thing.name,
+            is_from_elsewhere=True,
+        )
+        for chain in guided
+        for guide in chain.guides
+    ]
+
+
+def measured_guides(guided: Sequence[Guided], look: Look) -> Steps[list[GuideProof | None]]:
+    """What Blender's evaluation makes of the keys; `None` where nobody asked."""
+    checked = [chain for chain in guided if chain.plan.settings.verify]
+    if not checked:
+        return [None] * len(guided)
+    plans = [chain.plan for chain in checked]
+    frames = all_frames(plan.frames for plan in plans)
+    quantities = [guide.world for chain in checked for guide in chain.guides]
+    samples = yield from look(quantities, frames, evaluation=evaluation_of(plans, proving=True))
+    return [_proof(chain, samples) if chain.plan.settings.verify else None for chain in guided]
+
+
+def _proof(chain: Guided, samples: Samples) -> GuideProof:
+    plan, rows = chain.plan, chain.plan.report_rows
+    worlds = [samples.on(plan.frames).every(guide.world) for guide in chain.guides]
+    errors = [world[rows, :3, 3] - guide.places_world[rows] for world, guide in zip(worlds, chain.guides, strict=True)]
+    pole_world = worlds[1][:, :3, 3] if len(worlds) > 1 else None
+    moved, turned = way_back(plan, chain.solved, worlds[0], pole_world)
+    end_turn = None if chain.solved.turns_world is None else float(turned[rows].max())
+    return GuideProof(float(magnitude(np.stack(errors)).max()), float(moved[rows].max()), end_turn)
+
+
+def guide_report(chain: Guided, proof: GuideProof | None) -> TargetReport:
+    """What became of one chain's target and pole."""
+    plan, solved, guides = chain.plan, chain.solved, chain.guides
+    keys = [key for guide in guides for key in guide.keys]
+    drift = KeyDrift(max(guide.drift for guide in guides))
+    told = chain_report(SolvedChain(plan, solved.motion, solved.pose, []), keys, None, drift=drift)
+    told = replace(
+        told,
+        max_error=proof.error if proof else None,
+        max_off_plane=float(solved.off_plane[plan.report_rows].max()),
+        notes=[*(said for said in told.notes if said not in plan.notes), *_notes(plan, solved, proof)],
+    )
+    return TargetReport(
+        told,
+        pole=guides[1].thing.name if len(guides) > 1 else "",
+        max_round_trip=proof.round_trip if proof else None,
+        max_end_turn=math.degrees(proof.end_turn) if proof and proof.end_turn is not None else None,
+        stored=plan.settings.stored,
+    )
+
+
+def _notes(plan: ChainPlan, solved: TargetMotion, proof: GuideProof | None) -> list[Sentence]:
+    """What keeps a bake with the target from giving the motion back, if it visibly does not."""
+    wrong = plan.report_frames[solved.wrong_side[plan.report_rows]]
+    notes = []
+    if len(wrong):
+        count, first = len(wrong), wrong[0]
+        notes.append(
+            note(
+                "At {count} frames, first at {first:g}, the chain bends to the other side. Bake it with the other bend, or Keep.",
+                count=count,
+                first=first,
+            )
+        )
+    if proof is None or proof.round_trip <= SAME_SHAPE * solved.length:
+        return notes
+    links, far = len(plan.rest.turning), digits(proof.round_trip)
+    if links > TWO:
+        found = Sentence("A target does not determine how {links} links bend: a bake with it moves joints by up to {distance}.")
+        if plan.settings.reference != "POSE":
+            found = Sentence(
+                "A target does not determine how {links} links bend: a bake with it moves joints by up to {distance}. With the "
+                "reference Current Pose they keep the shape they have."
+            )
+        return [*notes, replace(found, values={"links": links, "distance": far}, level=WARN)]
+    if notes:
+        return notes
+    if plan.settings.keys == "REDUCE":
+        found = Sentence(
+            "The target's keys are reduced: a bake with it moves joints by up to {distance}. Lower the tolerance, or key every "
+            "frame."
+        )
+    elif _is_held_back(plan) and solved.off_plane[plan.report_rows].max() <= SAME_SHAPE * solved.length:
+        found = Sentence("The chain's Reach settings change the motion: a bake with its target moves joints by up to {distance}.")
+    else:
+        found = Sentence(
+            "The motion leaves the plane: a bake with it moves joints by up to {distance}. The plane Pole keeps any motion of "
+            "two bones."
+        )
+    return [replace(found, values={"distance": far}, level=WARN)]
+
+
+def _is_held_back(plan: ChainPlan) -> bool:
+    """Whether a bake poses the chain otherwise than its target asks, or without a stretch that it has now."""
+    settings = plan.settings
+    limited = settings.use_limits or settings.min_distance > 0.0 or settings.max_distance > 0.0
+    return limited or settings.reach != "CLAMP" or bool(plan.stretched_before)

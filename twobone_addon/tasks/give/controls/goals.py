@@ -1,0 +1,138 @@
+"""Where a rig's IK should put a limb, and how far the visible limb is from that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....core.array_types import Array
+from ....core.arrays import magnitude, path_length
+from ....core.rig.rotations import nearest_rotation, to_quaternion, unit
+from ....core.rig.steering import hinges
+from ....pipeline.motion.plan_motion import points
+from ....scene.lookup import object_named
+from ....scene.sampling.quantities import Quantity, Samples
+from ..solving import TargetMotion
+from .plans import ControlPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """What the limb does now, world space."""
+
+    joints: Array
+    """`(F, 3, 3)` root, middle joint and tip."""
+    aim: Array
+    """`(F, 3)` where the IK's target has to be."""
+    end: Array | None
+    """`(F, 3, 3)` rotation of what shows the end bone, or of the control itself; `None` where neither is to be turned."""
+    own_end: Array | None
+    """`(F, 3, 3)` rotation of the end bone as it is."""
+    of_control: bool
+    """Whether it is the control itself that is to be turned like the end bone, because nothing that is seen turns with it."""
+    poles: Array | None
+    """`(F, 3)` where a pole is in the limb's plane."""
+
+    @property
+    def length(self) -> float:
+        """Of the limb, at its longest."""
+        return float(path_length(self.joints).max())
+
+
+def read_goals(control: ControlPlan, solved: TargetMotion, samples: Samples) -> Goals:
+    """The goals, out of samples of the limb as it is now."""
+    plan = control.plan
+    samples = samples.on(plan.frames)
+    world = samples.every(plan.armature_world)
+    joints = np.stack([points(world, solved.joints[:, place]) for place in (0, 1, -1)], axis=1)
+    lower = world @ samples.every(control.chain_poses[1])
+    aim = joints[:, 2]
+    if control.ik is not None:
+        ridden = np.linalg.inv(plan.rest.lower.rest) @ control.ik.lower.rest
+        aim = points(lower @ ridden, control.ik.effector)
+    end = own_end = None
+    if control.turns and control.plan.end_bone is not None:
+        end = own_end = nearest_rotation((world @ samples.every(control.chain_poses[2]))[:, :3, :3])
+        if shows_end(control):
+            end = own_end @ rest_turn(control.armature, control.plan.end_bone.name, control.shown[2])
+    return Goals(joints, aim, end, own_end, of_control=not shows_end(control), poles=solved.poles_world)
+
+
+def shows_end(control: ControlPlan) -> bool:
+    """Whether something is seen to turn where the end bone is when the limb is on IK."""
+    return len(control.shown) > 2  # noqa: PLR2004 - upper, lower, end
+
+
+def rest_turn(armature: str, bone: str, other: str) -> Array:
+    """Rotation `(3, 3)` from one bone's axes at rest to those of another."""
+    bones = object_named(armature).data.bones
+    first, second = (np.array(bones[name].matrix_local)[:3, :3] for name in (bone, other))
+    return nearest_rotation(first.T @ second)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The limb as the rig's IK has it, world space."""
+
+    samples: Samples
+    joints: Array
+    """`(F, 3, 3)`"""
+    aim: Array
+    """`(F, 3)` the IK's target."""
+    pole: Array | None
+    """`(F, 3)` what the IK points at."""
+    end: Array | None
+    """`(F, 3, 3)` rotation of what shows the end bone, else of the control."""
+
+
+def seen_in(control: ControlPlan, goals: Goals, samples: Samples) -> Seen:
+    """What samples of the rig on IK show."""
+    samples = samples.on(control.plan.frames)
+    aim = samples.every(control.aim)[:, :3, 3]
+    joints = _seen_joints(control, samples) if control.shown else np.stack([*np.moveaxis(goals.joints[:, :2], 1, 0), aim], axis=1)
+    end = None
+    if goals.end is not None:
+        shows = control.target.node if goals.of_control else (control.armature, control.shown[2])
+        matrices = samples.every(Quantity("WORLD", *shows))
+        end = nearest_rotation(matrices[:, :3, :3])
+    pole = None if control.pole_aim is None else samples.every(Quantity("WORLD", *control.pole_aim))[:, :3, 3]
+    return Seen(samples, joints, aim, pole, end)
+
+
+def _seen_joints(control: ControlPlan, samples: Samples) -> Array:
+    """Joints `(F, 3, 3)`: the heads of what shows upper and lower bone, and the tip as it rides on the last bone that is seen."""
+    upper, lower, last = (samples.every(Quantity("WORLD", control.armature, control.shown[at])) for at in (0, 1, -1))
+    rest = np.array(object_named(control.armature).data.bones[control.shown[-1]].matrix_local)
+    tip = np.linalg.inv(rest) @ [*control.plan.rest.rest_joints()[-1], 1.0]
+    return np.stack([upper[:, :3, 3], lower[:, :3, 3], points(last, tip[:3])], axis=1)
+
+
+def joint_errors(goals: Goals, seen: Seen) -> Array:
+    """Farthest `(F,)` that a visible joint is from its goal, world units."""
+    return magnitude(seen.joints - goals.joints).max(axis=1)
+
+
+def tip_errors(goals: Goals, seen: Seen) -> Array:
+    """How far `(F,)` the tip is from where it is to be, world units."""
+    return magnitude(seen.joints[:, 2] - goals.joints[:, 2])
+
+
+def end_errors(goals: Goals, seen: Seen) -> Array:
+    """How far `(F,)`, radians, the end bone is turned from how it is to be; 0 where it is not to be turned."""
+    if goals.end is None or seen.end is None:
+        return np.zeros(len(goals.joints))
+    quaternions = to_quaternion(np.swapaxes(seen.end, -1, -2) @ goals.end)
+    return 2.0 * np.arctan2(magnitude(quaternions[..., 1:]), np.abs(quaternions[..., 0]))
+
+
+def ways_off(goals: Goals, seen: Seen) -> Array:
+    """How far `(F, 4)` joints are off, relative to the limb's length.
+
+    The middle one along the limb's line, across it in its plane, and out of that; then the tip.
+    """
+    joints = goals.joints
+    along, out = unit(joints[:, 2] - joints[:, 0]), hinges(joints)
+    off = (seen.joints[:, 1] - joints[:, 1]) / goals.length
+    middle = [np.sum(off * axis, axis=-1) for axis in (along, np.cross(out, along), out)]
+    return np.stack([*middle, tip_errors(goals, seen) / goals.length], axis=-1)

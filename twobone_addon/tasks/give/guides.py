@@ -1,0 +1,134 @@
+"""New targets and poles: their names, and where they go, at the tip and beyond the middle joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.arrays import path_length
+from ...core.rig.limb_normals import resting_hinge
+from ...core.rig.limb_planes import carried_normal, plane_with_normal
+from ...core.rig.plane_frames import LETTERS, STRAIGHT, carried_frames, letter_axes
+from ...core.rig.rotations import nearest_rotation, unit
+from ...pipeline.plan.finding import chain_found
+from ...scene.blender_types import Object, Scene
+from ...scene.bones import ChainNames
+from ...scene.lookup import object_named
+from ...scene.new_objects import add_empty
+from ...scene.restoring import as_evaluated
+from ...scene.rig.chain_finding import is_seen
+from ...scene.rig.control_limbs import plain_name
+from ...scene.rig.rest_reading import starts_at_tail
+from ...scene.visible.skin import seen_from
+from ...scene.visible.visible_bone import shown_bone
+
+TARGET_SIZE = 0.15
+"""Size of a target relative to the chain's length: seen beside the bones, not hiding them."""
+
+POLE_SIZE = 0.1
+
+
+TARGET_SHAPE = "SPHERE"
+POLE_SHAPE = "PLAIN_AXES"
+POLE_ROLE = "Pole"
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A place for an empty, in world space."""
+
+    location_world: Array
+    """`(3,)`"""
+    size: float
+    """World units."""
+    rotation_world: Array | None = None
+    """`(3, 3)`; `None` for the world's own axes."""
+
+
+def target_guide(armature: Object, names: ChainNames) -> Guide:
+    """A target on the chain's tip as it is posed now, turned as the bone that begins there; `armature` is evaluated."""
+    joints_world = _joints_world(armature, names)
+    return Guide(joints_world[2], TARGET_SIZE * float(path_length(joints_world)), _end_rotation(armature, names))
+
+
+def seen_target_guide(armature: Object, names: ChainNames) -> Guide:
+    """The same on the tip that people see, where what deforms there follows something else, such as the rig's IK."""
+    guide, shown = target_guide(as_evaluated(armature), names), shown_bone(armature, names)
+    if shown is None or shown.follows:
+        return guide
+    other = as_evaluated(object_named(shown.armature))
+    carrier = armature.data.bones[names.tip]
+    place = seen_from(armature, other, shown.bone, carrier.tail_local if names.tip_at_tail else carrier.head_local)
+    seen_world = other.matrix_world @ other.pose.bones[shown.bone].matrix @ place
+    return replace(guide, location_world=np.array(seen_world))
+
+
+def add_guide(scene: Scene, beside: Object, guide: Guide, *, name: str, size: float, shape: str) -> Object:
+    """An empty in a guide's place, in the collection of the object `beside`."""
+    place, turn = guide.location_world, guide.rotation_world
+    return add_empty(scene, beside, name=name, location=place, rotation=turn, size=size, shape=shape)
+
+
+def pole_guide(armature: Object, names: ChainNames, plane: str, bend: str) -> Guide:
+    """A pole one chain's length beyond the middle joint, on the side to which the chain is bent now.
+
+    A straight chain says nothing about its side: then it is the side to which `bend` would bend it in the letter
+    plane `plane` of the armature, or about its own hinge, see `resting_hinge`.
+    """
+    root, mid, tip = joints_world = _joints_world(armature, names)
+    along = unit(tip - root)
+    length = float(path_length(joints_world))
+    aside = (mid - root) - along * ((mid - root) @ along)
+    if np.sqrt(aside @ aside) <= STRAIGHT * length:
+        aside = _side_of_bend(armature, names, along, plane) * (-1.0 if bend == "NEGATIVE" else 1.0)
+    return Guide(mid + unit(aside) * length, POLE_SIZE * length)
+
+
+def guide_name(role: str, armature: Object, names: ChainNames) -> str:
+    """`role` and what it guides, as people call it: for a pole the lower bone, else the bone that begins at the tip.
+
+    Of several that begin there a bone that is seen counts first. Where none begins there it is the bone that ends there.
+    """
+    if role == POLE_ROLE:
+        return f"{role} {plain_name(names.lower)}"
+    carrier = armature.pose.bones[names.tip]
+    starting = [child for child in carrier.children if starts_at_tail(child)] if names.tip_at_tail else [carrier]
+    if starting:
+        bone = starting[0]
+        here = [bone, *(below for below in bone.children_recursive if below.bone.head_local == bone.bone.head_local)]
+        return f"{role} {plain_name(next((each for each in here if is_seen(each)), bone).name)}"
+    return f"{role} {plain_name(names.tip)}"
+
+
+def _end_rotation(armature: Object, names: ChainNames) -> Array | None:
+    """World rotation `(3, 3)` that leaves the bone at the tip as it is when this copies it; `None` where none begins there."""
+    tip = armature.pose.bones[names.tip]
+    starting = [child for child in tip.children if starts_at_tail(child)] if names.tip_at_tail else [tip]
+    if len(starting) != 1:
+        return None
+    posed = nearest_rotation(np.array(starting[0].matrix)[:3, :3])
+    return nearest_rotation(np.array(armature.matrix_world)[:3, :3] @ posed)
+
+
+def _side_of_bend(armature: Object, names: ChainNames, along: Array, plane: str) -> Array:
+    """Direction, world space, from a straight chain to where its middle joint goes when it bends to the positive side."""
+    linear = np.array(armature.matrix_world)[:3, :3]
+    if plane in LETTERS:
+        frame = carried_frames(letter_axes(plane), linear)
+    else:
+        upper = linear @ np.array(armature.pose.bones[names.upper].matrix)[:3, :3]
+        normal = carried_normal(resting_hinge(chain_found(armature, names).rest), upper)
+        frame = plane_with_normal(normal[None], along[None]).frames[0]
+    aside = np.cross(along, frame[:, 2])
+    # A chain that stands on its plane has no side in it; any direction across it will do.
+    return aside if np.any(np.abs(aside) > STRAIGHT) else frame[:, 0]
+
+
+def _joints_world(armature: Object, names: ChainNames) -> Array:
+    """Root, middle joint and tip as posed, `(3, 3)`, world space."""
+    bones = armature.pose.bones
+    tip = bones[names.tip].tail if names.tip_at_tail else bones[names.tip].head
+    places = (bones[names.upper].head, bones[names.lower].head, tip)
+    return np.array([armature.matrix_world @ place for place in places])

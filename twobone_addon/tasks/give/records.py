@@ -1,0 +1,37 @@
+"""What became of a target that got a chain's motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...pipeline.report.records import FurtherReport
+from ...said import Translate, in_english
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport(FurtherReport):
+    """One target. `max_error` is its distance from the tip, `max_off_plane` that of the joints from the plane."""
+
+    KIND: ClassVar[str] = "give"
+    IS_OF_TARGET: ClassVar[bool] = True
+
+    pole: str
+    """Name; empty where there is none."""
+    max_round_trip: float | None
+    """Farthest that a bake with this target moves a joint, world units; measured with the keys as written."""
+    max_end_turn: float | None
+    """Farthest that it rotates the bone at the tip, degrees, where that copies the target."""
+    stored: str
+    """Name of the stored chain; empty where there is none."""
+
+    @property
+    def keyed(self) -> tuple[str, ...]:
+        """Names of what has the keys."""
+        return self.chain.target, self.pole
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people: what has the keys, and the chain that they were made for."""
+        things = ", ".join(name for name in self.keyed if name) + (f" ({self.stored})" if self.stored else "")
+        said = translate("{things}: {keys} keys on {curves} curves")
+        return said.format(things=things, keys=self.chain.keys, curves=self.chain.channels)

@@ -1,0 +1,151 @@
+"""Bake Target from Chain: a chain's motion given to what it follows, loose objects or the controls of its rig."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ...errors import ObjectError
+from ...pipeline.beginning import Beginning
+from ...pipeline.clips import bake_report
+from ...pipeline.plan.planning import ChainPlan
+from ...pipeline.report.records import BakeReport, ReportEntry
+from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
+from ...scene.blender_types import Object, Scene
+from ...scene.keys.writing import put
+from ...scene.lookup import object_named
+from ...scene.sampling.stepping import Steps
+from ...settings import BakeSettings
+from ...settings.tasks import TABLES, GiveSettings
+from .baking import Guided, GuideProof, guide_changes, guide_report, measured_guides, planned_guides, solved_guides, with_rotation
+from .controls.baking import (
+    SolvedControls,
+    control_reports,
+    measured,
+    planned_controls,
+    solved_controls,
+    steered_keys,
+)
+from .controls.goals import Seen
+from .controls.plans import ControlPlan
+from .controls.writing import SteeredKeys, control_changes
+from .missing_guides import missing_guides
+
+
+@dataclass(frozen=True, slots=True)
+class GivePlan:
+    """Chains whose motion goes onto objects, and those whose motion goes onto controls."""
+
+    scene: Scene
+    active: Object | None
+    onto_objects: Sequence[BakeSettings]
+    """As they are asked for; what they leave out is made when the run begins."""
+    controls: Sequence[ControlPlan]
+    order: Sequence[int]
+    """Where each of both stands among all chains, those onto objects first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """The chains whose motion goes onto objects, and these objects, all of which are there now."""
+
+    plans: Sequence[ChainPlan]
+    things: Sequence[Sequence[Object]]
+    beginning: Beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is to be written."""
+
+    guided: Sequence[Guided]
+    solved: Sequence[SolvedControls]
+    steered: Sequence[SteeredKeys]
+    evaluation: str | dict[str, str]
+
+
+GivenProof = tuple[Sequence[GuideProof | None], Sequence[Seen | None]]
+
+
+class Give(Task[GiveSettings, GivePlan, Given, GivenProof]):
+    """Key what chains follow so that they would do what they do now: the reverse of Bake.
+
+    Controls follow by the rig's own IK, which only Blender can tell: their keys are found on trial, in copies of the
+    actions, before anything is written.
+    """
+
+    NAME = "bake_target"
+    TABLE = TABLES["give"]
+
+    def by_armature(self, settings: GiveSettings, active: Object | None) -> Mapping[Object, GiveSettings]:
+        """The armatures of all chains, each with its own; raises `ObjectError` where a target does not play their actions."""
+        found = super().by_armature(settings, active)
+        for armature, own in found.items():
+            for chain in own.chains:
+                if not chain.target_bone or chain.target != armature.name:
+                    raise ObjectError(
+                        'Target "{target}" is not a bone of armature "{armature}", so it does not play its actions. Choose a '
+                        "control of the rig, or the active action only.",
+                        target=chain.target,
+                        armature=armature.name,
+                    )
+        return found
+
+    def plan(self, scene: Scene, settings: GiveSettings, active: Object | None, span: Span | None) -> GivePlan:
+        """All chains and the controls of those that follow bones."""
+        wanted = [with_rotation(chain) if settings.rotate else chain for chain in settings.chains]
+        wanted = [chain if span is None else with_range(chain, span) for chain in wanted]
+        onto_bones = [number for number, chain in enumerate(wanted) if chain.target_bone]
+        onto_objects = [number for number, chain in enumerate(wanted) if not chain.target_bone]
+        controls = planned_controls(scene, [wanted[number] for number in onto_bones], active)
+        return GivePlan(scene, active, [wanted[number] for number in onto_objects], controls, [*onto_objects, *onto_bones])
+
+    @contextmanager
+    def begun(self, scene: Scene, plan: GivePlan, beginning: Beginning) -> Iterator[_Begun]:
+        """A target and a pole for each chain that lacks one."""
+        with missing_guides(scene, plan.onto_objects, plan.active) as filled:
+            plans, things = planned_guides(scene, filled, plan.active) if filled else ([], [])
+            yield _Begun(plans, things, beginning)
+
+    def solve(self, plan: GivePlan, begun: _Begun, look: Look) -> Steps[Given]:
+        """Where everything has to go; controls on trial."""
+        guided, evaluation = [], ""
+        if begun.plans:
+            guided, evaluation = yield from solved_guides(begun.plans, begun.things, look)
+        if not plan.controls:
+            return Given(guided, [], [], evaluation)
+        solved, own_evaluation = yield from solved_controls(plan.controls, look)
+        steered = yield from steered_keys(plan.scene, solved)
+        return Given(guided, solved, steered, evaluation or own_evaluation)
+
+    def paths(self, plan: GivePlan, solution: Given) -> set[tuple[Object, str]]:
+        """Location, rotation and scale of objects and controls."""
+        objects = {(guide.thing, key.path) for chain in solution.guided for guide in chain.guides for key in guide.keys}
+        controls = [(name, key.path) for each in solution.steered for name, keys in each.keys.items() for key in keys]
+        return objects | {(object_named(name), path) for name, path in controls}
+
+    def write(self, scene: Scene, plan: GivePlan, solution: Given, begun: _Begun) -> Given:
+        """Write all keys."""
+        put([*guide_changes(solution.guided, self.NAME), *control_changes(solution.steered, self.NAME)], begun.beginning.earlier)
+        return solution
+
+    def prove(self, plan: GivePlan, solution: Given, look: Look) -> Steps[GivenProof]:
+        """Where objects are, and what the rig's IK makes of its controls."""
+        guides = yield from measured_guides(solution.guided, look)
+        return guides, (yield from measured(plan.scene, solution.steered))
+
+    def judge(self, scene: Scene, done: Done[GivePlan, Given, GivenProof]) -> list[ReportEntry]:
+        """One entry for each chain, in the order in which they were asked for."""
+        given = done.solution
+        guides, seen = done.proof or ([None] * len(given.guided), [None] * len(given.solved))
+        entries: list[ReportEntry] = [guide_report(*each) for each in zip(given.guided, guides, strict=True)]
+        entries += control_reports(given.solved, given.steered, seen)
+        return [entry for _, entry in sorted(zip(done.plan.order, entries, strict=True), key=lambda pair: pair[0])]
+
+    def report(self, outcome: Outcome[GivePlan, Given, GivenProof]) -> BakeReport:
+        """All chains, in all actions."""
+        return bake_report(outcome)
+
+
+GIVE = Give()

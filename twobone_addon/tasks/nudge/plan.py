@@ -1,0 +1,213 @@
+"""Which limb is nudged, when and how far; everything that can be refused is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.contacts.states import ContactState
+from ...core.curves.frames import ranges
+from ...core.nudges import Nudge, Span, with_nudge, without_nudge
+from ...errors import ChainError, DependencyError, RangeError, SettingError
+from ...pipeline.plan.chain_plan import ChainPlan
+from ...pipeline.plan.completing import completed
+from ...pipeline.plan.finding import end_bone_of, find_chain
+from ...pipeline.plan.frame_choice import LAST_FRAME
+from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
+from ...pipeline.report.units import Units, units_of
+from ...said import Sentence, note
+from ...scene.blender_types import Object, Scene
+from ...scene.bones import ChainNames
+from ...scene.graph.rig_graph import inverse_kinematics
+from ...scene.keys.contact_keys import keyed_states
+from ...scene.keys.nudges import nudges_of
+from ...scene.keys.reading import key_frames, motion_curves, read_frames, repeats
+from ...scene.lookup import find_armature
+from ...scene.rig.constraints import is_acting
+from ...scene.versions import curve_bag
+from ...scene.visible.switches import influences_change
+from ...scene.visible.visible_bone import shown_bone
+from ...settings import BakeSettings
+from ...settings.nudging import NudgeSettings
+
+QUARTER = 0.25
+"""Seconds before and after that a nudge takes where nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class NudgePlan:
+    """One limb, and the nudges that it is to have."""
+
+    settings: NudgeSettings
+    armature: str
+    chain: str
+    """Name of the stored chain; empty where the limb is in no list."""
+    limb: ChainPlan
+    """Its frames are first and last of all that is about to be written."""
+    frame: float
+    new: Nudge | None
+    """What is added; `None` where a nudge is removed."""
+    nudges: Sequence[Nudge]
+    """All that the limb is to have."""
+    known: Sequence[Nudge]
+    """All that it has."""
+    cycle: Span | None
+    """Where the limb's animation begins and ends that repeats, or is to be taken for it; `None` where it does not."""
+    repeats: bool
+    """Whether it repeats by itself."""
+    own_frames: Array
+    """`(K,)` of the keys that the limb's bones have."""
+    notes: Sequence[Sentence]
+    units: Units
+
+    def cycle_of(self, nudge: Nudge) -> Span | None:
+        """The cycle in which a nudge goes on."""
+        return self.cycle if nudge.loop == "ON" or (nudge.loop == "AUTO" and self.repeats) else None
+
+
+def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> NudgePlan:
+    """Find and check the limb and what it is to be nudged by; raises a `TwoBoneError`."""
+    if not settings.remove and not any(settings.offset):
+        raise SettingError("Offset is 0 along all axes, so nothing would move. Say how far to nudge the tip.")
+    armature = find_armature(settings.armature, active)
+    wanted, chain = _limb(scene, settings, armature)
+    limb = plan_chain(scene, wanted, armature)
+    refuse_ik(armature, limb.names)
+    refuse_unwritable_chain(scene, limb)
+    frame = settings.frame if settings.frame is not None else scene.frame_current_final
+    if abs(frame) + max(settings.before, settings.after) > LAST_FRAME:
+        raise RangeError(
+            "The nudge at frame {frame:g} is outside Blender's time, which ends at frame {last:,}. Choose frames nearer to 0.",
+            frame=frame,
+            last=LAST_FRAME,
+        )
+    bones = [limb.rest.bones[index].name for index in limb.rest.turning]
+    cycle = _cycle(armature, bones)
+    if cycle is None and settings.loop == "ON" and not settings.remove:
+        raise RangeError("Loop is on, but the limb has fewer than two keys, so there is no cycle. Turn it off, or key the limb.")
+    does_repeat = any(repeats(armature, bone) for bone in bones)
+    bag = curve_bag(armature)
+    before = nudges_of(bag, limb.names.upper)
+    new = None if settings.remove else _nudge(scene, settings, frame)
+    after = without_nudge(before, frame) if new is None else with_nudge(before, new)
+    if new is None and len(after) == len(before):
+        known = ", ".join(f"{nudge.frame:g}" for nudge in before) or "-"
+        raise RangeError(
+            'Limb "{upper}" has no nudge at frame {frame:g} to remove. It has nudges at: {known}.',
+            upper=limb.names.upper,
+            frame=frame,
+            known=known,
+        )
+    ends = [end for nudge in (*before, *after) for span in nudge.spans(None) for end in span]
+    ends += [*cycle] if cycle is not None else []
+    plan = NudgePlan(
+        settings=settings,
+        armature=armature.name,
+        chain=chain,
+        limb=replace(limb, frames=np.array([min(ends), max(ends)]), report_rows=np.arange(2)),
+        frame=frame,
+        new=new,
+        nudges=after,
+        known=before,
+        cycle=cycle,
+        repeats=does_repeat,
+        own_frames=np.unique(np.concatenate([key_frames(armature, bone) for bone in bones])),
+        notes=limb.notes,
+        units=units_of(scene),
+    )
+    return replace(plan, notes=[*plan.notes, *_stands(plan, armature)])
+
+
+def refuse_ik(armature: Object, names: ChainNames) -> None:
+    """Raise `DependencyError` where something else than the limb's own keys poses it, or what is seen of it."""
+    turning = inverse_kinematics(armature)
+    for name in (names.upper, names.lower):
+        acting = next((constraint for constraint in turning.get(name, ()) if is_acting(constraint)), None)
+        if acting is not None:
+            raise DependencyError(
+                'IK ("{constraint}") poses bone "{bone}", so keys on it would not be seen. Use Switch to FK, or Convert IK to FK '
+                "Keys, first.",
+                constraint=acting.name,
+                bone=name,
+            )
+    shown = shown_bone(armature, names)
+    if shown is not None and not shown.follows and not influences_change(armature, shown.deciding):
+        raise DependencyError(
+            'The visible limb ("{shown}") does not follow bone "{bone}", so a nudge would not be seen. Use Switch to FK first.',
+            shown=shown.bone,
+            bone=names.lower,
+        )
+
+
+def _limb(scene: Scene, settings: NudgeSettings, armature: Object) -> tuple[BakeSettings, str]:
+    """The limb as a chain that is posed from its own motion, in the plane in which it is bent, and its name in the list."""
+    names = {name: getattr(settings, name) for name in ("upper", "lower", "tip", "tip_end")}
+    given = {name: value for name, value in names.items() if value and value != "AUTO"}
+    found = completed(scene, {"armature": armature.name, "plane": "POSE", **given}, armature, settings.chain)
+    chain = find_chain(found, armature).names
+    wanted = BakeSettings(
+        armature=armature.name,
+        upper=chain.upper,
+        lower=chain.lower,
+        tip=found.tip,
+        tip_end=found.tip_end,
+        joints=found.joints,
+        method=found.method,
+        plane="POSE",
+        reference="POSE",
+        end_rotation="KEEP",
+        interpolation="LINEAR",
+        frame_range="CUSTOM",
+        frame_start=0.0,
+        frame_end=0.0,
+        key_before=True,
+        key_after=True,
+    )
+    try:
+        end_bone_of(find_chain(wanted, armature), wanted)
+    except ChainError:
+        wanted = replace(wanted, end_rotation="NONE")  # Nothing hangs from the tip, or several bones do.
+    same = (each.name for each in armature.twobone.chains if (each.upper, each.lower) == (chain.upper, chain.lower))
+    return wanted, settings.chain or next(same, "")
+
+
+def _nudge(scene: Scene, settings: NudgeSettings, frame: float) -> Nudge:
+    default = max(1.0, float(round(QUARTER * scene.render.fps / scene.render.fps_base)))
+    x, y, z = map(float, settings.offset)
+    before, after = settings.before or default, settings.after or default
+    return Nudge(float(frame), (x, y, z), float(before), float(after), settings.falloff, settings.loop)
+
+
+def _cycle(armature: Object, bones: Sequence[str]) -> Span | None:
+    """From where to where the animation of bones goes: what their action says, else from their first to their last key.
+
+    Curves that repeat count alone, where there are some.
+    """
+    data = armature.animation_data
+    action = data.action if data is not None else None
+    if action is not None and action.use_frame_range and action.use_cyclic:
+        return float(action.frame_start), float(action.frame_end)
+    curves = [fcurve for bone in bones for fcurve in motion_curves(armature, bone)]
+    cyclic = [each for each in curves if any(modifier.type == "CYCLES" and not modifier.mute for modifier in each.modifiers)]
+    frames = [read_frames(fcurve) for fcurve in cyclic or curves if len(fcurve.keyframe_points)]
+    first, last = (float(end(np.concatenate(frames))) for end in (np.min, np.max)) if frames else (0.0, 0.0)
+    return (first, last) if last - first > 1.0 else None
+
+
+def _stands(plan: NudgePlan, armature: Object) -> list[Sentence]:
+    """A note where a foot that stands is nudged."""
+    if not plan.chain or plan.new is None:
+        return []
+    (start, end), chain = plan.new.spans(None)[0], armature.twobone.chains[plan.chain]
+    frames = np.arange(np.ceil(start), np.floor(end) + 1.0)
+    stands = keyed_states(armature, chain, frames) != ContactState.NONE
+    stands &= plan.new.weights(frames, plan.cycle_of(plan.new)) > 0.0
+    if not stands.any():
+        return []
+    spans = ranges(frames, stands)
+    said = ", ".join(f"{first:g}-{last:g}" for first, last in spans)
+    text = 'Chain "{chain}" stands on the ground at frames {frames}, and is nudged from there.'
+    return [replace(note(text, chain=plan.chain, frames=said), frames=tuple((first, last) for first, last in spans))]

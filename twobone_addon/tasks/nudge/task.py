@@ -1,0 +1,177 @@
+"""Nudge: a limb's tip is moved at a frame, and the limb's motion goes over to that and back again.
+
+The action keeps all nudges of a limb. Each run solves the limb from its motion without any, with the sum of all: so several add
+up, and each can be changed or removed without the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.arrays import every_row, magnitude
+from ...core.curves.frames import ranges
+from ...core.nudges import NEAR_END
+from ...core.solver import Reach as Reached
+from ...errors import WriteError
+from ...pipeline.beginning import Beginning, Reach
+from ...pipeline.motion.plan_motion import points
+from ...pipeline.stages import evaluation_of
+from ...pipeline.task import Done, Look, Outcome, Span, Task
+from ...said import note
+from ...scene.blender_types import Object, Scene
+from ...scene.keys.clearing import unmake
+from ...scene.keys.nudges import keep_nudges
+from ...scene.keys.replaced import NUDGED, Ledger, limb_name
+from ...scene.keys.writing import Change, put
+from ...scene.lookup import object_named
+from ...scene.sampling.stepping import Steps
+from ...scene.versions import curve_bag
+from ...settings.nudging import NudgeSettings
+from ...settings.tasks import TABLES
+from .parts import parts_of
+from .plan import NudgePlan, plan_nudge
+from .records import NudgedLimb, NudgeEntry, NudgeReport
+from .solve import NudgeSolution, quantities, solve_nudges
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """The keys, and whether they were made on top of others that somebody has edited."""
+
+    solution: NudgeSolution
+    is_on_edited: bool
+
+
+Places = Array
+"""`(F, 3)` of the tip in all parts, one after the other, world space."""
+
+
+class NudgeLimb(Task[NudgeSettings, NudgePlan, _Solved, Places]):
+    """Move the tip of a limb at a frame, on top of its motion."""
+
+    NAME = NUDGED
+    TABLE = TABLES["nudge"]
+    REPORT = NudgeReport
+
+    def plan(self, scene: Scene, settings: NudgeSettings, active: Object | None, span: Span | None) -> NudgePlan:
+        """The limb, and the nudges that it is to have."""
+        return plan_nudge(scene, settings, active)
+
+    def reaches(self, plan: NudgePlan) -> Sequence[Reach]:
+        """The limb's rotations, over the frames of all nudges that it has and is to have."""
+        start, end = map(float, plan.limb.frames)
+        return [Reach(plan.armature, set(plan.limb.keyed_paths()), (start, end))]
+
+    def solve(self, plan: NudgePlan, begun: Beginning, look: Look) -> Steps[_Solved]:
+        """The limb from its motion without nudges, with all of them; where somebody has edited that, with the new one alone."""
+        is_on_edited, nudges = plan.armature in begun.edited, plan.nudges
+        if is_on_edited and plan.new is None:
+            raise WriteError(
+                'Keys of the nudges of "{limb}" were edited since, so that one of them can no longer be taken out. Undo those '
+                "edits, or use Clear Baked Keys to take out all nudges.",
+                limb=plan.limb.names.upper,
+            )
+        if is_on_edited and plan.new is not None:
+            nudges = [plan.new]
+        parts = parts_of(plan, nudges)
+        if not parts:
+            return _Solved(NudgeSolution(nudges, (), ()), is_on_edited)
+        frames = np.concatenate([part.limb.frames for part in parts])
+        samples = yield from look(quantities(parts), frames, evaluation=evaluation_of([plan.limb]))
+        return _Solved(solve_nudges(plan, nudges, parts, samples), is_on_edited)
+
+    def paths(self, plan: NudgePlan, solution: _Solved) -> set[tuple[Object, str]]:
+        """The limb's rotations."""
+        return {(object_named(plan.armature), path) for path in plan.limb.keyed_paths()}
+
+    def write(self, scene: Scene, plan: NudgePlan, solution: _Solved, begun: Beginning) -> _Solved:
+        """Key the limb, and keep its nudges with the keys; without any left there is what was there before."""
+        armature, made = object_named(plan.armature), solution.solution
+        start, end = map(float, plan.limb.frames)
+        change = Change(
+            owner=plan.armature,
+            keys=made.keys,
+            within=(start, end),
+            task=self.NAME,
+            limb=limb_name(plan.armature, plan.limb.names.upper),
+            in_pieces=True,
+        )
+        put([change] if made.keys else [], begun.earlier)
+        bag = curve_bag(armature)
+        if bag is not None and made.keys:
+            keep_nudges(bag, plan.limb.names.upper, made.nudges)
+        elif bag is not None:
+            unmake(armature, Ledger.of(bag))
+        return solution
+
+    def prove(self, plan: NudgePlan, solution: _Solved, look: Look) -> Steps[Places | None]:
+        """Where Blender has the tip now."""
+        parts = solution.solution.parts
+        if not plan.settings.verify or not parts:
+            return None
+        limb = plan.limb
+        tip = limb.pose(len(limb.rest.bones) - 1)
+        frames = np.concatenate([part.part.limb.frames for part in parts])
+        samples = yield from look([limb.armature_world, tip], frames, evaluation=evaluation_of([limb], proving=True))
+        tips = points(samples[tip], limb.rest.tip)
+        return every_row(points(samples[limb.armature_world], tips), len(frames))
+
+    def judge(self, scene: Scene, done: Done[NudgePlan, _Solved, Places]) -> NudgeReport:
+        """What became of it."""
+        plan, made = done.plan, done.solution.solution
+        parts, names = made.parts, plan.limb.names
+        frames = np.concatenate([np.empty(0), *(part.part.limb.frames for part in parts)])
+        goals = np.concatenate([np.empty((0, 3)), *(part.goals for part in parts)])
+        before = np.concatenate([np.empty((0, 3)), *(part.before for part in parts)])
+        missed = np.concatenate([np.empty(0, bool), *(_missed(part.solved.pose.on_targets.reach) for part in parts)])
+        now = goals if done.proof is None else done.proof
+        away, at = magnitude(now - goals), np.abs(frames - plan.frame) <= NEAR_END
+        nudged = (now - before)[at][0] if at.any() else np.array(plan.new.offset if plan.new is not None else (0.0, 0.0, 0.0))
+        edited = 'Keys of "{limb}" were edited since the last nudge. Earlier nudges are part of its motion now.'
+        notes = [note(edited, limb=plan.chain or names.upper)] if done.solution.is_on_edited else []
+        asked = magnitude(np.array(plan.new.offset)) if plan.new is not None else 0.0
+        error = None if done.proof is None else float(away[~missed].max(initial=0.0))
+        limb = NudgedLimb(plan.chain, names.upper, names.lower, names.tip, nudged.tolist(), error)
+        return NudgeReport(
+            armature=plan.armature,
+            chains=[limb],
+            chain=limb.chain,
+            upper=limb.upper,
+            lower=limb.lower,
+            tip=limb.tip,
+            frame=plan.frame,
+            removed=plan.new is None,
+            nudged_by=limb.nudged_by,
+            nudges=[
+                NudgeEntry(each.frame, list(each.offset), each.before, each.after, each.falloff, each.loop)
+                for each in made.nudges
+            ],
+            frames=len(frames),
+            ranges=[[float(part.part.limb.frames[0]), float(part.part.limb.frames[-1])] for part in parts],
+            keys=sum(len(piece.frames) for piece in made.keys),
+            channels=len({(piece.path, piece.index) for piece in made.keys}),
+            out_of_reach=ranges(frames, missed),
+            max_missed=float(away[missed].max(initial=0.0)),
+            max_error=limb.max_error,
+            on_edited_keys=done.solution.is_on_edited,
+            said_distance=plan.units.text(float(asked)),
+            seconds={},
+            evaluation=made.evaluation,
+            notes=[*plan.notes, *notes],
+        )
+
+    def report(self, outcome: Outcome[NudgePlan, _Solved, Places]) -> NudgeReport:
+        """The same, with how long it took."""
+        told: NudgeReport = outcome.done[0].told
+        return replace(told, seconds=outcome.seconds, notes=[*told.notes, *outcome.unused])
+
+
+def _missed(reach: Array) -> Array:
+    return reach != Reached.REACHED
+
+
+NUDGE = NudgeLimb()

@@ -1,0 +1,229 @@
+"""Curves and keys of what planting changes, piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....core.array_types import Array, Indices
+from ....core.arrays import every_row, magnitude
+from ....core.curves.reduction import reduce_keys
+from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....core.rig.inheritance import parent_transform
+from ....core.rig.limb_normals import Hinges
+from ....core.rig.rotations import solve_linear
+from ....pipeline.keys.reducing import reduced_keys as few_keys
+from ....pipeline.motion.plan_motion import PlanMotion
+from ....pipeline.pose.solving import CurveSamples, solve_curves
+from ....scene.bones import rotation_path
+from ....scene.keys.tables import NEAR_FRAME, ChannelKeys, Keyed, KeyTable
+from ....scene.sampling.quantities import Samples
+from ..plan.feet import moved_leg
+from ..pose.standing import Planted, PlantedLeg
+from .keys import Piece, changed_pieces, fitted_keys, fitted_samples, held_beside, motion_at, piece_samples, with_straight_handles
+from .spacing import reduced_keys, with_keys_between
+
+if TYPE_CHECKING:
+    from ....pipeline.plan.planning import ChainPlan
+    from ..plan.planning import PlantingPlan
+    from ..plan.roots import RootPlan
+
+Channel = tuple[str, int]
+"""Data path and index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What a channel is now."""
+
+    values: Array
+    """`(S,)`"""
+    keyed: Keyed
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPieces:
+    """All new keys of one channel."""
+
+    strip: str
+    """Name of the strip that takes them, where strips do."""
+    pieces: list[ChannelKeys]
+    outside: KeyTable | None
+    """What the curve is to have beside them, where that is not what it has."""
+
+
+def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> list[ChannelPieces]:
+    """The keys of all legs and of the root, which goes along by `travel` `(S, 3)`; of channels that stay as they are, none."""
+    found, moves = [], planted.moves
+    if plan.root is not None:
+        found = root_keys(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
+        moves = moves + root_drift(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
+    return [*(channel for leg in planted.legs for channel in _leg_keys(plan, leg, moves)), *found]
+
+
+def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> list[ChannelPieces]:
+    own = leg.before.leg.plan
+    motion = moved_leg(leg.before, moves, leg.ankles, leg.turns)
+    present = _present(own, leg.before.motion)
+    solved = []
+    for piece in changed_pieces(leg.changed, whole_range=_is_whole(plan)):
+        part = _part(own, present, leg.before.hinges, piece)
+        chain = solve_curves(part, motion_at(motion, piece_samples(piece)))
+        keys = fitted_keys(chain.curves, plan.frames[piece[0] : piece[1] + 1])
+        pinned = leg.goals.pinned[piece_samples(piece)]
+        if plan.settings.keys == "REDUCE":
+            keys = reduced_keys(chain, keys, pinned, plan.settings.tolerance)
+        keys = with_keys_between(chain, keys, pinned, leg.before.length)
+        solved.append((piece, keys))
+    return _channels(plan, leg.before.leg.chain, solved, present)
+
+
+def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
+    """What the rotation channels of a leg hold, and how they are keyed."""
+    pairs = [(plan.rest.bones[index], motion.rotation_values[index]) for index in plan.rest.turning]
+    if plan.end_bone is not None and motion.end_rotation_values is not None:
+        pairs.append((plan.end_bone, motion.end_rotation_values))
+    count, found = len(plan.frames), {}
+    for bone, values in pairs:
+        for index in range(4):
+            channel = rotation_path(bone), index
+            found[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
+    return found
+
+
+def _part(plan: ChainPlan, present: dict[Channel, Present], hinges: Hinges | None, piece: Piece) -> ChainPlan:
+    """A leg's plan over the frames of a piece, beside which all is held as it is; it bends to the side of all frames."""
+    keyed = {}
+    for channel, now in present.items():
+        ends = _ends(now, piece)
+        keyed[channel] = replace(now.keyed, beside=ends, frame_beside=ends)
+    frames = plan.frames[piece_samples(piece)]
+    return replace(
+        plan,
+        frames=frames,
+        hinges=None if hinges is None else hinges.at(plan.frames[: len(hinges.axes)], frames),
+        report_rows=plan.report_rows[: piece[1] - piece[0] + 1],
+        keyed=keyed,
+    )
+
+
+def _ends(now: Present, piece: Piece) -> tuple[float, float]:
+    """What a channel holds in the frames before and after a piece."""
+    first, last = (piece[0] - 1) * SAMPLES_PER_FRAME, (piece[1] + 1) * SAMPLES_PER_FRAME
+    values, (before_range, after_range) = now.values, now.keyed.frame_beside
+    start = values[first] if first >= 0 else values[0] if before_range is None else before_range
+    end = values[last] if last < len(values) else values[-1] if after_range is None else after_range
+    return float(start), float(end)
+
+
+def root_keys(
+    plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False, may_reduce: bool = False
+) -> list[ChannelPieces]:
+    """The keys of the root's location with `moves` `(S, 3)`, world space, on top of what it is.
+
+    may_reduce : whether the settings may ask for few keys; feet that stand need the root where it is at every frame
+    """
+    curves = _root_curves(plan, root, samples, moves)
+    present = {(curve.path, curve.index): Present(curve.present, root.keyed[curve.path, curve.index]) for curve in curves}
+    solved = []
+    for piece in changed_pieces(_root_changes(moves), whole_range=whole_range or _is_whole(plan)):
+        rows = piece_samples(piece)
+        parts = [replace(each, values=each.values[rows], present=each.present[rows]) for each in curves]
+        frames = plan.frames[piece[0] : piece[1] + 1]
+        if may_reduce and plan.settings.keys == "REDUCE" and len(frames) > 1:
+            space = _root_space(plan, root, samples.on(plan.samples))
+            keys = _few_root_keys(plan, parts, plan.samples[rows], frames, space[rows] if len(space) > 1 else space)
+        else:
+            keys = fitted_keys(parts, frames)
+        solved.append((piece, keys))
+    return _channels(plan, root.name, solved, present)
+
+
+def _few_root_keys(
+    plan: PlantingPlan, parts: Sequence[CurveSamples], times: Array, frames: Array, space: Array
+) -> list[ChannelKeys]:
+    """As few keys as leave the root within the tolerance, world units, of where it is at `times` `(N,)`."""
+    own = np.stack([part.values for part in parts], axis=-1)
+
+    def drift(tried: Array, rows: Indices) -> Array:
+        axes = every_row(space, len(times))[rows, :3, :3]
+        return magnitude((axes @ (tried - own[rows])[..., None])[..., 0])[..., None]
+
+    return few_keys(parts, reduce_keys(times, own, drift, plan.settings.tolerance, key_frames=frames))
+
+
+def _root_changes(moves: Array) -> Array:
+    """Samples `(S,)` that the root's keys are to have: with the frames beside its moves, up to which it moves as well."""
+    moved = np.any(moves != 0.0, axis=-1)
+    return np.convolve(moved, np.ones(2 * SAMPLES_PER_FRAME + 1), mode="same") > 0.0 if moved.any() else moved
+
+
+def root_drift(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False) -> Array:
+    """How far `(S, 3)`, world space, the keys of the root lead past where it is to be between the frames.
+
+    From the last key of a piece they lead straight to the next frame, see `write_pieces`, unless there is a key before that.
+    """
+    away = np.zeros((len(plan.samples), 3))
+    curves = _root_curves(plan, root, samples, moves)
+    for piece in changed_pieces(_root_changes(moves), whole_range=whole_range or _is_whole(plan)):
+        rows, last = piece_samples(piece), float(plan.frames[piece[1]])
+        beside = slice(rows.stop - 1, rows.stop + SAMPLES_PER_FRAME)
+        for axis, curve in enumerate(curves):
+            away[rows, axis] = fitted_samples(curve.values[rows]) - curve.values[rows]
+            table = root.keyed[curve.path, curve.index].table
+            keys = np.zeros(0) if table is None else table["co"][:, 0]
+            if beside.stop <= len(away) and not np.any((keys > last + NEAR_FRAME) & (keys < last + 1.0 - NEAR_FRAME)):
+                way = curve.values[beside]
+                away[beside, axis] += np.linspace(way[0], way[-1], len(way)) - way
+    axes = _root_space(plan, root, samples.on(plan.samples))[:, :3, :3]
+    return (axes @ away[..., None])[..., 0]
+
+
+def _root_curves(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array) -> list[CurveSamples]:
+    samples = samples.on(plan.samples)
+    space = _root_space(plan, root, samples)
+    if root.bone is None:
+        world = samples.every(plan.legs[0].plan.armature_world)
+        delta = np.zeros(3) if root.delta is None else root.delta
+        group, present = "Object Transforms", solve_linear(space[:, :3, :3], world[:, :3, 3] - space[:, :3, 3]) - delta
+    else:
+        group, present = root.bone.name, every_row(samples[root.channels], len(plan.samples))[:, :3]
+    values = present + solve_linear(space[:, :3, :3], moves)
+    return [CurveSamples(root.path, axis, group, values[:, axis], present[:, axis]) for axis in range(3)]
+
+
+def _root_space(plan: PlantingPlan, root: RootPlan, samples: Samples) -> Array:
+    """World matrices `(n, 4, 4)`, `n` may be 1, of the axes of the root's location: of a bone without where they begin."""
+    parent = samples.every(root.parent) if root.parent else None
+    if root.bone is None:
+        return np.eye(4)[None] if parent is None or root.parent_inverse is None else parent @ root.parent_inverse
+    place = np.broadcast_to(parent_transform(root.bone, parent).place, (len(plan.samples), 3, 3))
+    found = samples.every(plan.legs[0].plan.armature_world).copy()
+    found[:, :3, :3] = found[:, :3, :3] @ place
+    return found
+
+
+def _channels(
+    plan: PlantingPlan, strip: str, solved: Sequence[tuple[Piece, list[ChannelKeys]]], present: dict[Channel, Present]
+) -> list[ChannelPieces]:
+    """The keys of each channel, out of those of the pieces that have it: some need fewer channels than others."""
+    keys: dict[Channel, list[tuple[Piece, ChannelKeys]]] = {}
+    for piece, piece_keys in solved:
+        for made in piece_keys:
+            keys.setdefault((made.path, made.index), []).append((piece, with_straight_handles(made)))
+    found = []
+    for channel, pieces in keys.items():
+        now, made = present[channel], [part for _, part in pieces]
+        ends = [_ends(now, piece) for piece, _ in pieces]
+        within = float(plan.frames[0]), float(plan.frames[-1])
+        outside = None if _is_whole(plan) else held_beside(now.keyed, made, ends, within)
+        found.append(ChannelPieces(strip, made, outside))
+    return found
+
+
+def _is_whole(plan: PlantingPlan) -> bool:
+    """Whether the whole range is keyed: a strip plays nothing but its own keys."""
+    return plan.settings.destination == "NLA"

@@ -1,0 +1,170 @@
+"""As many keys as a planted leg needs: as few as the tolerance allows where its foot is free, more where it would not stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....core.array_types import Array, Indices, Mask
+from ....core.arrays import magnitude
+from ....core.contacts.states import runs
+from ....core.curves.reduction import Reduction, reduce_keys
+from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....pipeline.keys.posed_points import PosedByCurves
+from ....pipeline.pose.solving import SolvedChain
+from ....scene.keys.tables import ChannelKeys
+
+STILL = 2e-4
+"""Part of the leg's length by which a foot that stands may move between two keys."""
+
+QUARTERS = np.arange(SAMPLES_PER_FRAME + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cubics:
+    """Curves through some frames, each from its first key to that of the next frame."""
+
+    step: int
+    """Samples from key to key."""
+    windows: Array
+    """`(n, 5, K)` samples of the frames."""
+    handles: Array
+    """`(n, k, 2, K)` the inner control points of the cubics in each frame."""
+
+    def samples(self) -> Array:
+        """What the cubics are at the samples, `(n, 5, K)`."""
+        found = self.windows.copy()
+        for part, start in enumerate(range(0, SAMPLES_PER_FRAME, self.step)):
+            u = (np.arange(1, self.step) / self.step)[:, None]
+            first, last = (self.windows[:, [at]] for at in (start, start + self.step))
+            inner = self.handles[:, part, :, None]
+            outer = (1.0 - u) ** 3 * first + u**3 * last
+            found[:, start + 1 : start + self.step] = outer + 3.0 * u * (1.0 - u) * ((1.0 - u) * inner[:, 0] + u * inner[:, 1])
+        return found
+
+
+def reduced_keys(solved: SolvedChain, keys: Sequence[ChannelKeys], pinned: Mask, tolerance: float) -> list[ChannelKeys]:
+    """The keys of a leg, `keys` on every frame, with fewer where the foot is free.
+
+    pinned : (S,) where the foot stands; tolerance : in world units, of the knee, the ankle and the foot's end
+    """
+    values = np.stack([curve.values for curve in solved.curves], axis=-1)
+    kept = pinned[::SAMPLES_PER_FRAME].copy()
+    found = list(keys)
+    for first, last in runs(~kept):
+        start, end = max(first - 1, 0), min(last + 1, len(kept) - 1)
+        if start == end:
+            kept[first] = True
+            continue
+        rows = np.arange(start * SAMPLES_PER_FRAME, end * SAMPLES_PER_FRAME + 1)
+        reduction = _reduced(solved, values[rows], rows, tolerance)
+        places = np.searchsorted(found[0].frames, reduction.frames)
+        if not np.array_equal(found[0].frames[np.minimum(places, len(kept) - 1)], reduction.frames):
+            kept[start : end + 1] = True  # The tolerance asks for keys between frames; those on every frame are nearer.
+            continue
+        kept[places] = True
+        found = [_with_handles(key, reduction, places, column) for column, key in enumerate(found)]
+    return [_some_keys(key, kept) for key in found]
+
+
+def _reduced(solved: SolvedChain, values: Array, rows: Indices, tolerance: float) -> Reduction:
+    posed = PosedByCurves.of(solved)
+    own = posed.points(values, rows)
+
+    def drift(tried: Array, indices: Indices) -> Array:
+        return magnitude(posed.points(tried, rows[indices]) - own[indices])
+
+    frames = solved.plan.frames[rows]
+    return reduce_keys(frames, values, drift, tolerance, key_frames=frames[::SAMPLES_PER_FRAME])
+
+
+def _with_handles(key: ChannelKeys, reduction: Reduction, places: Indices, column: int) -> ChannelKeys:
+    """The keys with the handles that lead through a reduced stretch, towards its inside at both of its ends."""
+    left, right = np.array(key.left), np.array(key.right)
+    left[places[1:]] = reduction.left[1:, column]
+    right[places[:-1]] = reduction.right[:-1, column]
+    return replace(key, left=left, right=right)
+
+
+def _some_keys(key: ChannelKeys, kept: Mask) -> ChannelKeys:
+    left, right = np.array(key.left), np.array(key.right)
+    return replace(key, frames=key.frames[kept], values=key.values[kept], left=left[kept], right=right[kept])
+
+
+def with_keys_between(solved: SolvedChain, keys: Sequence[ChannelKeys], pinned: Mask, length: float) -> list[ChannelKeys]:
+    """The keys of a leg, `keys` at frames, with more at the half or at every quarter of frames in which its foot would move.
+
+    pinned : (S,) where the foot stands, which has keys on every frame; length : of the leg, world units
+    """
+    values = np.stack([curve.values for curve in solved.curves], axis=-1)
+    starts = np.arange(0, len(values) - 1, SAMPLES_PER_FRAME)
+    starts = starts[pinned[starts[:, None] + QUARTERS].all(axis=1)]
+    found = list(keys)
+    for step in (SAMPLES_PER_FRAME, SAMPLES_PER_FRAME // 2, 1):
+        cubics = _cubics(values[starts[:, None] + QUARTERS], step)
+        still = _moves(solved, cubics, starts) <= STILL * length
+        if step < SAMPLES_PER_FRAME:
+            found = _inserted(found, solved.plan.frames[starts[still]], _some(cubics, still))
+        starts = starts[~still]
+    return found
+
+
+def _some(cubics: _Cubics, wanted: Mask) -> _Cubics:
+    return replace(cubics, windows=cubics.windows[wanted], handles=cubics.handles[wanted])
+
+
+def _cubics(windows: Array, step: int) -> _Cubics:
+    """Cubics with a key at every so many samples, nearest to those between, and else as steep at their keys as the samples."""
+    slopes = np.gradient(windows, axis=1, edge_order=2) if len(windows) else windows
+    u = np.arange(1, step) / step
+    weights = np.stack([3.0 * u * (1.0 - u) ** 2, 3.0 * u**2 * (1.0 - u)], axis=-1)
+    inner = []
+    for start in range(0, SAMPLES_PER_FRAME, step):
+        end = start + step
+        first, last = windows[:, start], windows[:, end]
+        guess = np.stack([first + slopes[:, start] * step / 3.0, last - slopes[:, end] * step / 3.0], axis=1)
+        outer = (1.0 - u[:, None]) ** 3 * first[:, None] + u[:, None] ** 3 * last[:, None]
+        missing = windows[:, start + 1 : end] - outer - weights @ guess
+        inner.append(guess + np.linalg.pinv(weights) @ missing if step > 1 else guess)
+    return _Cubics(step, windows, np.stack(inner, axis=1))
+
+
+def _moves(solved: SolvedChain, cubics: _Cubics, starts: Indices) -> Array:
+    """How far `(n,)` ankle and foot are, at most, from where they are to be."""
+    rows = (starts[:, None] + QUARTERS).ravel()
+    if not len(rows):
+        return np.zeros(0)
+    middle = len(solved.plan.rest.turning) - 1
+    tried, wanted = (each.reshape(len(rows), -1) for each in (cubics.samples(), cubics.windows))
+    posed = PosedByCurves.of(solved)
+    away = posed.points(tried, rows)[:, middle:] - posed.points(wanted, rows)[:, middle:]
+    return magnitude(away).reshape(len(starts), -1).max(axis=1)
+
+
+def _inserted(keys: Sequence[ChannelKeys], frames: Array, cubics: _Cubics) -> list[ChannelKeys]:
+    """The keys with those of the cubics that begin at `frames` `(n,)`, of which each has a key, and so has the frame after."""
+    if not len(frames):
+        return list(keys)
+    return [_channel_inserted(key, frames, cubics, column) for column, key in enumerate(keys)]
+
+
+def _channel_inserted(key: ChannelKeys, frames: Array, cubics: _Cubics, column: int) -> ChannelKeys:
+    length = cubics.step / SAMPLES_PER_FRAME
+    starts = frames[:, None] + np.arange(0.0, 1.0, length)
+    right = np.stack([starts + length / 3.0, cubics.handles[:, :, 0, column]], axis=-1)
+    left = np.stack([starts + length * 2.0 / 3.0, cubics.handles[:, :, 1, column]], axis=-1)
+    places = np.searchsorted(key.frames, frames)
+    old_left, old_right = np.array(key.left), np.array(key.right)
+    old_right[places], old_left[places + 1] = right[:, 0], left[:, -1]
+    new = starts[:, 1:].ravel()
+    order = np.argsort(np.concatenate([key.frames, new]), kind="stable")
+    values = np.concatenate([key.values, cubics.windows[:, cubics.step : -1 : cubics.step, column].ravel()])
+    return replace(
+        key,
+        frames=np.concatenate([key.frames, new])[order],
+        values=values[order],
+        left=np.concatenate([old_left, left[:, :-1].reshape(-1, 2)])[order],
+        right=np.concatenate([old_right, right[:, 1:].reshape(-1, 2)])[order],
+    )

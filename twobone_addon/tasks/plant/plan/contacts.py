@@ -1,0 +1,120 @@
+"""What stands when, and on which ground: as it is keyed on the stored chains, or else found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....core.array_types import Array, Codes, Mask
+from ....core.arrays import path_length
+from ....core.contacts.finding import MOST_LEVEL
+from ....core.contacts.ground import is_of_flat_ground
+from ....core.contacts.states import on_ball, on_heel
+from ....core.planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
+from ....scene.sampling.quantities import Samples
+from ....settings.planting import PlantSettings
+from ...find_contacts.solve import FoundContacts
+from .feet import LegMotion, at_frames, in_ground
+
+if TYPE_CHECKING:
+    from .planning import ContactPlan, LegPlan, PlantingPlan, PlantPlan
+
+ABOVE = 0.5
+"""Leg lengths over a foot from which its ground is looked for."""
+
+IN_PLACE = 1e-3
+"""Leg lengths that a character may get along by and still be in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The contacts of all legs of a plan."""
+
+    found: FoundContacts
+    """What the motion says, whether it counts or not."""
+    states: list[Codes]
+    """`(F,)` of each leg."""
+    by_hand: list[Mask]
+    """`(F,)` of each leg, where somebody has said whether it stands; elsewhere it may stand for a shorter time."""
+
+
+def standing_of(plan: PlantingPlan, found: FoundContacts) -> Standing:
+    """The contacts that are keyed; where no leg has any, those that were found."""
+    count, keyed = len(plan.frames), found.plan.keyed
+    if any(each.is_keyed for each in keyed):
+        return Standing(found, [each.states[:count] for each in keyed], [each.by_hand[:count] for each in keyed])
+    return Standing(found, [each[:count] for each in found.states], [np.zeros(count, bool)] * len(keyed))
+
+
+def ground_of(plan: PlantPlan, contacts: ContactPlan, standing: Standing, samples: Samples, legs: Sequence[LegMotion]) -> Ground:
+    """The ground on which the feet of a plan are planted."""
+    surface = contacts.surface
+    if surface is not None and contacts.ground is not None:
+        matrices = samples.on(plan.samples)[contacts.ground]
+
+        length = max(_length(leg, samples) for leg in plan.legs)
+
+        def below(places: Array) -> tuple[Array, Array]:
+            heights, normals = surface.below(places[:, None], matrices[:1], ABOVE * length)
+            known = np.isfinite(heights[:, 0])
+            return np.where(known, heights[:, 0], places[:, 2]), np.where(known[:, None], normals[:, 0], 0.0)
+
+        ground = replace(carried_ground(matrices), surface=below)
+        return _told(ground, standing, legs)
+    ground = moving_ground(plan.samples / plan.frames_per_second, standing.found.ground_velocity)
+    height = standing.found.ground_height or 0.0
+    if contacts.settings.ground != "HEIGHT":
+        found = replace(ground, level=height)
+        # Stairs and boxes, which nobody has named, are where feet stand on them.
+        most = MOST_LEVEL * max(leg.length for leg in legs)
+        return replace(found, surface=level_surface(height, most)) if plan.settings.priority == "HEIGHTS" else found
+    return _told(replace(ground, surface=level_surface(height)), standing, legs)
+
+
+def travel_of(plan: PlantingPlan, settings: PlantSettings, ground_velocity: Array, legs: Sequence[LegMotion]) -> Array:
+    """How far `(S, 3)` the root is to go along more than it does, world space, from nothing at the first sample on.
+
+    As fast as the ground under a walk in place, or as the character through the world, unless the ground's velocity is given.
+    """
+    times = (plan.samples - plan.samples[0]) / plan.frames_per_second
+    if plan.root is None or settings.root_motion == "KEEP":
+        return np.zeros((len(times), 3))
+    if settings.root_motion == "ADD":
+        return times[:, None] * -ground_velocity
+    if settings.ground_moves == "GIVEN":
+        return times[:, None] * np.array(settings.ground_velocity)
+    hips = np.mean([leg.joints[:, 0] for leg in legs], axis=0)
+    along = (hips[-1] - hips[0]) * np.array([1.0, 1.0, 0.0])
+    if np.linalg.norm(along) <= IN_PLACE * max(leg.length for leg in legs):
+        return np.zeros((len(times), 3))
+    return times[:, None] / times[-1] * -along
+
+
+def ground_after(ground: Ground, travel: Array) -> Ground:
+    """The ground as it moves under a character that goes along by `travel` `(S, 3)` more."""
+    return moved_ground(ground, travel) if np.any(travel) else ground
+
+
+def _told(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Ground:
+    """The ground, with whether the legs have been walking on another, flat one, and at which height that is."""
+    flat, over = [], []
+    for leg, states in zip(legs, standing.states, strict=True):
+        foot = at_frames(in_ground(leg.foot, ground))
+        for stands, offset, sole in ((on_heel(states), foot.heel, 0.0), (on_ball(states), foot.ball, leg.ball_height)):
+            points = foot.points(offset)[stands]
+            flat.append(points[:, 2] - sole)
+            over.append(ground.over(points) - sole)
+    heights = np.concatenate(flat)
+    if not len(heights):
+        return ground
+    is_new = is_of_flat_ground(heights, np.concatenate(over), max(leg.length for leg in legs))
+    return replace(ground, is_new=is_new, level=float(np.median(heights)))
+
+
+def _length(leg: LegPlan, samples: Samples) -> float:
+    """Of a leg at rest, world units, by the armature's scale."""
+    world = samples[leg.plan.armature_world][0, :3, :3]
+    return float(path_length(leg.plan.rest.rest_joints() @ world.T))

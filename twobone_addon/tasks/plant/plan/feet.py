@@ -1,0 +1,137 @@
+"""The feet and joints of legs in the world, out of samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....core.array_types import Array
+from ....core.arrays import every_row, magnitude, path_length
+from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....core.planting.ground import Ground
+from ....core.planting.pins import Foot
+from ....core.rig.limb_normals import Hinges
+from ....core.rig.posing import joints_of, pose_path
+from ....core.rig.rotations import nearest_rotation
+from ....pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
+from ....pipeline.pose.limb_plane import hinges_of
+from ....scene.sampling.quantities import Samples
+
+if TYPE_CHECKING:
+    from .planning import LegPlan
+
+UNEVEN = 1e-5
+"""Part of its size by which a foot is stretched more along one axis than along another, for that to count."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegMotion:
+    """One leg as it moves now, at every sample."""
+
+    leg: LegPlan
+    motion: PlanMotion
+    foot: Foot
+    """In the world."""
+    joints: Array
+    """`(S, 3, 3)` hip, knee and ankle, world space."""
+    lengths: Array
+    """`(S,)` of both links, world units."""
+    ball_height: float
+    """Of the ball above the sole at rest, world units."""
+    hinges: Hinges | None
+    """About which axes the leg is bent at its samples; `None` where it is straight at all of them."""
+
+    @property
+    def length(self) -> float:
+        """Of the leg at its longest, world units."""
+        return float(self.lengths.max())
+
+    @property
+    def extensions(self) -> Array:
+        """`(S,)` how straight the leg is: the part of its length that ankle and hip are apart."""
+        return magnitude(self.joints[:, 2] - self.joints[:, 0]) / self.lengths
+
+    def extensions_for(self, ways: Array) -> Array:
+        """`(S,)` which part of the leg's length the ways `(S, 3)` from its hip are, world space: above 1 it does not reach.
+
+        In armature space, where links keep their length whichever way they point: an uneven scale stretches a leg in the world.
+        """
+        into_armature = every_row(self.motion.armature_from_world, len(ways))[:, :3, :3]
+        inside = (into_armature @ ways[..., None])[..., 0]
+        return magnitude(inside) / path_length(self.joints @ np.swapaxes(into_armature, -1, -2))
+
+
+def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
+    """A leg out of samples that have its frames."""
+    plan = leg.plan
+    motion = plan_motion(plan, samples)
+    count = len(plan.frames)
+    world = every_row(motion.world_from_armature, count)
+    poses = [every_row(pose, count) for pose in pose_path(plan.rest, motion.chain)]
+    inside = joints_of(plan.rest, poses)
+    joints = np.stack([points(world, inside[:, index]) for index in range(inside.shape[1])], axis=1)
+    linear = world[:, :3, :3] @ (every_row(motion.end_pose, count) if motion.end_pose is not None else poses[-1])[:, :3, :3]
+    if leg.has_foot:
+        foot = _foot(joints[:, -1], linear, (leg.points.heel, leg.points.ball))
+    else:
+        foot = Foot(joints[:, -1], np.tile(np.eye(3), (count, 1, 1)), np.zeros(3), np.zeros(3))
+    size = float(np.cbrt(np.abs(np.linalg.det(world[0, :3, :3]))))
+    height = leg.points.ball_height * size
+    return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges_of(plan, motion))
+
+
+def at_frames(foot: Foot) -> Foot:
+    """A foot known at samples, at the frames."""
+    return foot.on(slice(None, None, SAMPLES_PER_FRAME))
+
+
+def in_ground(foot: Foot, ground: Ground) -> Foot:
+    """A foot in the world, in the space of its ground."""
+    stretches = ground.stretched_into(foot.stretches)
+    return replace(foot, ankles=ground.into(foot.ankles), turns=ground.turned_into(foot.turns), stretches=stretches)
+
+
+def _foot(ankles: Array, linear: Array, offsets: tuple[Array, Array]) -> Foot:
+    """A foot whose bone has the axes `linear` `(S, 3, 3)` in the world, with heel and ball at `offsets` from its head."""
+    turns = nearest_rotation(linear)
+    stretches = linear @ np.swapaxes(turns, -1, -2)
+    size = np.cbrt(np.linalg.det(linear[0]))
+    if size and np.abs(stretches / size - np.eye(3)).max() > UNEVEN:
+        return Foot(ankles, turns, size * offsets[0], size * offsets[1], stretches / size)
+    heel, ball = (np.mean(_into(turns, linear @ offset), axis=0) for offset in offsets)
+    return Foot(ankles, turns, heel, ball)
+
+
+def _into(turns: Array, vectors: Array) -> Array:
+    """Vectors `(S, 3)` in the axes of `turns` `(S, 3, 3)`."""
+    return (np.swapaxes(turns, -1, -2) @ vectors[..., None])[..., 0]
+
+
+def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> AimedMotion:
+    """The leg's motion with its root moved by `moves` `(S, 3)`, its ankle aimed at `ankles` and its foot turned to `turns`.
+
+    All in the world. What carries the leg is not turned, so the orientation that a foot has anyway costs nothing.
+    """
+    motion, count = leg.motion, len(ankles)
+    into_armature = every_row(motion.armature_from_world, count)[:, :3, :3]
+    targets = np.tile(np.eye(4), (count, 1, 1))
+    targets[:, :3, 3] = ankles
+    parent = motion.chain.parent_pose
+    if np.any(moves):
+        if parent is None:  # Nothing but the object carries the leg: seen from that, it is the target that moves.
+            targets[:, :3, 3] -= moves
+        else:
+            parent = every_row(parent, count).copy()
+            parent[:, :3, 3] += (into_armature @ moves[..., None])[..., 0]
+    end_pose = motion.end_pose
+    if end_pose is not None:
+        world = every_row(motion.world_from_armature, count)[:, :3, :3]
+        corrections = turns @ np.swapaxes(leg.foot.turns, -1, -2)
+        if leg.foot.stretches is not None:  # They stay where they are, whichever way the foot is turned.
+            corrections = leg.foot.stretches @ corrections @ np.linalg.inv(leg.foot.stretches)
+        end_pose = every_row(end_pose, count).copy()
+        end_pose[:, :3, :3] = into_armature @ corrections @ world @ end_pose[:, :3, :3]
+    moved = replace(motion, chain=replace(motion.chain, parent_pose=parent), end_pose=end_pose)
+    return aimed(moved, targets)

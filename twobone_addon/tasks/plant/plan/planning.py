@@ -1,0 +1,201 @@
+"""Which legs are meant, what carries them, and what to sample: everything that can be refused is refused here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from ....core.array_types import Array
+from ....core.contacts.points import FootPoints
+from ....core.curves.frames import subframe_grid
+from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....errors import ChainError, RangeError
+from ....pipeline.motion.plan_motion import motion_quantities
+from ....pipeline.plan.completing import names_of
+from ....pipeline.plan.frame_choice import frame_range
+from ....pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain
+from ....pipeline.report.units import Units, units_of
+from ....pipeline.task import Span
+from ....said import Sentence
+from ....scene.blender_types import Object, Scene
+from ....scene.bones import ChainNames
+from ....scene.lookup import find_armature
+from ....scene.rig.rest_reading import foot_bone, loose_foot, read_foot_points
+from ....scene.sampling.quantities import Quantity
+from ....settings import BakeSettings
+from ....settings.planting import PlantSettings, RootSettings
+from ...find_contacts.plan import ContactPlan, contact_range, plan_contacts
+from .roots import RootPlan, plan_root
+
+MOST_FRAMES = 300_000
+"""Of one run, as many as fit into memory."""
+
+LEAST_FRAMES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LegPlan:
+    """One leg that may stand, found and checked."""
+
+    chain: str
+    """Name of the stored chain."""
+    plan: ChainPlan
+    """Its frames are samples, several to a frame; `report_rows` are those of the frames."""
+    points: FootPoints
+    has_foot: bool
+    """Whether a bone at the tip can be turned; a leg without is its tip."""
+
+
+OwnSettings = TypeVar("OwnSettings", bound=RootSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class PlantingPlan(Generic[OwnSettings]):
+    """Legs, or other limbs, and the root that carries them."""
+
+    armature: str
+    settings: OwnSettings
+    frames: Array
+    """`(F,)`"""
+    samples: Array
+    """`(S,)` these frames, and moments between them."""
+    frames_per_second: float
+    units: Units
+    """Of the scene."""
+    legs: list[LegPlan]
+    root: RootPlan | None
+    notes: tuple[Sentence, ...]
+
+    def quantities(self) -> list[Quantity]:
+        """What to sample before solving."""
+        found = [quantity for leg in self.legs for quantity in (*motion_quantities(leg.plan), *leg.plan.poses)]
+        if self.root is not None:
+            found += [self.root.channels, *([self.root.parent] if self.root.parent else [])]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class PlantPlan(PlantingPlan[PlantSettings]):
+    """All that is to be planted together."""
+
+    contacts: ContactPlan
+    """How contacts are found."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A chain to plan for, whether it is stored or not yet."""
+
+    chain: str
+    names: ChainNames
+    toe: str
+    target: str = ""
+    """Name of the object that it follows, and the bone of that; empty where what it follows does not count."""
+    target_bone: str = ""
+
+
+def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, span: Span | None) -> PlantPlan:
+    """Find the legs, their root and their ground; raises a `TwoBoneError` where there is nothing to work on."""
+    armature = find_armature(settings.armature, active)
+    span = span or contact_range(scene, settings.contacts(), armature)
+    contacts = plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active, span)
+    wanted = [_Wanted(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
+    needs_root = bool(settings.root)
+    plan = _plan(scene, settings, armature, wanted, span=span, use_root=settings.use_root, needs_root=needs_root)
+    return PlantPlan(**{entry.name: getattr(plan, entry.name) for entry in fields(plan)}, contacts=contacts)
+
+
+def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, span: Span | None) -> PlantingPlan:
+    """Find all enabled chains that have a target, and their root; raises a `TwoBoneError` without."""
+    armature = find_armature(settings.armature, active)
+    chains = [chain for chain in armature.twobone.chains if chain.enabled and chain.target is not None]
+    if not chains:
+        raise ChainError(
+            'Armature "{armature}" has no enabled chain with a target to reach. Give its chains targets, or plant its feet.',
+            armature=armature.name,
+        )
+    wanted = [_Wanted(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
+    return _plan(scene, settings, armature, wanted, span=span, use_root=True, needs_root=True)
+
+
+def _plan(
+    scene: Scene,
+    settings: RootSettings,
+    armature: Object,
+    wanted: list[_Wanted],
+    *,
+    span: Span | None,
+    use_root: bool,
+    needs_root: bool,
+) -> PlantingPlan:
+    settings = settings if span is None else replace(settings, frame_range="CUSTOM", frame_start=span[0], frame_end=span[1])
+    start, end = frame_range(scene, _bake_settings(armature, settings))
+    if not LEAST_FRAMES <= end - start + 1.0 <= MOST_FRAMES:
+        raise RangeError(
+            "The range from {start:g} to {end:g} has {frames:,.0f} frames. Choose one of {least} to {most:,} frames.",
+            start=start,
+            end=end,
+            frames=end - start + 1.0,
+            least=LEAST_FRAMES,
+            most=MOST_FRAMES,
+        )
+    frames = np.arange(start, end + 1e-6)
+    samples = subframe_grid(frames, SAMPLES_PER_FRAME)
+    legs = [_leg_plan(scene, armature, each, settings, samples) for each in wanted]
+    root, notes = None, ()
+    if use_root:
+        uppers = [leg.plan.names.upper for leg in legs]
+        root, notes = plan_root(armature, settings, uppers, (start, end), needed=needs_root)
+    rate = scene.render.fps / scene.render.fps_base
+    return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes)
+
+
+def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> BakeSettings:
+    return BakeSettings(
+        armature=armature.name,
+        frame_range=settings.frame_range,
+        frame_start=settings.frame_start,
+        frame_end=settings.frame_end,
+        evaluation=settings.evaluation,
+        destination=settings.destination,
+        tolerance=settings.tolerance,
+        **more,
+    )
+
+
+def _leg_plan(scene: Scene, armature: Object, wanted: _Wanted, settings: RootSettings, samples: Array) -> LegPlan:
+    follows, names = bool(wanted.target), wanted.names
+    own = _bake_settings(
+        armature,
+        settings,
+        upper=names.upper,
+        lower=names.lower,
+        tip=names.tip,
+        tip_end="TAIL" if names.tip_at_tail else "HEAD",
+        target=wanted.target,
+        target_bone=wanted.target_bone,
+        plane="POSE",
+        reference="POSE",
+        interpolation="BEZIER",
+        stored=wanted.chain,
+    )
+    foot, loose = foot_bone(armature, names), loose_foot(armature, names)
+    if loose:
+        raise ChainError(
+            'Foot "{foot}" hangs from elsewhere and has keys of its own, so it would stay behind when the leg is planted. '
+            'Parent it to bone "{lower}", or let it follow that by a constraint.',
+            foot=loose,
+            lower=names.lower,
+        )
+    if foot is not None:
+        own = replace(own, end_rotation="KEEP")
+    plan = plan_chain(scene, own, None)
+    refuse_unwritable_chain(scene, plan, is_motion=True)
+    # Planting leaves scales alone, so a stretch that is keyed stays; a bake onto targets takes it away.
+    stretched = plan.stretched_before if follows else {}
+    rows = np.arange(0, len(samples), SAMPLES_PER_FRAME)
+    plan = replace(plan, frames=samples, report_rows=rows, animated_settings={}, stretched_before=stretched)
+    points = read_foot_points(armature, names, plan.rest, wanted.toe)
+    return LegPlan(wanted.chain, plan, points, foot is not None)

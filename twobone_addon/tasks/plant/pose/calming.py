@@ -1,0 +1,90 @@
+"""Knees that do not pop: what stands gives way a little, and the root and the ways of free feet are bent to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....core.array_types import Array, Mask
+from ....core.arrays import magnitude
+from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....core.planting.knees import accelerations, calming_moves, knee_angles, links_of
+from .standing import DOWN, Footing, Planted, PlantedLeg, stand_still
+
+if TYPE_CHECKING:
+    from ..plan.planning import PlantingPlan
+
+ROUNDS = 3
+"""The root's moves change how knees are bent, which is then seen again."""
+
+CALM, ABRUPT = 1.4, 2.0
+"""Times the largest acceleration that a knee has anyway: what is above pops, and what is far above."""
+
+ROOT_GIVES, FOOT_GIVES = 2e-3, 1e-2
+"""Legs by which the root, and a foot on its way, give way to a knee at most: of the root nobody is to see that."""
+
+
+def sudden_bends(leg: PlantedLeg, moves: Array) -> Mask:
+    """Frames `(F,)` at which the knee is accelerated far more than it may be: more than the root can make up for."""
+    return np.abs(accelerations(_knee(leg, moves))) > ABRUPT * _largest_bend(leg)
+
+
+def _largest_bend(leg: PlantedLeg) -> float:
+    """Largest second difference of the knee's angle as the leg moves now."""
+    joints = leg.before.joints[::SAMPLES_PER_FRAME]
+    angles = knee_angles(joints[:, 2] - joints[:, 0], links_of(joints))
+    return float(np.abs(accelerations(angles)).max(initial=0.0))
+
+
+def _knee(leg: PlantedLeg, moves: Array, more: Array | float = 0.0) -> Array:
+    """Angles `(F,)` of the knee with the root moved by `moves` `(S, 3)`, and the ankle `more` `(F, 3)` away from it."""
+    joints = leg.before.joints[::SAMPLES_PER_FRAME]
+    return knee_angles((leg.ankles - moves)[::SAMPLES_PER_FRAME] + more - joints[:, 0], links_of(joints))
+
+
+def with_calm_root(footing: Footing, planted: Planted) -> Planted:
+    """The same with the root giving way a little where knees are bent too suddenly.
+
+    Pinned feet show what a recording has shaken the whole body by, feet included; the knees would have to make up for it.
+    """
+    plan, legs = footing.plan, planted.legs
+    length = max(leg.before.length for leg in legs)
+    limits = np.array([CALM * _largest_bend(leg) for leg in legs])
+    calming = np.zeros(len(plan.frames))
+    for _ in range(ROUNDS):
+        base = planted
+        pinned = np.stack([leg.goals.pinned[::SAMPLES_PER_FRAME] for leg in base.legs])
+
+        def angles(moves: Array, base: Planted = base, pinned: Mask = pinned) -> Array:
+            up = (moves * pinned * length)[..., None] * -DOWN
+            return np.stack([_knee(leg, base.moves, more) for leg, more in zip(base.legs, up, strict=True)])
+
+        found = calming_moves(angles, len(plan.frames), limits, pinned, most=ROOT_GIVES)
+        if not found.any():
+            break
+        calming = np.clip(calming + found * length, -ROOT_GIVES * length, ROOT_GIVES * length)
+        on_samples = np.interp(plan.samples, plan.frames, calming)
+        planted = stand_still(footing, [leg.states for leg in legs], on_samples)
+    return planted
+
+
+def with_calm_ease(plan: PlantingPlan, planted: Planted) -> Planted:
+    """The same with the feet's ways to their contacts and away from them changed a little where knees are bent too suddenly."""
+    legs = []
+    for leg in planted.legs:
+        ways = leg.ankles - planted.moves - leg.before.joints[:, 0]
+        along = ways / np.maximum(magnitude(ways), np.finfo(float).tiny)[:, None] * leg.before.length
+        free = leg.changed & ~leg.goals.pinned
+        at_frames = free[::SAMPLES_PER_FRAME]
+
+        def angles(moves: Array, leg: PlantedLeg = leg, along: Array = along, at_frames: Mask = at_frames) -> Array:
+            return _knee(leg, planted.moves, (moves * at_frames)[:, None] * along[::SAMPLES_PER_FRAME])[None]
+
+        limits = np.array([CALM * _largest_bend(leg)])
+        found = calming_moves(angles, len(plan.frames), limits, leg.changed[None, ::SAMPLES_PER_FRAME], most=FOOT_GIVES)
+        found *= at_frames
+        on_samples = np.interp(plan.samples, plan.frames, found)
+        legs.append(replace(leg, ankles=leg.ankles + (on_samples * free)[:, None] * along))
+    return Planted(legs, planted.moves)

@@ -1,0 +1,124 @@
+"""What the feet really do, before and after: measured on what Blender evaluates, at frames and at the quarters between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....core.array_types import Array, Codes, Mask
+from ....core.arrays import every_row, magnitude
+from ....core.contacts.states import on_ball, on_heel, runs
+from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....core.planting.ground import Ground
+from ....pipeline.motion.plan_motion import points
+from ....scene.sampling.quantities import Quantity, Samples
+from ..plan.planning import LegPlan, PlantingPlan
+
+SKATING_SPEED = 0.5
+"""Metres a second; a point that is on the ground and faster skates."""
+
+LOW = 0.05
+"""Part of the leg's length; a point that is higher above the ground does not skate but fly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One leg in the world, evaluated."""
+
+    frames: Array
+    """`(M,)`"""
+    heels: Array
+    """`(M, 3)`"""
+    balls: Array
+    """`(M, 3)`"""
+    joints: Array
+    """`(M, 3, 3)` hip, knee, ankle."""
+
+    def at(self, frames: Array) -> Track:
+        """The same at some of its frames."""
+        rows = np.searchsorted(self.frames, frames)
+        return Track(frames, self.heels[rows], self.balls[rows], self.joints[rows])
+
+
+def on_ground(found: Track, ground: Ground) -> Track:
+    """Heels and balls as seen from the ground; `ground` has a sample for each frame of the track."""
+    return Track(found.frames, ground.into(found.heels), ground.into(found.balls), found.joints)
+
+
+def foot_pose(leg: LegPlan) -> Quantity:
+    """The pose of the bone that carries heel and ball."""
+    return leg.plan.end_pose or leg.plan.poses[-1]
+
+
+def proof_quantities(plan: PlantingPlan) -> list[Quantity]:
+    """What to sample to measure all legs."""
+    found = []
+    for leg in plan.legs:
+        carriers = [leg.plan.pose(index) for index in (*leg.plan.rest.turning, len(leg.plan.rest.bones) - 1)]
+        found += [leg.plan.armature_world, foot_pose(leg), *carriers]
+    return list(dict.fromkeys(found))
+
+
+def proof_frames(plan: PlantingPlan, states: list[Codes]) -> Array:
+    """All frames, and the quarters between those at which a foot stands."""
+    wanted = np.zeros(len(plan.samples), dtype=bool)
+    wanted[::SAMPLES_PER_FRAME] = True
+    for each in states:
+        for first, last in runs(each > 0):
+            wanted[first * SAMPLES_PER_FRAME : last * SAMPLES_PER_FRAME] = True
+    return plan.samples[wanted]
+
+
+def track(leg: LegPlan, samples: Samples) -> Track:
+    """One leg at the frames of the samples."""
+    count, plan = len(samples.frames), leg.plan
+    world = samples[plan.armature_world]
+    foot = samples[foot_pose(leg)]
+    last = samples[plan.poses[-1]]
+    places = [*(samples[plan.pose(index)][:, :3, 3] for index in plan.rest.turning), points(last, plan.rest.tip)]
+    joints = np.stack([every_row(points(world, place), count) for place in places], axis=1)
+    heels, balls = (every_row(points(world, points(foot, offset)), count) for offset in (leg.points.heel, leg.points.ball))
+    return Track(samples.frames, heels, balls, joints)
+
+
+def knee_acceleration(found: Track, frames_per_second: float) -> Array:
+    """Of the knee's angle `(F - 2,)`, radians per second squared, of a track at every frame."""
+    upper, lower = found.joints[:, 1] - found.joints[:, 0], found.joints[:, 2] - found.joints[:, 1]
+    angles = np.arctan2(magnitude(np.cross(upper, lower)), np.sum(upper * lower, axis=-1))
+    return np.diff(angles, 2) * frames_per_second**2
+
+
+def slides(found: Track, frames: tuple[float, float], place: Array, *, is_ball: bool) -> tuple[float, float]:
+    """Farthest that a point is from its pin `(3,)` at the frames of a contact, and at all moments in it that are known."""
+    rows = (found.frames >= frames[0]) & (found.frames <= frames[1])
+    away = magnitude((found.balls if is_ball else found.heels)[rows] - place)
+    whole = found.frames[rows] % 1.0 == frames[0] % 1.0
+    return float(away[whole].max(initial=0.0)), float(away.max(initial=0.0))
+
+
+def skating(
+    found: Track, over: tuple[Array, Array], states: Codes, *, low: float, fast: float, frames_per_second: float
+) -> float:
+    """Share of the frames on the ground at which a point that stands is `low` and `fast`; units of the world.
+
+    over : (F,) height of the heel, and of the ball, over the ground
+    """
+    stand = np.zeros(len(states), dtype=bool)
+    skates = np.zeros(len(states), dtype=bool)
+    for places, heights, on in zip((found.heels, found.balls), over, (on_heel(states), on_ball(states)), strict=True):
+        stand |= on
+        speeds = magnitude(np.diff(places, axis=0)) * frames_per_second
+        both = on[:-1] & on[1:]
+        skates[:-1] |= both & (speeds > fast) & (heights[:-1] < low)
+    return float(np.count_nonzero(skates)) / max(1, int(np.count_nonzero(stand)))
+
+
+def penetration(heels: Array, balls: Array) -> float:
+    """Deepest that the sole is below the ground, by its heights `(F,)` below heel and ball over the ground."""
+    return max(0.0, float(-heels.min()), float(-balls.min()))
+
+
+def standing(states: Codes) -> Mask:
+    """`(F,)` where anything of the foot is on the ground."""
+    return on_heel(states) | on_ball(states)

@@ -1,0 +1,312 @@
+"""What became of planted feet."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from ....pipeline.report.records import Visible, headed
+from ....pipeline.report.units import Units
+from ....said import Sentence, Translate, as_json, in_english
+from ...find_contacts.judge import not_seen, steps, taken_as_it_is
+from . import wording
+
+MUCH = 0.4
+"""Share of low frames above which feet still slide much: a swing takes 40 % of a walk, and may all be low."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How distances of a character are told: by its scene's units and its longest leg, world units."""
+
+    units: Units
+    leg: float
+
+    def said(self, distance: float) -> str:
+        """A distance in world units as text."""
+        return self.units.said(distance, self.leg)
+
+    def is_seen(self, distance: float) -> bool:
+        """Whether the eye makes out a distance in world units."""
+        return distance >= self.units.seen(self.leg)
+
+
+@dataclass(frozen=True, slots=True)
+class ContactReport:
+    """One contact. Distances in world units."""
+
+    first: float
+    last: float
+    point: str
+    """`HEEL`, `BALL` or `BOTH`."""
+    height: float
+    """Of the place on the ground, the lower one of two."""
+    slide_before: float
+    """Largest distance of a standing point from its place before, at the frames."""
+    slide_after: float | None
+    """The same now."""
+    slide_between_before: float
+    """As `slide_before`, at quarter frames too."""
+    slide_between: float | None
+    """As `slide_after`, at quarter frames too."""
+    travel: float | None = None
+    """How far the foot travelled over its ground during the contact, as found; `None` where you keyed it."""
+    confidence: float | None = None
+    """0 to 1: how well the motion supports the contact; `None` where you keyed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegReport:
+    """One leg."""
+
+    armature: str
+    chain: str
+    upper: str
+    lower: str
+    tip: str
+    frames: int
+    frame_start: float
+    frame_end: float
+    keys: int
+    channels: int
+    contacts: list[ContactReport]
+    skating_before: float
+    """Share of the frames on the ground at which a standing point is lower than 5 % of the leg and faster than half a metre
+    a second."""
+    skating_after: float | None
+    """The same now."""
+    skate_share_before: float
+    """Share of all frames at which the ball is lower than 5.6 % of the leg, over its lowest 2 %, that it is faster than 0.56 legs
+    a second, whatever contacts there are; feet that swing low count as well."""
+    skate_share_after: float | None
+    """The same now."""
+    out_of_reach: list[list[float]]
+    """`[first, last]` ranges of frames on the ground that the leg does not reach."""
+    penetration_before: float
+    """Largest depth of heel or ball below the ground."""
+    penetration_after: float | None
+    """The same now."""
+    knee_acceleration_before: float
+    """Largest, radians per second squared."""
+    knee_acceleration_after: float | None
+    """The same now."""
+    notes: list[Sentence]
+    visible: Visible | None = None
+    """The bone that shows the leg; its `max_distance` is from the end of the leg."""
+
+    sole: str = "REST"
+    """What tells where the sole is: `MESH`, `BONE`, `MOTION`, `SET` or `REST`."""
+    target: str = ""
+    """With Keep Targets: name of the target; empty otherwise."""
+    pole: str = ""
+    """The same of the pole."""
+    max_round_trip: float | None = None
+    """Farthest that a bake with these moves a joint, world units."""
+
+    @property
+    def is_on_target(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return not self.out_of_reach and self.is_seen
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether what people see does what the keys say."""
+        return self.visible is None or self.visible.follows
+
+    @property
+    def slide_before(self) -> float:
+        """The largest slide before, between the frames as well; 0 without contacts."""
+        return max((contact.slide_between_before for contact in self.contacts), default=0.0)
+
+    @property
+    def slide_now(self) -> float | None:
+        """The largest slide now, between the frames as well; `None` without verification, and without contacts."""
+        return max((contact.slide_between for contact in self.contacts if contact.slide_between is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RootReport:
+    """The root."""
+
+    bone: str
+    max_move: float
+    """Farthest that it was moved, world units."""
+    keys: int
+    travel: list[float]
+    """How much farther it travels than before, from the first frame to the last along the world's axes, as root motion."""
+    root_motion: str = "KEEP"
+    """The setting: `KEEP`, `ADD` or `REMOVE`."""
+    least_move: float | None = None
+    """Farthest that feet that stand ask for, on legs at full length and in the shortest direction; `None` for Fit Root."""
+
+    def said(self, lengths: Lengths, translate: Translate) -> list[str]:
+        """What became of it, where something did or was wanted."""
+        along, parts = math.hypot(*self.travel[:2]), []
+        if self.root_motion != "KEEP":
+            distance = lengths.said(along) if along else ""
+            parts.append(wording.root_motion(self.bone, distance, is_added=self.root_motion == "ADD", translate=translate))
+        if self.max_move:
+            parts.append(wording.moved(self.bone, lengths.said(self.max_move), translate))
+        return parts
+
+
+@dataclass(frozen=True, slots=True)
+class PlantReport:
+    """All legs of a character."""
+
+    chains: Sequence[LegReport]
+    root: RootReport | None
+    seconds: dict[str, float]
+    evaluation: str | dict[str, str]
+    notes: list[Sentence]
+    lengths: Lengths
+    skate_share_before: float
+    """That of all chains together."""
+    skate_share_after: float | None
+    """The same now."""
+    held_ground: str = ""
+    """Name of a ground that deforms over time, of which the shape at the current frame was used; empty otherwise."""
+    cycle_gap: float | None = None
+    """Largest distance of a joint at the last frame from its place at the first, world units; `None` also where the two poses
+    differed before."""
+    is_anew: bool = False
+    """Whether an earlier planting was removed first, because contacts or settings have changed."""
+    is_on_top: bool = False
+    """Whether contacts have changed and the earlier planting could not be removed."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        closes = self.cycle_gap is None or not self.lengths.is_seen(self.cycle_gap)
+        return closes and not self.is_on_top and all(chain.is_on_target for chain in self.chains)
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return _json("plant", self)
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people."""
+        standing = [chain for chain in self.chains if chain.contacts]
+        seen = self._unseen(translate)
+        if not standing:
+            return "; ".join([wording.none_stands(translate, was_planted=self.is_anew), *seen])
+        parts = [*self._planted(standing, translate), *seen]
+        missed = [chain for chain in standing if chain.out_of_reach]
+        if missed:
+            parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0], translate))
+        if self.cycle_gap is not None and self.lengths.is_seen(self.cycle_gap):
+            opened = translate("the cycle no longer closes (gap {distance})")
+            parts.append(opened.format(distance=self.lengths.said(self.cycle_gap)))
+        if self.skate_share_after is not None and self.skate_share_after > MUCH:
+            still = translate("{share} of low frames still slide: see Audit, or give contacts")
+            parts.append(still.format(share=f"{self.skate_share_after:.0%}"))
+        if self.is_on_top:
+            parts.append(translate("earlier planting kept: removed contacts stay planted until you undo it"))
+        if self.held_ground:
+            parts.append(taken_as_it_is(self.held_ground, translate))
+        if self.root is not None:
+            parts += self.root.said(self.lengths, translate)
+        return "; ".join(parts)
+
+    def _planted(self, standing: Sequence[LegReport], translate: Translate) -> list[str]:
+        """How often feet stand, as Find Contacts counts it, and how far they slid and slide now; the latter if that is known."""
+        contacts = [contact for chain in standing for contact in chain.contacts]
+        count = sum(len(steps((each.first, each.last) for each in chain.contacts)) for chain in standing)
+        then = max(chain.slide_before for chain in standing)
+        now = max((chain.slide_now for chain in standing if chain.slide_now is not None), default=None)
+        if not self.lengths.is_seen(then) and not self.lengths.is_seen(now or 0.0):
+            return [wording.still_already(count, len(standing), translate)]
+        wording_of = wording.planted if self._has_keys else wording.still_already
+        planted = wording_of(count, len(standing), translate)
+        if now is None:
+            return [planted]
+        at_frames = max(contact.slide_after or 0.0 for contact in contacts)
+        only_between = self.lengths.is_seen(now) and not self.lengths.is_seen(at_frames)
+        before, after = self.lengths.said(then), self.lengths.said(now)
+        if before == after:
+            return [planted, wording.slide_as_before(after, only_between=only_between, translate=translate)]
+        slid = wording.slid(once=count == 1, only_between=only_between, translate=translate)
+        return [planted, slid.format(before=before, after=after)]
+
+    @property
+    def _has_keys(self) -> bool:
+        return any(chain.keys for chain in self.chains) or (self.root is not None and self.root.keys > 0)
+
+    def _unseen(self, translate: Translate) -> list[str]:
+        """Which leg is not seen to do what its keys say; the first one is enough."""
+        names = [chain.chain for chain in self.chains if not chain.is_seen]
+        return [not_seen(name, translate) for name in names[:1]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReachReport:
+    """What one chain reaches, before and after."""
+
+    armature: str
+    chain: str
+    upper: str
+    lower: str
+    tip: str
+    frames: int
+    reached_before: int
+    """Frames at which the target was in reach."""
+    reached: int
+    """The same now."""
+    out_of_reach_before: list[list[float]]
+    """`[first, last]` ranges of the other frames."""
+    out_of_reach: list[list[float]]
+    """The same now."""
+
+    @property
+    def is_on_target(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return not self.out_of_reach
+
+
+@dataclass(frozen=True, slots=True)
+class RootFitReport:
+    """The root, and what its chains reach."""
+
+    chains: Sequence[ReachReport]
+    root: RootReport
+    seconds: dict[str, float]
+    evaluation: str | dict[str, str]
+    notes: list[Sentence]
+    lengths: Lengths
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether there is nothing that a person should look at."""
+        return all(chain.is_on_target for chain in self.chains)
+
+    def to_json(self) -> str:
+        """The report as one JSON object."""
+        return _json("fit_root", self)
+
+    def sentence(self, translate: Translate = in_english) -> str:
+        """One line for people."""
+        parts = [wording.moved(self.root.bone, self.lengths.said(self.root.max_move), translate)]
+        missed = next((chain for chain in self.chains if chain.out_of_reach), None)
+        if missed is not None:
+            parts.append(out_of_reach_from(missed.chain, missed.out_of_reach[0][0], translate))
+        return "; ".join(parts)
+
+
+def _json(kind: str, report: PlantReport | RootFitReport) -> str:
+    own = asdict(report, dict_factory=as_json)
+    del own["lengths"]
+    return json.dumps(headed(kind, {**own, "sentence": report.sentence()}))
+
+
+def missed_by(chain: LegReport | ReachReport, translate: Translate) -> str:
+    """What a person should look at in a chain that is not on target."""
+    if not chain.out_of_reach:
+        return not_seen(chain.chain, translate)
+    return out_of_reach_from(chain.chain, chain.out_of_reach[0][0], translate)
+
+
+def out_of_reach_from(chain: str, frame: float, translate: Translate) -> str:
+    """Which chain does not reach, and from when on."""
+    return translate("{chain} is out of reach, first at frame {frame}").format(chain=chain, frame=f"{frame:g}")

@@ -1,0 +1,189 @@
+"""The report of planted feet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....core.array_types import Array
+from ....core.arrays import magnitude
+from ....core.contacts.skating import skate_share
+from ....core.contacts.states import contacts_of_states
+from ....core.curves.frames import ranges
+from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....core.planting.ground import Ground
+from ....core.planting.pins import Pin
+from ....pipeline.report.records import Visible
+from ....said import Sentence, note
+from ....scene.sampling.quantities import Samples
+from ..keys.curves import ChannelPieces
+from ..plan.contacts import ground_after
+from ..pose.standing import Footing, Planted, PlantedLeg, least_moves
+from .causes import sliding_causes
+from .cycles import cycle_gap
+from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
+from .records import ContactReport, LegReport, Lengths, PlantReport, RootReport
+
+REACHED = 2e-6
+"""Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What Blender makes of the new keys."""
+
+    samples: Samples | None
+    """`None` where nobody wants to know."""
+    visible: list[Visible | None]
+    """What people see of each leg."""
+
+
+def plant_report(
+    footing: Footing,
+    planted: Planted,
+    samples: tuple[Samples, Proof],
+    keys: Sequence[ChannelPieces],
+    seconds: dict[str, float],
+    *,
+    travel: Array,
+    root_motion: str,
+) -> PlantReport:
+    """What became of the feet; `samples` are those before, and the proof of what is there after."""
+    plan, (before, proof) = footing.plan, samples
+    chains, ends, places, after = [], [], [], proof.samples
+    for leg, visible in zip(planted.legs, proof.visible, strict=True):
+        own = leg.before.leg
+        paths = set(own.plan.rotation_paths())
+        written = [channel for channel in keys if channel.pieces[0].path in paths]
+        later = ground_after(footing.ground, travel)
+        old, new = track(own, before.on(plan.samples)), None if after is None else track(own, after)
+        tracks = _seen(footing, leg, footing.ground, old), None if new is None else _seen(footing, leg, later, new)
+        ends += [] if new is None else [(old, new)]
+        places.append([each[1].places for each in tracks if each is not None])
+        found = _leg_report(footing, planted, leg, tracks, written)
+        causes = sliding_causes(leg.before, found.contacts, after)
+        chains.append(replace(found, visible=visible, notes=[*found.notes, *causes]))
+    root, notes = None, list(plan.notes)
+    if plan.root is not None:
+        written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
+        notes += plan.root.notes if written else ()
+        farthest = float(magnitude(planted.moves).max())
+        least = float(magnitude(least_moves(planted)).max())
+        root = RootReport(plan.root.name, farthest, count_keys(written), travel[-1].tolist(), root_motion, least)
+    lengths = Lengths(plan.units, max(leg.before.length for leg in planted.legs))
+    gap = cycle_gap(ends, lengths.leg, travel[-1]) if ends else None
+    shares = [skate_share(np.stack(each), lengths.leg, plan.frames_per_second) for each in zip(*places, strict=True)]
+    return PlantReport(
+        chains, root, seconds, before.evaluation, notes, lengths, shares[0], shares[1] if ends else None, cycle_gap=gap
+    )
+
+
+def count_keys(channels: Sequence[ChannelPieces]) -> int:
+    """How many keys channels get."""
+    return sum(len(piece.frames) for channel in channels for piece in channel.pieces)
+
+
+def _leg_report(
+    footing: Footing,
+    planted: Planted,
+    leg: PlantedLeg,
+    tracks: tuple[tuple[Track, _Seen], tuple[Track, _Seen] | None],
+    keys: Sequence[ChannelPieces],
+) -> LegReport:
+    plan, own, frames = footing.plan, leg.before.leg, footing.plan.frames
+    (before, then), (after, now) = tracks[0], tracks[1] or (None, None)
+    return LegReport(
+        armature=plan.armature,
+        chain=own.chain,
+        upper=own.plan.names.upper,
+        lower=own.plan.names.lower,
+        tip=own.plan.names.tip,
+        frames=len(frames),
+        frame_start=float(frames[0]),
+        frame_end=float(frames[-1]),
+        keys=count_keys(keys),
+        channels=len(keys),
+        contacts=list(_contacts(plan.frames, leg, before, after)),
+        skating_before=then.skating,
+        skating_after=now.skating if now else None,
+        skate_share_before=then.skate_share,
+        skate_share_after=now.skate_share if now else None,
+        out_of_reach=ranges(frames, _missed(leg, planted.moves) & standing(leg.states)),
+        penetration_before=then.penetration,
+        penetration_after=now.penetration if now else None,
+        knee_acceleration_before=then.knee_acceleration,
+        knee_acceleration_after=now.knee_acceleration if now else None,
+        notes=[*own.plan.notes, *_without_ground(footing, own.chain, leg.pins)],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a leg is seen to do."""
+
+    skating: float
+    penetration: float
+    knee_acceleration: float
+    places: Array
+    """`(F, 3)` of the ball, its height that over the ground."""
+    skate_share: float
+
+
+def _seen(footing: Footing, leg: PlantedLeg, ground: Ground, found: Track) -> tuple[Track, _Seen]:
+    """A leg as seen from the ground, which has the samples of the plan, and what it does at the frames."""
+    plan = footing.plan
+    whole = on_ground(found, ground.at(np.searchsorted(plan.samples, found.frames)))
+    found = whole.at(plan.frames)
+    rate, fast = plan.frames_per_second, SKATING_SPEED / plan.units.scale
+    heels, balls = footing.ground.over(found.heels), footing.ground.over(found.balls)
+    low, places = LOW * leg.before.length, np.column_stack([found.balls[:, :2], balls])
+    return whole, _Seen(
+        skating(found, (heels, balls), leg.states, low=low, fast=fast, frames_per_second=rate),
+        penetration(heels, balls - leg.before.ball_height),
+        float(np.abs(knee_acceleration(found, rate)).max(initial=0.0)),
+        places,
+        skate_share(places, leg.before.length, rate),
+    )
+
+
+def _without_ground(footing: Footing, chain: str, pins: Sequence[Pin]) -> list[Sentence]:
+    """Where a foot stands on nothing; the first time is enough."""
+    pin = next((pin for pin in pins if not footing.ground.is_below(pin.place)), None)
+    if pin is None:
+        return []
+    frame = footing.plan.frames[pin.first]
+    return [
+        note(
+            'There is no ground below "{chain}" at frame {frame:g}. The foot kept its height. Extend the ground mesh.',
+            chain=chain,
+            frame=frame,
+        )
+    ]
+
+
+def _missed(leg: PlantedLeg, moves: Array) -> Array:
+    """Frames `(F,)` at which the leg does not reach."""
+    extensions = leg.before.extensions_for(leg.ankles - leg.before.joints[:, 0] - moves)
+    return (extensions > 1.0 + REACHED)[::SAMPLES_PER_FRAME]
+
+
+def _contacts(frames: Array, leg: PlantedLeg, before: Track, after: Track | None) -> Iterator[ContactReport]:
+    for contact in contacts_of_states(leg.states, frames):
+        row = int(np.searchsorted(frames, contact.first))
+        pins = [pin for pin in leg.pins if pin.first <= row <= pin.last]
+        held = [pin for pin in pins if contact.point in ("BOTH", "BALL" if pin.is_ball else "HEEL")]
+        within = contact.first, contact.last
+        old = [slides(before, within, pin.place, is_ball=pin.is_ball) for pin in held]
+        new = None if after is None else [slides(after, within, pin.place, is_ball=pin.is_ball) for pin in held]
+        yield ContactReport(
+            contact.first,
+            contact.last,
+            contact.point,
+            height=min(float(pin.place[2]) for pin in held),
+            slide_before=max(at for at, _ in old),
+            slide_after=None if new is None else max(at for at, _ in new),
+            slide_between_before=max(between for _, between in old),
+            slide_between=None if new is None else max(between for _, between in new),
+        )

@@ -1,0 +1,62 @@
+"""How the sentence about planted feet says what it counts: one text for each number, so that every language can inflect it."""
+
+from __future__ import annotations
+
+from ....said import Translate
+
+
+def planted(contacts: int, feet: int, translate: Translate) -> str:
+    """How often feet were planted."""
+    if contacts == 1:
+        return translate("1 contact planted")
+    if feet == 1:
+        return translate("{contacts} contacts of one foot planted").format(contacts=contacts)
+    return translate("{contacts} contacts of {chains} feet planted").format(contacts=contacts, chains=feet)
+
+
+def none_stands(translate: Translate, *, was_planted: bool) -> str:
+    """That there is nothing to plant."""
+    if was_planted:
+        return translate("No contacts left; the earlier planting was removed")
+    return translate("No foot contacts found; nothing was changed")
+
+
+def still_already(contacts: int, feet: int, translate: Translate) -> str:
+    """That feet did not slide in the first place."""
+    if contacts == 1:
+        return translate("1 contact was already planted")
+    if feet == 1:
+        return translate("{contacts} contacts on one foot were already planted").format(contacts=contacts)
+    return translate("{contacts} contacts on {chains} feet were already planted").format(contacts=contacts, chains=feet)
+
+
+def slid(*, once: bool, only_between: bool, translate: Translate) -> str:
+    """How far they slid `{before}`, and slide `{after}`."""
+    if once and only_between:
+        return translate("it slid by up to {before}, now {after} between frames")
+    if once:
+        return translate("it slid by up to {before}, now {after}")
+    if only_between:
+        return translate("they slid by up to {before}, now {after} between frames")
+    return translate("they slid by up to {before}, now {after}")
+
+
+def slide_as_before(distance: str, *, only_between: bool, translate: Translate) -> str:
+    """That planting has not changed how far they slide."""
+    if only_between:
+        return translate("sliding by up to {distance} between frames, as before").format(distance=distance)
+    return translate("sliding by up to {distance}, as before").format(distance=distance)
+
+
+def root_motion(bone: str, distance: str, *, is_added: bool, translate: Translate) -> str:
+    """What a root got, or lost; no distance where there was nothing."""
+    if not distance:
+        return translate("no root motion to add") if is_added else translate("no root motion to remove")
+    if is_added:
+        return translate("root motion of {distance} added to {bone}").format(distance=distance, bone=bone)
+    return translate("root motion of {distance} removed from {bone}").format(distance=distance, bone=bone)
+
+
+def moved(bone: str, distance: str, translate: Translate) -> str:
+    """How far a root was moved so that legs reach."""
+    return translate("{bone} moved by up to {distance}").format(bone=bone, distance=distance)
