@@ -55,6 +55,8 @@ def make_sliding_walk() -> bpy.types.Object:
     rigify_walk.store_chains(human, targets)
     bpy.ops.twobone.bake_all(scope="ACTIVE")
     human.twobone.chains.clear()
+    # What comes from a file has replaced no keys, so that later bakes begin with this walk.
+    human.animation_data.action.property_unset("twobone_replaced")
     for target in targets:
         bpy.data.objects.remove(target)
     stretch_way(human)

@@ -3,6 +3,10 @@
 // Flamenco job type: bake two-bone IK in many shots, one task per shot.
 // Put this file into the folder "scripts" beside the Flamenco Manager; see README.md.
 
+const OF_CHAINS = ["bake", "target", "clear", "switch"];
+const STRICT = ["bake", "plant", "fit-root"];
+const USES = [...OF_CHAINS, "convert", "limbs", "contacts", "plant", "fit-root"];
+
 const JOB_TYPE = {
     label: "Two-Bone IK Bake",
     description: "Bake two-bone IK in many shots, one task per shot",
@@ -21,8 +25,16 @@ const JOB_TYPE = {
             description: "Existing folder for the baked shots and their reports",
         },
         {
+            key: "use", type: "string", choices: USES, required: false, default: "bake",
+            description: "What to do with each shot: the command of that name",
+        },
+        {
             key: "strict", type: "bool", required: false, default: false,
-            description: "Shots with frames out of reach fail and are not saved",
+            description: "Shots with frames out of reach fail and are not saved. For bake, plant and fit-root",
+        },
+        {
+            key: "scripts", type: "bool", required: false, default: false,
+            description: "Run the scripts in the shots, which drivers in Python need. Only for shots from people you trust",
         },
     ],
 };
@@ -36,11 +48,13 @@ function compileJob(job) {
     refuseFolderOfShots(shots, settings.output_folder);
     const taken = new Map();
     for (const shot of shots) {
-        const name = path.stem(path.basename(shot));
-        if (taken.has(name)) {
-            throw new Error(`"${taken.get(name)}" and "${shot}" would be saved as one file. Use two jobs.`);
+        const name = path.stem(path.basename(shot.replace(/\\/g, "/")));
+        // Some workers' systems take small letters and capitals for the same.
+        const key = name.toLowerCase();
+        if (taken.has(key)) {
+            throw new Error(`"${taken.get(key)}" and "${shot}" would be saved as one file. Use two jobs.`);
         }
-        taken.set(name, shot);
+        taken.set(key, shot);
         job.addTask(shotTask(shot, name, settings));
     }
 }
@@ -74,13 +88,15 @@ function listed(text) {
 }
 
 function shotTask(shot, name, settings) {
-    const task = author.Task(`bake-${name}`, "blender");
+    const use = settings.use || "bake";
+    const task = author.Task(`${use}-${name}`, "blender");
     task.addCommand(author.Command("blender-render", {
         exe: "{blender}",
-        exeArgs: "{blenderArgs}",
+        // Not {blenderArgs}: that allows scripts, by default.
+        exeArgs: settings.scripts ? "-b -y" : "-b -Y",
         argsBefore: [],
         blendfile: shot,
-        args: ["--command", "twobone", "bake"].concat(chainFlags(settings), [
+        args: ["--command", "twobone", use].concat(flags(use, settings), [
             "--save", path.join(settings.output_folder, `${name}.blend`),
             "--report", path.join(settings.output_folder, `${name}.json`),
         ]),
@@ -88,7 +104,8 @@ function shotTask(shot, name, settings) {
     return task;
 }
 
-function chainFlags(settings) {
-    const chains = settings.job_file ? ["--job", settings.job_file] : ["--stored"];
-    return settings.strict ? chains.concat("--strict") : chains;
+function flags(use, settings) {
+    const stored = OF_CHAINS.includes(use) ? ["--stored"] : [];
+    const found = settings.job_file ? ["--job", settings.job_file] : stored;
+    return settings.strict && STRICT.includes(use) ? found.concat("--strict") : found;
 }
