@@ -48,32 +48,25 @@ nox.options.sessions = ["lint", "tests"]
 PYTHON_OF_BLENDER = {"4.2": "3.11", "4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13"}
 # The ends of what must work without Blender: the oldest and the newest Python and NumPy.
 NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
-# Tests that need no Blender run once, in a Python that has none; the others on every Blender. Those that need Blender's
-# own program have sessions of their own. That every test is in one of these lists is itself tested, in tests/house.
-PURE_TESTS = [
-    "numbers",
-    "house",
-    "solver",
-    "rig",
-    "curves",
-    "contacts",
-    "limbs",
-    "planting",
-    "test_arrays.py",
-    "test_settings.py",
-    "test_unused.py",
-]
+# That every test is in one of these lists is itself tested, in tests/house.
+PURE_TESTS = ["core", "house", "settings", "test_said.py"]
 BLENDER_TESTS = [
-    *("baking", "command_line", "examples", "faults", "interface", "package", "real", "scene"),
-    *("rig/test_inheritance.py", "rig/test_rotations.py"),
-    *("curves/test_bezier_against_blender.py", "curves/test_reduction_in_blender.py"),
+    *("tasks", "pipeline", "command_line", "examples", "faults", "interface", "package", "promises", "real", "scene"),
+    *("core/rig/test_inheritance.py", "core/rig/test_rotations.py"),
+    *("core/curves/test_bezier_against_blender.py", "core/curves/test_reduction_in_blender.py"),
 ]
-# Of these, what renders, starts one Blender after the other or throws dice at our own checks runs on the oldest and the
-# newest Blender only.
-ENDS_ONLY = [
+# What renders, starts one Blender after the other or throws dice at our own checks: not in `tests`, and
+# on the newest Blender only.
+SLOW_TESTS = [
     *("examples", "faults", "package", "command_line/batch/test_batch.py", "command_line/batch/test_batch_edges.py"),
-    *("command_line/batch/test_batches_of_anything.py", "command_line/stopped/test_killing.py", "real/test_limbs.py"),
+    *("command_line/batch/test_batches_of_anything.py", "command_line/batch/test_workers.py", "command_line/batch/test_slurm.py"),
+    *("command_line/batch/test_own_and_foreign_outputs.py", "command_line/stopped/test_killing.py", "real/test_limbs.py"),
+    *("real/test_rigify.py", "promises/test_toy_task.py"),
 ]
+# What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
+LONG_TESTS = ["promises"]
+# What is about files and about other people's rigs more than about Blender: not on those between the oldest and the newest.
+ENDS_ONLY = ["command_line", "real"]
 PROGRAM_TESTS = ["real_program", "gui"]
 # As many processes as there are cores; the tests of a file share what they have built.
 ON_ALL_CORES = ["--numprocesses=auto", "--dist=loadfile"]
@@ -85,6 +78,9 @@ TEST_PACKAGES = nox.project.dependency_groups(PYPROJECT, "test")
 LINT_PACKAGES = nox.project.dependency_groups(PYPROJECT, "lint")
 PICTURE_PACKAGES = nox.project.dependency_groups(PYPROJECT, "pictures")
 
+# What `tests` passes through is kept here, and `matrix` adds to it.
+COVERAGE = Path(".coverage")
+
 results_on_blender: dict[str, str] = {}
 
 
@@ -92,10 +88,9 @@ def in_tests(names: list[str]) -> list[str]:
     return [f"tests/{name}" for name in names]
 
 
-def without_ends_only() -> list[str]:
-    """What pytest is told on the Blenders between the ends; paths that are named win over `--ignore`."""
-    named = [name for name in BLENDER_TESTS if name not in ENDS_ONLY]
-    return [*in_tests(named), *(f"--ignore={path}" for path in in_tests(ENDS_ONLY))]
+def without_slow(names: list[str]) -> list[str]:
+    """What pytest is told; paths that are named win over `--ignore`."""
+    return [*in_tests([name for name in names if name not in SLOW_TESTS]), *(f"--ignore={path}" for path in in_tests(SLOW_TESTS))]
 
 
 @functools.cache
@@ -145,24 +140,35 @@ def demo(session: nox.Session, blender: str) -> None:
     session.run("python", "examples/demo.py", *session.posargs)
 
 
-@nox.session(python=False)
-def tests(session: nox.Session) -> None:
-    """Run everything that needs no window: once what needs no Blender, the rest on every available Blender version.
+@nox.session
+@on_blender(best_blender())
+def tests(session: nox.Session, blender: str) -> None:
+    """Run once, on the newest Blender, what needs no window and little time; `-- tests/core` runs what one works on."""
+    install_bpy(session, blender)
+    named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
+    wanted = [] if named else without_slow([name for name in [*PURE_TESTS, *BLENDER_TESTS] if name not in LONG_TESTS])
+    if not session.posargs:
+        COVERAGE.unlink(missing_ok=True)
+        wanted += ["--cov", "--cov-report=", "--cov-fail-under=0"]
+    session.run("python", "-m", "pytest", *wanted, *ON_ALL_CORES, *session.posargs)
 
-    The newest of all says which lines and branches of the add-on all tests together pass through.
-    """
-    Path(".coverage").unlink(missing_ok=True)
+
+@nox.session(python=False, default=False)
+def matrix(session: nox.Session) -> None:
+    """Run what `tests` leaves out: other Pythons and NumPys, other Blenders, slow tests. Judges the coverage of both."""
     for version in NUMPY_OF_PYTHON:
         session.notify(f"pure_tests({version})", session.posargs)
+    oldest, newest = next(iter(PYTHON_OF_BLENDER)), best_blender()
     for release, version in PYTHON_OF_BLENDER.items():
         results_on_blender[release] = f"skipped, no Python {version} here"
-        session.notify(f"tests_on({release})", session.posargs)
-    session.notify("tests_outcome")
-
-
-def covers(session: nox.Session) -> bool:
-    """Whether a session is part of a run of all tests, the only kind that tells what is passed through."""
-    return bool(results_on_blender) and not session.posargs
+        between = [name for name in BLENDER_TESTS if name not in ENDS_ONLY]
+        wanted = without_slow(BLENDER_TESTS if release == oldest else between)
+        if release == newest:
+            wanted = in_tests([*SLOW_TESTS, *LONG_TESTS])
+        if release == newest and COVERAGE.exists():
+            wanted += ["--cov", "--cov-append", "--cov-report=term"]
+        session.notify(f"tests_on({release})", [*wanted, *session.posargs])
+    session.notify("matrix_outcome")
 
 
 @nox.session(default=False)
@@ -176,31 +182,29 @@ def tests_on(session: nox.Session, blender: str) -> None:
             raise
         results_on_blender[blender] = "skipped, its bpy module could not be installed here (the reason stands above)"
         session.skip(f"Blender {blender}: {results_on_blender[blender]}")
-    measured = ["--cov", "--cov-append", "--cov-report=term"] if covers(session) and blender == best_blender() else []
+    wanted = [] if blender in results_on_blender else in_tests(BLENDER_TESTS)
     results_on_blender[blender] = "failed"
-    is_an_end = blender in {next(iter(PYTHON_OF_BLENDER)), list(PYTHON_OF_BLENDER)[-1]}
-    wanted = in_tests(BLENDER_TESTS) if is_an_end or not covers(session) else without_ends_only()
-    session.run("python", "-m", "pytest", *wanted, *ON_ALL_CORES, *measured, *session.posargs)
+    session.run("python", "-m", "pytest", *wanted, *ON_ALL_CORES, *session.posargs)
     results_on_blender[blender] = "passed"
 
 
 @nox.session(python=False, default=False)
-def tests_outcome(session: nox.Session) -> None:
+def matrix_outcome(session: nox.Session) -> None:
     """Say which Blenders were tested and which were not; fail if none was."""
     for release, result in results_on_blender.items():
         session.log(f"Blender {release}: {result}")
+    if not COVERAGE.exists():
+        session.log("Coverage was not judged: that needs a run of `tests` before.")
     if not {"passed", "failed"} & set(results_on_blender.values()):
         session.error(f"Nothing was tested: install Python {' or '.join(sorted(set(PYTHON_OF_BLENDER.values())))}")
 
 
-@nox.session
+@nox.session(default=False)
 @nox.parametrize("python,numpy", [nox.param(on_python(version), numpy, id=version) for version, numpy in NUMPY_OF_PYTHON.items()])
 def pure_tests(session: nox.Session, numpy: str) -> None:
     """Test the packages that need no Blender, in a Python that has none."""
     session.install(numpy, *TEST_PACKAGES)
-    newest = session.python == on_python(list(NUMPY_OF_PYTHON)[-1])
-    measured = ["--cov", "--cov-append", "--cov-report=", "--cov-fail-under=0"] if covers(session) and newest else []
-    session.run("python", "-m", "pytest", *in_tests(PURE_TESTS), *ON_ALL_CORES, *measured, *session.posargs)
+    session.run("python", "-m", "pytest", *in_tests(PURE_TESTS), *ON_ALL_CORES, *session.posargs)
 
 
 @nox.session
@@ -261,6 +265,14 @@ def bench(session: nox.Session, blender: str) -> None:
     for script in sorted(Path("tests/benchmark").glob("bench_*.py")):
         kept = ["--results", f"build/bench/{blender}.json"] if script.name in {"bench_bake.py", "bench_crowd.py"} else []
         session.run("python", str(script), *kept, *session.posargs)
+
+
+@nox.session(default=False)
+@on_blender(best_blender())
+def mutants(session: nox.Session, blender: str) -> None:
+    """Break the add-on in one small place at a time and see whether its tests notice; `-- --count 20 --rooms core/solver`."""
+    install_bpy(session, blender)
+    session.run("python", "tools/mutants.py", *session.posargs)
 
 
 @nox.session(default=False)

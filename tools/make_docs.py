@@ -1,14 +1,18 @@
-"""Write the parts of the documentation that the source tells: the options, every message, and the JSON Schemas.
+"""Write the parts of the documentation that the source tells: options, reports, messages and JSON Schemas.
 
 A test tells when it was forgotten.
 
 python tools/make_docs.py
 """
 
+import ast
+import inspect
+import itertools
 import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -16,15 +20,23 @@ sys.path.insert(0, str(ROOT))
 
 from tools.message_notes import HEADINGS, NOTES  # noqa: E402, the checkout is on the path only now
 from tools.messages import messages  # noqa: E402
-from twobone_addon.command_line.schemas import NAMES, schema  # noqa: E402
-from twobone_addon.options import Group, Kind, Option  # noqa: E402
+from twobone_addon.pipeline.report.records import ChainReport, Fingerprint, FurtherReport, Visible  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
-from twobone_addon.settings.contacts import CONTACT_OPTIONS  # noqa: E402
-from twobone_addon.settings.planting import PLANT_OPTIONS, ROOT_OPTIONS  # noqa: E402
+from twobone_addon.settings.contacts import ContactFileSettings, ContactSettings  # noqa: E402
+from twobone_addon.settings.keys import KeySettings  # noqa: E402
+from twobone_addon.settings.options import Group, Kind, Option, options_of  # noqa: E402
+from twobone_addon.settings.planting import PlantSettings, RootSettings  # noqa: E402
+from twobone_addon.tasks.convert.records import ConvertedReport  # noqa: E402
+from twobone_addon.tasks.find_contacts import judge as contacts  # noqa: E402
+from twobone_addon.tasks.find_limbs import records as limbs  # noqa: E402
+from twobone_addon.tasks.give.records import TargetReport  # noqa: E402
+from twobone_addon.tasks.plant.report import records as planting  # noqa: E402
+from twobone_addon.tasks.switch.records import SwitchReport  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 SCHEMAS = ROOT / "docs" / "schemas"
 MESSAGES_PAGE = ROOT / "docs" / "troubleshooting.md"
+REPORT_PAGE = ROOT / "docs" / "report.md"
 MARK = "<!-- From here on the page is made by tools/make_docs.py. -->"
 
 HEADING = """# Options
@@ -55,20 +67,74 @@ INTRODUCTIONS = {
     Group.ADVANCED: "What most chains leave as it is.",
 }
 
-PLANT_FEET = (
-    "Settings of `bpy.ops.twobone.plant` and `twobone plant`: [Plant the feet](plant_the_feet.md). "
-    "To find contacts, Plant Feet also has the settings of [Find Contacts](#find-contacts)."
-)
+OF_TASKS = {
+    "bake": "Of `bpy.ops.twobone.bake_all` and `twobone bake`, which bake several chains together.",
+    "convert": "See [Converting](converting.md). It also has the settings of [Keys](#keys).",
+    "give": "See [Scripting](scripting.md). It also has all settings of a bake.",
+    "switch": "See [Converting](converting.md). Of the settings of a bake those count that say which chain and where keys go.",
+    "clear": "See [Scripting](scripting.md). Of the settings of a bake those count that say which chain and which frames.",
+    "align": "See [Scripting](scripting.md). Of the settings of a bake those count that say which chain and which plane.",
+    "find_limbs": "See [Limbs](limbs.md).",
+    "find_contacts": (
+        "See [Contacts](contacts.md). They have no part in a bake. `ground_velocity` is three numbers, world units per second "
+        "along the world's axes."
+    ),
+    "import_contacts": "See [Contacts](contacts.md#from-elsewhere).",
+    "export_contacts": "See [Contacts](contacts.md#from-elsewhere). It also has those of [Import Contacts](#import-contacts).",
+    "nudge": "See [Nudge](nudge.md).",
+    "audit": "See [Audit](audit.md). It also has the settings of [Find Contacts](#find-contacts).",
+    "plant": (
+        "See [Plant the feet](plant_the_feet.md). To find contacts, Plant Feet also has the settings of "
+        "[Find Contacts](#find-contacts)."
+    ),
+    "fit_root": (
+        "See [Plant the feet](plant_the_feet.md#fit-root-alone). It also has, as [Plant Feet](#plant-feet): "
+        + ", ".join(f"`{option.name}`" for option in options_of(RootSettings))
+        + "."
+    ),
+}
+"""What is said of the settings of each task, besides where they are; a task of which nothing is said has its tooltip there."""
 
-FIT_ROOT = (
-    "Settings of `bpy.ops.twobone.fit_root` and `twobone fit-root`: [Plant the feet](plant_the_feet.md#fit-root-alone). "
-    "It also has Armature, the frame range and Evaluation, and from [Plant Feet](#plant-feet) those from Root to Verify."
-)
+REPORTS: dict[str, tuple[str, tuple[type, ...]]] = {
+    "bake": ("Bake. Each entry of `chains`, and beside it the same for the whole bake:", (ChainReport, Visible, Fingerprint)),
+    "convert": ("Convert IK to FK Keys. As `bake`, and for each limb:", (ConvertedReport,)),
+    "give": ("Bake Target from Chain. As `bake`, and for each target:", (TargetReport,)),
+    "inspect": ("`twobone report`: as `bake`, measured on the animation that is there.", ()),
+    "dry_run": (
+        "`twobone bake --dry-run`. Each of `chains` has settings and counts as `bake`, `lengths` and the `curves` to write.",
+        (),
+    ),
+    "chains": ("`twobone chains`: name of the `scene`, and of each of its `chains` the settings.", ()),
+    "switch": ("Switch to FK, Switch to IK. Each entry of `chains`; a single one stands beside it as well:", (SwitchReport,)),
+    "find_limbs": ("Find Limbs.", (limbs.LimbsReport, limbs.LimbReport, limbs.LeftOutLimb)),
+    "find_contacts": (
+        "Find Contacts. `contacts` of a chain are `[first, last, point]`, the point `HEEL`, `BALL` or `BOTH`.",
+        (contacts.ContactReport, contacts.ChainContacts),
+    ),
+    "import_contacts": ("Import Contacts. As `find_contacts`.", ()),
+    "export_contacts": ("Export Contacts. As `find_contacts`.", ()),
+    "plant": (
+        "Plant Feet.",
+        (planting.PlantReport, planting.LegReport, planting.ContactReport, planting.RootReport),
+    ),
+    "fit_root": ("Fit Root. `root` is that of Plant Feet.", (planting.RootFitReport, planting.ReachReport)),
+}
+"""Of kinds of reports that are told from records: what they are of, and the records, the outer ones first."""
 
-FIND_CONTACTS = (
-    "Settings of `bpy.ops.twobone.find_contacts` and of `twobone contacts`, which have no part in a bake: "
-    "[Contacts](contacts.md). `ground_velocity` is three numbers, world units per second along the world's axes."
-)
+TITLES = {
+    Visible: "`visible`",
+    Fingerprint: "`fingerprint`",
+    limbs.LimbReport: "Each entry of `limbs`",
+    limbs.LeftOutLimb: "Each entry of `left_out`",
+    contacts.ChainContacts: "Each entry of `chains`",
+    planting.LegReport: "Each entry of `chains`",
+    planting.ContactReport: "Each entry of `contacts`",
+    planting.RootReport: "`root`",
+    planting.ReachReport: "Each entry of `chains`",
+}
+
+NOT_TOLD = {"units", "task", "lengths", "seconds", "evaluation", "notes", "statements"}
+"""Fields that are not in the JSON, and those that every report has."""
 
 UNITS = {
     "NONE": "",
@@ -82,14 +148,17 @@ UNITS = {
 def main() -> None:
     """Write the pages and the schemas, and say where they are."""
     SCHEMAS.mkdir(exist_ok=True)
-    for path, page in ((OPTIONS_PAGE, options_page()), (MESSAGES_PAGE, messages_page()), *schema_files()):
+    pages = ((OPTIONS_PAGE, options_page()), (MESSAGES_PAGE, messages_page()), (REPORT_PAGE, report_page()))
+    for path, page in (*pages, *schema_files()):
         path.write_text(page, encoding="utf-8")
         print(path)
 
 
 def schema_files() -> Iterator[tuple[Path, str]]:
     """Path and contents of each JSON Schema."""
-    for name in NAMES:
+    from twobone_addon.command_line.schemas import FILES, schema  # noqa: PLC0415 - messages are read where no Blender is
+
+    for name in FILES:
         yield SCHEMAS / f"{name}.schema.json", json.dumps(schema(name), indent=2) + "\n"
 
 
@@ -111,18 +180,86 @@ def note(text: str) -> str:
     return f"\\\n  {NOTES[text]}" if text in NOTES else ""
 
 
+def report_page() -> str:
+    """The page about reports: what was written by hand down to the mark, then every field of every kind."""
+    from twobone_addon.command_line.schemas import KINDS  # noqa: PLC0415
+
+    by_hand = REPORT_PAGE.read_text(encoding="utf-8").split(MARK)[0]
+    return "\n".join([f"{by_hand}{MARK}\n", *(report_section(kind) for kind in KINDS)])
+
+
+def report_section(kind: str) -> str:
+    """One kind's fields: from its records where they are named in `REPORTS`, otherwise the keys of its schema."""
+    from twobone_addon.command_line.schemas import schema  # noqa: PLC0415
+    from twobone_addon.tasks.all_tasks import TASKS  # noqa: PLC0415
+
+    whole = {each.TABLE.task: (f"{each.TABLE.label}.", (each.REPORT,)) for each in TASKS if each.REPORT is not object}
+    reports = whole | REPORTS
+    if kind not in reports:
+        made = schema(kind)
+        forms = made.get("anyOf", [made])
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys(name for form in forms for name in form["properties"]))
+        return f"### {kind}\n\n{names}.\n"
+    introduction, records = reports[kind]
+    return "\n\n".join([f"### {kind}", introduction, *map(fields_table, records)]) + "\n"
+
+
+def fields_table(record: type) -> str:
+    """A record's fields, each with its type and what the source says of it; then those that need no words."""
+    told = attribute_docs(record)
+    skipped = NOT_TOLD | ({"chain"} if issubclass(record, FurtherReport) else set())
+    types = {entry.name: str(entry.type) for entry in fields(record) if entry.name not in skipped}
+    head = f"{TITLES[record]}:\n\n" if record in TITLES else ""
+    rows = "\n".join(f"| `{name}` | {in_json(types[name])} | {told[name]} |" for name in types if name in told)
+    others = ", ".join(f"`{name}`" for name in types if name not in told)
+    return f"{head}| field | type | meaning |\n|---|---|---|\n{rows}" + (f"\n\nAnd {others}." if others else "")
+
+
+def attribute_docs(record: type) -> dict[str, str]:
+    """The strings below the fields of a record."""
+    found = {}
+    body = ast.parse(inspect.getsource(record)).body[0].body  # type: ignore[attr-defined]
+    for entry, after in itertools.pairwise(body):
+        if isinstance(entry, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            found[ast.unparse(entry.target)] = " ".join(str(after.value.value).split()).replace("`None`", "`null`")
+    return found
+
+
+JSON_TYPES = {"str": "text", "Sentence": "text", "int": "number", "float": "number", "bool": "true, false", "None": "null"}
+
+
+def in_json(kind: str) -> str:
+    """An annotation in words."""
+    parts = [part.strip() for part in kind.split(" | ")] if not kind.endswith("]") else [kind]
+    return " or ".join(JSON_TYPES.get(part, "list" if part.endswith("]") and "dict" not in part else "record") for part in parts)
+
+
 def options_page() -> str:
     """The options page."""
+    from twobone_addon.tasks.all_tasks import TASKS  # noqa: PLC0415
+
     parts = [section(group.value, INTRODUCTIONS[group], [each for each in OPTIONS if each.group is group]) for group in Group]
-    of_contacts, of_plant = ({option.name for option in options} for options in (CONTACT_OPTIONS, PLANT_OPTIONS))
-    plant = [option for option in PLANT_OPTIONS if option.name not in of_contacts]
-    fit_root = [option for option in ROOT_OPTIONS if option.name not in of_plant]
-    parts += [
-        section("Find Contacts", FIND_CONTACTS, CONTACT_OPTIONS),
-        section("Plant Feet", PLANT_FEET, plant),
-        section("Fit Root", FIT_ROOT, fit_root),
-    ]
+    told = {
+        "convert": names_of(KeySettings),
+        "plant": names_of(ContactSettings),
+        "audit": names_of(ContactSettings),
+        "export_contacts": names_of(ContactFileSettings),
+        "fit_root": names_of(PlantSettings),
+    }
+    for table in (task.TABLE for task in TASKS):
+        own = [option for option in table.own if option.name not in told.get(table.task, ())]
+        about = OF_TASKS.get(table.task, f"{table.text}.")
+        if table.task == "bake":
+            parts.append(section("Bake All", about, own))
+        else:
+            where = f"Settings of `bpy.ops.twobone.{table.operator}` and `twobone {table.command}`. "
+            parts.append(section(table.label, where + about, own))
     return "\n".join([HEADING, *parts])
+
+
+def names_of(settings: type) -> set[str]:
+    """Names of the settings that another section has."""
+    return {option.name for option in options_of(settings)}
 
 
 def section(heading: str, introduction: str, options: Sequence[Option]) -> str:
@@ -161,7 +298,7 @@ def default(option: Option) -> str:
     """The default as it is written in a script."""
     if option.kind is Kind.NUMBER and option.unit == "ANGLE" and option.default:
         return f"{option.default:.4f} ({math.degrees(option.default):g}°)"
-    return f"`{option.default!r}`" if option.default != "" else "empty"
+    return f"`{option.default!r}`" if option.default not in {"", None} else "empty"
 
 
 def choices(option: Option) -> str:

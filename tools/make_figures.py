@@ -16,9 +16,9 @@ from drawing import BLUE, FAINT, GREY, INK, ORANGE, RED, TEAL, Figure, Frame
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from twobone_addon.array_types import Array, Indices  # noqa: E402, the checkout is on the path only now
-from twobone_addon.curves.reducing.reduction import reduce_keys  # noqa: E402
-from twobone_addon.solver import ReachOptions, far_zone, forward, soften, solve_planar, solve_two_bone  # noqa: E402
+from twobone_addon.core.array_types import Array, Indices  # noqa: E402, the checkout is on the path only now
+from twobone_addon.core.curves.reduction import reduce_keys  # noqa: E402
+from twobone_addon.core.solver import ReachOptions, far_zone, forward, soften, solve_planar, solve_two_bone  # noqa: E402
 
 FULL_TURN = np.linspace(0.0, 2.0 * np.pi, 181)
 

@@ -1,4 +1,4 @@
-"""Write the tables and the plot of docs/speed.md, and the short one of docs/comparison.md, from measurements of several Blenders.
+"""Write the tables of speed in docs/measurements.md, and their plot, from measurements of several Blenders.
 
 python tools/make_speed_page.py RESULTS.json ...          (what tests/benchmark/bench_bake.py --results wrote; no packages)
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from drawing import BLUE, FAINT, GREY, INK, ORANGE, TEAL, Figure, Frame
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, COMPARISON, PLOT = ROOT / "docs/speed.md", ROOT / "docs/comparison.md", ROOT / "docs/images/speed.svg"
+PAGE, PLOT = ROOT / "docs/measurements.md", ROOT / "docs/images/speed.svg"
 
 CLOCK = 0
 """Which of a run's two times is shown: those of the processor are the others."""
@@ -24,18 +24,6 @@ SEEN = 0.01
 FEW = 10
 """Below it a number is shown with one digit after the point."""
 SECOND = 1000.0
-MICROSECONDS = 1000.0
-"""Of the milliseconds that were measured."""
-
-STAGES = {
-    "read": "reading the rig and what is animated",
-    "sample": "finding where everything is",
-    "solve": "solving",
-    "keys": "choosing keys",
-    "write": "writing keys",
-    "verify": "verification",
-    "report": "the report",
-}
 
 NAMES = {
     "Rigify walk": "Rigify's human with a body, torso animated, four limbs, 250 frames",
@@ -50,16 +38,14 @@ WAYS = (("native", "nla.bake", GREY), ("proven", "Two-Bone IK, verified", BLUE),
 
 
 def main() -> None:
-    """Read the results, write the three files."""
-    parser = argparse.ArgumentParser(description="Write the pages about speed from measurements.")
+    """Read the results, write the tables and the plot."""
+    parser = argparse.ArgumentParser(description="Write the tables about speed from measurements.")
     parser.add_argument("results", nargs="+", type=Path)
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in parser.parse_args().results]
     replace_part(PAGE, "bakes", bakes_table(runs))
     replace_part(PAGE, "parts", timed_on_parts(runs))
     replace_part(PAGE, "stages", stages_table(runs))
-    replace_part(PAGE, "limits", limits_table(runs))
     replace_part(PAGE, "many", many_table(runs))
-    replace_part(COMPARISON, "speed", summary_table(runs))
     plot(runs[0]).save(PLOT)
 
 
@@ -102,24 +88,6 @@ def timed_on_parts(runs: list[dict]) -> str:
     return f"`nla.bake` is timed {'; '.join(listed)}.\n" if listed else ""
 
 
-def limits_table(runs: list[dict]) -> str:
-    """What takes most of a verified bake on the first Blender, and of an unverified one."""
-    rows = [["shot", "most of a verified bake", "that is", "most of an unverified one", "that is"]]
-    for name, shown in NAMES.items():
-        for _, shot in named(runs[:1], name):
-            stages = shot["stages"]
-            unverified = {stage: value for stage, value in stages.items() if stage != "verify"}
-            rows.append([shown, *worst_stage(shot, stages), *worst_stage(shot, unverified)])
-    return table(rows)
-
-
-def worst_stage(shot: dict, stages: dict[str, float]) -> list[str]:
-    """The stage that takes most, its share, and what it takes for each frame of each chain."""
-    worst = max(stages, key=lambda stage: stages[stage])
-    each = MICROSECONDS * stages[worst] / shot["frames"] / shot["chains"]
-    return [f"{STAGES[worst]}, {100 * stages[worst] / sum(stages.values()):.0f} %", f"{number(each)} µs for a frame of a chain"]
-
-
 def many_table(runs: list[dict]) -> str:
     """What each of many chains takes."""
     runs = [run for run in runs if "many" in run]
@@ -131,21 +99,6 @@ def many_table(runs: list[dict]) -> str:
         cells = [f"{line[way]:.1f}" if line else "" for line in found for way in ("verified", "quick")]
         rows.append([f"{count:,}", *cells])
     return table(rows)
-
-
-def summary_table(runs: list[dict]) -> str:
-    """What the comparison shows: how many times faster."""
-    rows = [["times as fast as `nla.bake`", *(f"Blender {run['blender'].split()[0]}" for run in runs)]]
-    for name, shown in NAMES.items():
-        found = [next((shot for _, shot in named([run], name)), None) for run in runs]
-        if any(found):
-            rows.append([shown, *(ratios(shot) if shot else "" for shot in found)])
-    return table(rows)
-
-
-def ratios(shot: dict) -> str:
-    """How many times as fast as Blender's own bake."""
-    return f"{ratio_of(shot, 'native', 'proven')}, unverified {ratio_of(shot, 'native', 'quick')}"
 
 
 def stages_table(runs: list[dict]) -> str:

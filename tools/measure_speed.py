@@ -1,4 +1,4 @@
-"""Measure what docs/speed.md shows: on an idle machine, twelve minutes for two Blenders.
+"""Measure what docs/measurements.md shows: on an idle machine, twelve minutes for two Blenders.
 
 python tools/measure_speed.py PYTHON ... [--folder build/bench]     (Pythons with `bpy`, the newest first)
 python tools/make_speed_page.py build/bench/*.json                  (writes the pages)
@@ -15,7 +15,7 @@ SCRIPTS = ROOT / "tests/benchmark"
 
 def main() -> None:
     """Run both scripts in every Python; a file of numbers for each."""
-    parser = argparse.ArgumentParser(description="Measure what docs/speed.md shows.")
+    parser = argparse.ArgumentParser(description="Measure what docs/measurements.md shows.")
     parser.add_argument("pythons", nargs="+", help="Pythons with bpy, the newest first")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/bench", help="where the numbers go")
     counts = ["10", "100", "1000", "10000"]

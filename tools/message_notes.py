@@ -6,10 +6,12 @@ HEADINGS = {
     "ObjectError": ("Armature, target, pole", "An object is missing or is not what it should be."),
     "DependencyError": ("Chains that follow themselves", "A target must not depend on the chain that follows it."),
     "SettingError": ("Settings", "A number or a choice has no meaning. Ranges are in [Options](options.md)."),
+    "OverlapError": ("Chains that share bones", "Two chains would write the same keys. Nothing was changed."),
     "RangeError": ("Frames", "The frame range cannot be determined."),
     "WriteError": ("Where keys cannot be written", "Found before anything is written. Keys there would be lost or not be seen."),
     "Poll": ("Greyed-out buttons", "The tooltip of a button says why it cannot be pressed."),
     "UsageError": ("Command line: how it was called", "Exit code 2; nothing was opened or written."),
+    "AgainError": ("Command line: try again", "Exit code 6. Nothing was saved; the same command may do later."),
     "FileError": ("Command line: files", "Exit code 1. A shot is either the old file or the whole new one, never half of one."),
     "StoppedError": ("Command line: stopped", "After Ctrl-C or a signal."),
 }
@@ -38,7 +40,8 @@ NOTES = {
         "In tweak mode keys live in the strip's own time."
     ),
     '… "…" is linked from another file. Make it local or override it first.': (
-        "On a library override everything works; if its action is linked too, choose New Action as the destination."
+        "Bakes and stored chains work on a library override, but chains cannot be removed or reordered there. If its action "
+        "is linked too, choose New Action as the destination."
     ),
     "A batch needs the installed extension, since it starts further Blenders. Install the zip first.": (
         "Run from the source tree, `bake` and `report` work, `batch` does not."

@@ -32,8 +32,9 @@ def messages() -> list[Message]:
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
     kinds = error_classes(trees.values())
     found = {}
+    named = constants(trees.values())
     for path, tree in trees.items():
-        for kind, text in sentences(tree, kinds):
+        for kind, text in sentences(tree, kinds, named):
             found.setdefault((kind, text), Message(kind, text, path.relative_to(ROOT).as_posix()))
     return sorted(found.values())
 
@@ -52,7 +53,13 @@ def error_classes(trees: object) -> set[str]:
     return kinds
 
 
-def sentences(tree: ast.AST, kinds: set[str]) -> Iterator[tuple[str, str]]:
+def constants(trees: object) -> dict[str, ast.expr]:
+    """Values of the constants of all files, for sentences that have a name."""
+    assigned = [node for tree in trees for node in tree.body if isinstance(node, ast.Assign)]  # type: ignore[attr-defined]
+    return {name_of(node.targets[0]): node.value for node in assigned if isinstance(node.value, ast.Constant)}
+
+
+def sentences(tree: ast.AST, kinds: set[str], named: dict[str, ast.expr]) -> Iterator[tuple[str, str]]:
     """Kind and text of each sentence of a file."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == HINDRANCE:
@@ -61,7 +68,8 @@ def sentences(tree: ast.AST, kinds: set[str]) -> Iterator[tuple[str, str]]:
             continue
         called = name_of(node.func)
         if called in kinds and node.args:
-            yield from ((called, text) for text in texts_of(node.args[0]))
+            texts = texts_of(named.get(name_of(node.args[0]), node.args[0]))
+            yield from ((called, re.sub(r"\{\w+[^{}]*\}", GAP, text) if node.keywords else text) for text in texts)
         elif called == "report" and len(node.args) > 1 and is_error(node.args[0]):
             yield from (("TwoBoneError", text) for text in texts_of(node.args[1]))
 
