@@ -8,7 +8,10 @@ HEADINGS = {
     "SettingError": ("Settings", "A number or a choice has no meaning. Ranges are in [Options](options.md)."),
     "OverlapError": ("Chains that share bones", "Two chains would write the same keys. Nothing was changed."),
     "RangeError": ("Frames", "The frame range cannot be determined."),
-    "WriteError": ("Where keys cannot be written", "Found before anything is written. Keys there would be lost or not be seen."),
+    "WriteError": (
+        "Where keys cannot be written",
+        "Found before anything is written. Keys there would be lost or have no visible effect.",
+    ),
     "Poll": ("Greyed-out buttons", "The tooltip of a button says why it cannot be pressed."),
     "UsageError": ("Command line: how it was called", "Exit code 2; nothing was opened or written."),
     "AgainError": ("Command line: try again", "Exit code 6. Nothing was saved; the same command may do later."),
@@ -17,7 +20,7 @@ HEADINGS = {
 }
 
 NOTES = {
-    'Bone "…" has no bone above or below it. Select the upper and the lower bone of a limb.': (
+    'Bone "…" has no parent or child bone. Select the upper and the lower bone of a limb.': (
         "Imported rigs sometimes have loose bones that are not parented. Parent them in Edit Mode first."
     ),
     'Bone "…" is not a descendant of "…". Choose an upper bone and a lower bone of the same limb.': (
@@ -28,7 +31,7 @@ NOTES = {
         "Only the reach Stretch needs it. Inherit Scale is in the bone's properties, under Relations."
     ),
     'Armature "…" shows its rest position. Switch it to Pose Position in its data properties.': (
-        "In rest position Blender evaluates no pose, so nothing that is baked could be seen or measured."
+        "In rest position Blender evaluates no pose, so nothing that is baked would be visible or could be measured."
     ),
     '… "…" depends on bone "…" of the chain that should follow it. Choose an object that does not move with the chain.': (
         "Parents, constraints and drivers count. An IK control of the same limb often depends on it through another bone."
@@ -43,7 +46,7 @@ NOTES = {
         "Bakes and stored chains work on a library override, but chains cannot be removed or reordered there. If its action "
         "is linked too, choose New Action as the destination."
     ),
-    "A batch needs the installed extension, since it starts further Blenders. Install the zip first.": (
+    "A batch needs the installed extension, because it starts more Blenders. Install the zip first.": (
         "Run from the source tree, `bake` and `report` work, `batch` does not."
     ),
 }

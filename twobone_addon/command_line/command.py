@@ -92,7 +92,7 @@ def _claimed_outputs(arguments: argparse.Namespace, stack: ExitStack) -> dict[st
         goal = save_goal(arguments.save, source)
         refuse_wrong_outputs({"--save": str(goal)}, {})
         if arguments.no_clobber and goal.exists():
-            raise FileError('"{goal}" is there already, and --no-clobber replaces nothing. Save elsewhere.', goal=goal)
+            raise FileError('"{goal}" already exists, and --no-clobber replaces nothing. Save elsewhere.', goal=goal)
         if not stack.enter_context(claimed(goal)):
             complain(f'The folder "{goal.parent}" knows no locks, so a second run that writes "{goal.name}" is not noticed.')
     return outputs

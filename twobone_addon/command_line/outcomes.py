@@ -70,15 +70,15 @@ def refused_by_system(path: Path, done: str, error: OSError) -> FileError:
     """What the system says about a path that cannot be `done` ("written", "made"), in words that help."""
     values = {"path": str(path), "done": done, "reason": error.strerror or str(error)}
     if error.errno in FULL:
-        return AgainError('"{path}" cannot be {done}, since the disk is full. Make room, and try again.', **values)
+        return AgainError('"{path}" cannot be {done}, because the disk is full. Make room, and try again.', **values)
     if error.errno in NO_RIGHT:
         return FileError(
-            '"{path}" may not be {done}: this user has no right to. Change its permissions, or choose another.', **values
+            '"{path}" may not be {done}: this user lacks permission. Change its permissions, or choose another.', **values
         )
     if error.errno == errno.EROFS:
-        return FileError('"{path}" cannot be {done}, since its disk can only be read. Choose another.', **values)
+        return FileError('"{path}" cannot be {done}, because its disk is read-only. Choose another.', **values)
     if error.errno == errno.ENOENT:
         return FileError(
-            '"{path}" cannot be {done}, since its folder does not exist. Make it first, or choose another.', **values
+            '"{path}" cannot be {done}, because its folder does not exist. Make it first, or choose another.', **values
         )
     return FileError('"{path}" cannot be {done} ({reason}). Choose another.', **values)

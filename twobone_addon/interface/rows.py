@@ -166,7 +166,7 @@ def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = ""
 
 
 TARGET = Sentence("target")
-NO_TARGETS = "None of the enabled chains has a target. Add a target to each limb that is to be baked."
+NO_TARGETS = "None of the enabled chains has a target. Add a target to each limb to bake."
 
 
 def wrapped(text: str, characters: int) -> list[str]:

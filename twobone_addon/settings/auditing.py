@@ -24,39 +24,41 @@ class AuditSettings(ContactSettings):
     max_slide: float = _limit(
         0.02,
         "Maximum Slide",
-        "Limb lengths that standing feet may slide, by the median of all contacts; one foot alone twice that",
+        "Median distance in limb lengths that standing feet may slide; twice that for a single foot",
     )
     max_skate: float = _limit(
         0.2,
         "Maximum Skating",
-        "Share of low frames at which a foot may move along, where feet move in their contacts or have none",
+        "Share of the frames with a low foot at which it may slide, if feet slide in contacts or have none",
     )
-    max_float: float = _limit(0.02, "Maximum Floating", "Limb lengths over the ground at which feet may stand, by the median")
+    max_float: float = _limit(0.02, "Maximum Floating", "Median height in limb lengths at which feet may stand above the ground")
     max_sink: float = _limit(
-        0.02, "Maximum Sinking", "Limb lengths that soles may be in the ground for a quarter of the frames; four times that ever"
+        0.02,
+        "Maximum Sinking",
+        "Depth in limb lengths to which soles may sink for a quarter of the frames; at any frame four times that",
     )
     max_knee_pop: float = _limit(
         1.2, "Maximum Knee Pop", "Second difference of the bend of a knee or elbow over a thirtieth of a second, in radians"
     )
     max_limb_pop: float = _limit(
-        0.5, "Maximum Limb Pop", "Second difference of the places of knee and foot, or elbow and hand, in limb lengths"
+        0.5, "Maximum Limb Pop", "Second difference of the positions of knee and foot, or elbow and hand, in limb lengths"
     )
     max_hyperextension: float = number_option(
         Group.REACH, math.radians(20.0), "Maximum Hyperextension", "How far a knee or elbow may bend to the wrong side",
         minimum=0.0, unit="ANGLE",
     )  # fmt: skip
     max_jitter: float = _limit(0.003, "Maximum Jitter", "Standard deviation of the noise of joints, in limb lengths")
-    max_loop_gap: float = _limit(0.05, "Maximum Loop Gap", "Limb lengths by which a cycle's last pose may differ from its first")
+    max_loop_gap: float = _limit(0.05, "Maximum Loop Gap", "Distance in limb lengths between a cycle's first and last pose")
     cycles: str = choice_option(
-        Group.REACH, "AUTO", "Cycles", "Which clips have to end in the pose in which they begin",
+        Group.REACH, "AUTO", "Cycles", "Which clips must end in the pose in which they begin",
         ("AUTO", "Automatic", "Actions that are marked as cyclic"),
         ("ALL", "All", "Every clip"),
         ("NONE", "None", "No clip"),
     )  # fmt: skip
     picture: str = name_option(
         Group.ADVANCED, "Picture",
-        "SVG file to draw a picture of each clip into. {shot} and {action} in its name stand for those of the clip",
+        "SVG file for a picture of each clip. {shot} and {action} in its name stand for those of the clip",
     )  # fmt: skip
     compare: str = name_option(
-        Group.ADVANCED, "Compare", "Report file of an earlier audit, whose measures are shown beside those of now"
+        Group.ADVANCED, "Compare", "Report of an earlier audit, whose measures are shown beside the new ones"
     )

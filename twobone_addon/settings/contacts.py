@@ -37,7 +37,7 @@ class ContactSettings(Settings):
     frame_start: float = start_option("First frame of the range")
     frame_end: float = end_option("Last frame of the range")
     contacts_from: str = object_option(
-        Group.PLANE, "Contacts From", "Armature whose motion tells when the feet stand, such as the source of a retarget",
+        Group.PLANE, "Contacts From", "Armature to take the contacts from, such as the source of a retarget",
         object_types=("ARMATURE",),
     )  # fmt: skip
     ground: str = choice_option(
@@ -108,11 +108,11 @@ class ContactFileSettings(Settings):
         Group.CHAIN, "Armature", "Armature whose contacts are in the file. Leave empty to use the active object"
     )
     filepath: str = name_option(
-        Group.CHAIN, "File", "File of contacts: .npz, .csv or .json, heel and ball of the left and the right foot"
+        Group.CHAIN, "File", "Contacts file (.npz, .csv or .json) with heel and ball of the left and the right foot"
     )
     frame_start: float = number_option(Group.PLANE, 1.0, "First Frame", "Frame of the first row of the file", unit="FRAMES")
     fps: float = number_option(
-        Group.PLANE, 0.0, "Frame Rate", "Frames a second of the file (0 = that of the file or the scene)", minimum=0.0
+        Group.PLANE, 0.0, "Frame Rate", "Frame rate of the file (0 = that of the file or the scene)", minimum=0.0
     )
     evaluation: str = evaluation_option()
 
@@ -121,4 +121,4 @@ class ContactFileSettings(Settings):
 class ExportContactSettings(ContactFileSettings):
     """The same, and whether a file may be replaced."""
 
-    overwrite: bool = switch_option(Group.KEYS, "Overwrite", "Replace the file if it is there already")
+    overwrite: bool = switch_option(Group.KEYS, "Overwrite", "Replace the file if it already exists")

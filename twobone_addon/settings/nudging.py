@@ -25,7 +25,7 @@ LEAST_RANGE = 0.1
 
 
 def _range_option(label: str, side: str) -> float:
-    text = f"Frames over which the nudge {side}. 0 is a quarter of a second"
+    text = f"Frames over which the nudge {side} (0 = a quarter of a second)"
     return number_option(Group.KEYS, 0.0, label, text, minimum=0.0, unit="FRAMES", needs=when(remove=[False]))
 
 
@@ -45,27 +45,29 @@ class NudgeSettings(Settings):
         ("TAIL", "Tail", "The end of the tip bone"),
     )  # fmt: skip
     frame: float | None = frame_option(
-        Group.KEYS, "Frame", "Frame at which the tip moves by the whole offset. Leave it out to use the current frame. A nudge "
-        "that the limb has there already is replaced",
+        Group.KEYS, "Frame", "Frame at which the tip moves by the whole offset. Leave it out to use the current frame. "
+        "An existing nudge of the limb at this frame is replaced",
     )  # fmt: skip
     offset: tuple[float, float, float] = vector_option(
         Group.KEYS, "Offset", "How far the tip moves, along the world's axes", needs=when(remove=[False])
     )
-    before: float = _range_option("Before", "begins")
-    after: float = _range_option("After", "ends")
+    before: float = _range_option("Before", "fades in")
+    after: float = _range_option("After", "fades out")
     falloff: str = choice_option(
-        Group.KEYS, "SMOOTH", "Falloff", "How the nudge begins and ends",
-        ("SMOOTH", "Smooth", "Slowly, then fast, then slowly"),
+        Group.KEYS, "SMOOTH", "Falloff", "How the nudge fades in and out",
+        ("SMOOTH", "Smooth", "Ease in and out"),
         ("LINEAR", "Linear", "Evenly"),
-        ("CONSTANT", "Constant", "At once: the whole offset at all frames of the range"), needs=when(remove=[False]),
+        ("CONSTANT", "Constant", "The whole offset at all frames of the range"), needs=when(remove=[False]),
     )  # fmt: skip
     loop: str = choice_option(
-        Group.KEYS, "AUTO", "Loop", "Whether a nudge near the end of a cycle goes on at its beginning",
-        ("AUTO", "Automatic", "Where the limb's animation repeats"),
+        Group.KEYS, "AUTO", "Loop", "Whether a nudge near the end of a cycle continues at its beginning",
+        ("AUTO", "Automatic", "If the limb's animation repeats"),
         ("ON", "On", "Always: from the limb's first to its last key"), ("OFF", "Off", "Never"), needs=when(remove=[False]),
     )  # fmt: skip
     remove: bool = switch_option(Group.KEYS, "Remove", "Remove the limb's nudge at the frame. The others stay as they are")
-    verify: bool = switch_option(Group.ADVANCED, "Verify", "Evaluate the nudged animation and report where it is", default=True)
+    verify: bool = switch_option(
+        Group.ADVANCED, "Verify", "Evaluate the nudged animation and report where the tip is", default=True
+    )
 
     def __post_init__(self) -> None:
         """Refuse also a range that is too short for keys."""

@@ -74,8 +74,8 @@ class PlantSettings(RootSettings, ContactSettings):
         Group.REACH, "Move Root", "Move the root as little as needed so that all planted feet are reached", default=True
     )
     priority: str = choice_option(
-        Group.REACH, "FEET", "Priority", "What gives way where still feet and the motion of the body do not go together",
-        ("FEET", "Feet", "Feet stand exactly, and the root moves as little as needed"),
+        Group.REACH, "FEET", "Priority", "What takes priority if still feet and the motion of the body conflict",
+        ("FEET", "Feet", "Planted feet are exact, and the root moves as little as needed"),
         ("BODY", "Body", "The body stays as it is. Feet reach as far as they can, and slides below 2 cm (of a 0.9 m leg) stay"),
         ("HEIGHTS", "Heights", "Feet only move up and down onto the ground, so that intended slides stay"),
     )  # fmt: skip

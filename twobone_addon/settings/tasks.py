@@ -315,14 +315,14 @@ TABLES: Mapping[str, Table] = {
             "import_contacts",
             ContactFileSettings,
             "Import Contacts",
-            "Key the contacts that a file (.npz, .csv, .json) tells on the leg chains",
+            "Key the contacts in a file (.npz, .csv, .json) on the leg chains",
             help="key the contacts that a file tells",
         ),
         Table(
             "export_contacts",
             ExportContactSettings,
             "Export Contacts",
-            "Write the contacts that are keyed on the leg chains into a file (.npz, .csv, .json)",
+            "Write the contacts keyed on the leg chains to a file (.npz, .csv, .json)",
             help="write the contacts that are keyed into a file",
         ),
         Table(

@@ -193,7 +193,7 @@ def hang(target):
     [
         (constrain, {}, 'Object "Target" has constraint "Stuck", so keys would not place it.'),
         (drive, {}, 'Object "Target": Channel location[0] is driven, so keys would have no effect.'),
-        (mute, {}, 'Object "Target": Curve location[0] is muted, so keys would not be seen.'),
+        (mute, {}, 'Object "Target": Curve location[0] is muted, so keys would have no effect.'),
         (fade, {}, 'Object "Target": The action\'s influence is 0.5, so keys would be mixed with what is below.'),
         (hang, {}, 'depends on bone "lower" of the chain'),
         (None, {"target": "Nothing"}, 'Target "Nothing" is not in this file'),

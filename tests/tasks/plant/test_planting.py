@@ -45,7 +45,7 @@ def test_what_stands_does_not_slide_at_frames_nor_between_them(walker):
     assert worst_slide(Seen(armature, whole_frames()), states) > 0.003
     report = plant()
     assert re.search(
-        r"contacts of 2 feet planted; they slid by up to [\d.]+ [cm]m, now (< 0\.1 mm|0\.\d+ mm between frames);",
+        r"contacts of 2 feet planted; slide was up to [\d.]+ [cm]m, now (< 0\.1 mm|0\.\d+ mm between frames);",
         report["sentence"],
     )
     steps = sum(len(contacts_of(states[side] != 0)) for side in SIDES)

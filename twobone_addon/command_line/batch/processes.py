@@ -227,7 +227,7 @@ def _blender(*, user_addons: bool) -> list[str]:
         return [sys.executable, "-m", "twobone_addon"]
     extension = PACKAGE.rpartition(".")[0]
     if not extension:
-        raise FileError("A batch needs the installed extension, since it starts further Blenders. Install the zip first.")
+        raise FileError("A batch needs the installed extension, because it starts more Blenders. Install the zip first.")
     settings = [] if user_addons and not bpy.app.factory_startup else ["--factory-startup"]
     return [bpy.app.binary_path, "--background", *settings, "--addons", extension, "--command", "twobone"]
 

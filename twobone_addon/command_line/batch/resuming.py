@@ -77,7 +77,7 @@ class Saved:
         if self.replace or goal == shot.path or not goal.exists():
             return
         if self.no_clobber:
-            raise FileError('"{goal}" is there already, and --no-clobber replaces nothing. Move it away.', goal=goal)
+            raise FileError('"{goal}" already exists, and --no-clobber replaces nothing. Move it away.', goal=goal)
         if not is_whole(goal):
             return
         content = content_of(goal)

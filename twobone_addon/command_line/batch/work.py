@@ -201,7 +201,9 @@ def work(
         run.saved.forget_journal()
     if stop.wanted:
         done = sum(record.state == DONE for record in summary.shots)
-        raise StoppedError("Stopped with {done} of {count} shots done. Go on with --resume.", done=done, count=len(summary.shots))
+        raise StoppedError(
+            "Stopped with {done} of {count} shots done. Continue with --resume.", done=done, count=len(summary.shots)
+        )
     return is_written
 
 

@@ -127,7 +127,7 @@ def _claim(path: Path, goal: Path, end: float) -> tuple[int, bool]:
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise FileError(
-                    '"{path}" is a link or no plain file, so "{goal}" cannot be claimed. Remove it.',
+                    '"{path}" is a link or not a regular file, so "{goal}" cannot be claimed. Remove it.',
                     path=path,
                     goal=goal,
                 ) from error
@@ -144,7 +144,7 @@ def _claim(path: Path, goal: Path, end: float) -> tuple[int, bool]:
             )
         if time.monotonic() > given_up:
             raise AgainError(
-                '"{goal}" cannot be claimed, since "{path}" changes all the time. Try again, or save elsewhere.',
+                '"{goal}" cannot be claimed, because "{path}" keeps changing. Try again, or save elsewhere.',
                 goal=goal,
                 path=path,
             )

@@ -69,7 +69,7 @@ def refuse_used_outputs(names: Iterable[str], used: Iterable[Path]) -> None:
     for path in used if there else ():
         for name in there:
             if is_same(name, path):
-                raise FileError('"{name}" is used by the shot, so it cannot be written over. Name another file.', name=name)
+                raise FileError('"{name}" is used by the shot, so it cannot be overwritten. Name another file.', name=name)
 
 
 def is_same_place(one: str, other: str) -> bool:

@@ -83,7 +83,7 @@ def labels_as_file(path: Path, states: Codes, fps: float, frame_start: float) ->
 def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in READERS:
-        raise SettingError('File "{file}" is none of contacts. Choose one that ends in .npz, .csv or .json.', file=path.name)
+        raise SettingError('File "{file}" is not a contacts file. Choose one that ends in .npz, .csv or .json.', file=path.name)
     return suffix
 
 

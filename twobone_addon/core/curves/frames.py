@@ -40,7 +40,7 @@ def frame_grid(start: float, end: float, step: float = 1.0) -> Array:
         )
     if step <= MERGE_DISTANCE:
         raise SettingError(
-            "Step must be above {least} frames, got {step:g}: Blender merges nearer keys.", least=MERGE_DISTANCE, step=step
+            "Step must be above {least} frames, got {step:g}: Blender merges closer keys.", least=MERGE_DISTANCE, step=step
         )
     if end - start <= MERGE_DISTANCE:
         return np.round([float(start)], FRAME_DECIMALS)

@@ -32,7 +32,7 @@ class TWOBONE_OT_audit_show(MayRefuse, bpy.types.Operator):
 
     armature: bpy.props.StringProperty(name="Armature", description="Armature that plays the clip", options={"SKIP_SAVE"})
     action: bpy.props.StringProperty(
-        name="Action", description="Action to play. Leave empty for the present one", options={"SKIP_SAVE"}
+        name="Action", description="Action to play. Leave empty for the current one", options={"SKIP_SAVE"}
     )
     frame: bpy.props.FloatProperty(name="Frame", description="Frame to go to", default=1.0, options={"SKIP_SAVE"})
 

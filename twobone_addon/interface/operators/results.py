@@ -28,7 +28,9 @@ def whole_and_subframe(frame: float) -> tuple[int, float]:
     """A frame as Blender sets it; raises `RangeError` for one that it does not have."""
     if not abs(frame) <= LAST_FRAME:
         raise RangeError(
-            "Frame {frame:g} is outside Blender's time. Use a frame from -{last:,} to {last:,}.", frame=frame, last=LAST_FRAME
+            "Frame {frame:g} is outside Blender's frame range. Use a frame from -{last:,} to {last:,}.",
+            frame=frame,
+            last=LAST_FRAME,
         )
     return math.floor(frame), frame - math.floor(frame)
 

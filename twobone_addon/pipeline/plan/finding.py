@@ -97,7 +97,7 @@ def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | N
     at_tip = [child for child in carrier.children if starts_at_tail(child)]
     if len(at_tip) != 1:
         raise ChainError(
-            'At the tip of bone "{bone}" start {count} bones, not one, so the end bone is unknown. Name the end bone as the '
+            '{count} bones start at the tip of bone "{bone}", so the end bone is ambiguous. Name the end bone as the '
             "tip, or let the end follow.",
             bone=carrier.name,
             count=len(at_tip),

@@ -125,8 +125,8 @@ def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
         _refuse_long(start, end, settings.step)
         if max(-start, end) > LAST_FRAME:
             raise RangeError(
-                "The range from {start:g} to {end:g} is outside Blender's time, which ends at frame {last:,}. Choose frames "
-                "nearer to 0.",
+                "The range from {start:g} to {end:g} is outside Blender's frame range, which ends at frame {last:,}. "
+                "Choose frames nearer to 0.",
                 start=start,
                 end=end,
                 last=LAST_FRAME,

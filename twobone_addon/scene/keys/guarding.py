@@ -137,7 +137,7 @@ def _refuse_mixed(data: AnimData) -> None:
     """An action that is mixed with what is below it does not show what its keys say."""
     solo = next((track for track in data.nla_tracks if track.is_solo), None)
     if solo is not None:
-        raise WriteError('NLA track "{track}" is solo, so the action would not be seen. Turn solo off first.', track=solo.name)
+        raise WriteError('NLA track "{track}" is solo, so the action would not play. Turn solo off first.', track=solo.name)
     if data.action_influence < 1.0:
         raise WriteError(
             "The action's influence is {influence:g}, so keys would be mixed with what is below. Set it to 1 in the NLA editor "
@@ -184,7 +184,7 @@ def _refuse_curve(fcurve: FCurve) -> None:
         raise WriteError("Curve {curve} holds samples instead of keys. Convert it to keys first.", curve=_name(fcurve))
     if fcurve.mute or (group is not None and group.mute):
         raise WriteError(
-            "Curve {curve} is muted, so keys would not be seen. Unmute it in the Graph Editor first.", curve=_name(fcurve)
+            "Curve {curve} is muted, so keys would have no effect. Unmute it in the Graph Editor first.", curve=_name(fcurve)
         )
     for modifier in fcurve.modifiers:
         if not modifier.mute and modifier.type not in HARMLESS_MODIFIERS:

@@ -233,7 +233,7 @@ def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[s
     starts = [child for child in below if (child.bone.head_local - origin).length > 0.0]
     if not starts:
         if tip_end == "HEAD":
-            raise ChainError('Bone "{bone}" has no bone below it. Use its tail as the tip.', bone=lower.name)
+            raise ChainError('Bone "{bone}" has no child bone. Use its tail as the tip.', bone=lower.name)
         return lower.name, True
     first = starts[0]
     reach = (first.bone.head_local - origin).length
@@ -263,7 +263,7 @@ def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
     pair = _pair_at(bone)
     if pair is None:
         raise SelectionError(
-            'Bone "{bone}" has no bone above or below it. Select the upper and the lower bone of a limb.', bone=bone.name
+            'Bone "{bone}" has no parent or child bone. Select the upper and the lower bone of a limb.', bone=bone.name
         )
     if _is_of_trunk(pair):
         raise SelectionError(

@@ -233,7 +233,7 @@ def _earlier(path: str) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         raise SettingError('Compare is "{path}", which cannot be read: {error}.', path=path, error=str(error)) from None
     if not isinstance(found, dict) or found.get("kind") != "audit":
-        raise SettingError('Compare is "{path}", which is no report of an audit. Choose another file.', path=path)
+        raise SettingError('Compare is "{path}", which is not an audit report. Choose another file.', path=path)
     return found
 
 

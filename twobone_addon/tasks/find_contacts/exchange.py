@@ -62,7 +62,7 @@ class ImportContacts(FindContacts):
         untold = None
         if settings.frame_start - start >= 1.0 or end - last >= 1.0:
             untold = note(
-                "The file tells frames {first:g} to {last:g}; others of the action, {start:g} to {end:g}, stay as they are.",
+                "The file covers frames {first:g} to {last:g}; the action's other frames ({start:g} to {end:g}) are unchanged.",
                 first=settings.frame_start,
                 last=last,
                 start=start,
@@ -83,15 +83,13 @@ class ExportContacts(FindContacts):
         path = _path(settings)
         labels_as_file(path, np.zeros((2, 1), int), 1.0, 1.0)
         if path.exists() and not settings.overwrite:
-            raise WriteError('File "{file}" is there already. Choose another name, or Overwrite.', file=str(path))
+            raise WriteError('File "{file}" already exists. Choose another name, or turn on Overwrite.', file=str(path))
         if not path.parent.is_dir():
             raise WriteError('There is no folder "{folder}". Make it first.', folder=str(path.parent))
         armature = find_armature(settings.armature, active)
         plan = _planned(scene, settings, armature, _range(scene, armature)[1])
         if plan.legs.found or not any(keyed.is_keyed for keyed in plan.keyed):
-            raise ChainError(
-                'Armature "{armature}" has no contacts yet. Find or key them before they are exported.', armature=armature.name
-            )
+            raise ChainError('Armature "{armature}" has no contacts yet. Find or key them first.', armature=armature.name)
         _of_legs(plan, np.zeros((2, 1), int))
         return replace(plan, labels=np.array([keyed.states for keyed in plan.keyed]), file=(path, settings))
 
@@ -155,8 +153,8 @@ def _of_legs(plan: ContactPlan, states: Codes) -> Codes:
     sides = [plan.legs.sides[foot.chain] for foot in plan.feet]
     if len(set(sides)) < len(sides) or not set(sides) <= set(SIDES):
         raise ChainError(
-            'Files of contacts are about a left and a right foot; the legs of armature "{armature}" are {sides}. '
-            "Set the Side of their chains, or switch off the others.",
+            'A contacts file has one left and one right foot, but the legs of armature "{armature}" are {sides}. '
+            "Set the Side of their chains, or disable the others.",
             armature=plan.armature,
             sides=", ".join(sides),
         )

@@ -114,7 +114,12 @@ def assumed_soles(points: Mapping[str, FootPoints]) -> list[Sentence]:
     assumed = [chain for chain, each in points.items() if each.source == "REST" and each.up.any()]
     if not assumed:
         return []
-    return [note("The soles of {chains} are taken to be below their ankles. Set Sole Height if not.", chains=", ".join(assumed))]
+    return [
+        note(
+            "The soles of {chains} are assumed to be right below the ankles. Set Sole Height if they are not.",
+            chains=", ".join(assumed),
+        )
+    ]
 
 
 def ground_ends(found: FoundContacts) -> list[Sentence]:

@@ -150,7 +150,9 @@ def plan_contacts(
 def contacts_source(scene: Scene, settings: ContactSettings, legs: Legs, span: Span) -> ContactPlan:
     """The feet that tell when those of `legs` stand, in their order; raises a `TwoBoneError` where they do not correspond."""
     if settings.contacts_from == legs.armature:
-        raise ObjectError('Armature "{armature}" cannot tell its own contacts. Choose another one.', armature=legs.armature)
+        raise ObjectError(
+            'Armature "{armature}" cannot be its own source of contacts. Choose another one.', armature=legs.armature
+        )
     own = replace(
         settings, armature=settings.contacts_from, contacts_from="", ground="AUTO", ground_moves="AUTO", sole_height=0.0
     )

@@ -71,7 +71,8 @@ def solve_contacts(plan: ContactPlan, samples: Samples) -> FoundContacts:
     lost = np.flatnonzero(~np.all(np.abs(moving) < ENDLESS, axis=(0, 2, 3)))
     if len(lost):
         raise ObjectError(
-            'The legs of armature "{armature}" are nowhere at frame {frame:g}: their motion is no number. Repair its keys there.',
+            'The legs of armature "{armature}" have no position at frame {frame:g}: their motion is not a finite number. '
+            "Correct or delete its keys there.",
             armature=plan.armature,
             frame=float(plan.frames[lost[0]]),
         )

@@ -132,4 +132,4 @@ def said_named(limbs: Sequence[LimbReport]) -> list[Sentence]:
         for limb in limbs
         if limb.shape_says
     ]
-    return [note("Limbs by their names, against their shape: {things}.", things=joined(things, "; "))] if things else []
+    return [note("Limbs recognised by name, against their shape: {things}.", things=joined(things, "; "))] if things else []

@@ -80,7 +80,8 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
     frame = settings.frame if settings.frame is not None else scene.frame_current_final
     if abs(frame) + max(settings.before, settings.after) > LAST_FRAME:
         raise RangeError(
-            "The nudge at frame {frame:g} is outside Blender's time, which ends at frame {last:,}. Choose frames nearer to 0.",
+            "The nudge at frame {frame:g} is outside Blender's frame range, which ends at frame {last:,}. "
+            "Choose frames nearer to 0.",
             frame=frame,
             last=LAST_FRAME,
         )
@@ -128,15 +129,15 @@ def refuse_ik(armature: Object, names: ChainNames) -> None:
         acting = next((constraint for constraint in turning.get(name, ()) if is_acting(constraint)), None)
         if acting is not None:
             raise DependencyError(
-                'IK ("{constraint}") poses bone "{bone}", so keys on it would not be seen. Use Switch to FK, or Convert IK to FK '
-                "Keys, first.",
+                'IK ("{constraint}") poses bone "{bone}", so keys on it would have no visible effect. '
+                "Use Switch to FK, or Convert IK to FK Keys, first.",
                 constraint=acting.name,
                 bone=name,
             )
     shown = shown_bone(armature, names)
     if shown is not None and not shown.follows and not influences_change(armature, shown.deciding):
         raise DependencyError(
-            'The visible limb ("{shown}") does not follow bone "{bone}", so a nudge would not be seen. Use Switch to FK first.',
+            'The visible limb ("{shown}") does not follow bone "{bone}", so a nudge would be invisible. Use Switch to FK first.',
             shown=shown.bone,
             bone=names.lower,
         )

@@ -71,8 +71,8 @@ class NudgeLimb(Task[NudgeSettings, NudgePlan, _Solved, Places]):
         is_on_edited, nudges = plan.armature in begun.edited, plan.nudges
         if is_on_edited and plan.new is None:
             raise WriteError(
-                'Keys of the nudges of "{limb}" were edited since, so that one of them can no longer be taken out. Undo those '
-                "edits, or use Clear Baked Keys to take out all nudges.",
+                'Keys of the nudges of "{limb}" were edited since, so a single nudge can no longer be removed. Undo those '
+                "edits, or remove all nudges with Clear Baked Keys.",
                 limb=plan.limb.names.upper,
             )
         if is_on_edited and plan.new is not None:

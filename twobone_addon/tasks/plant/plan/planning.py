@@ -184,8 +184,8 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _Wanted, settings: RootSet
     foot, loose = foot_bone(armature, names), loose_foot(armature, names)
     if loose:
         raise ChainError(
-            'Foot "{foot}" hangs from elsewhere and has keys of its own, so it would stay behind when the leg is planted. '
-            'Parent it to bone "{lower}", or let it follow that by a constraint.',
+            'Foot "{foot}" is not parented to the leg and has its own keys, so it would stay behind when the leg is planted. '
+            'Parent it to bone "{lower}", or constrain it to that bone.',
             foot=loose,
             lower=names.lower,
         )

@@ -227,7 +227,7 @@ class PlantReport:
         before, after = self.lengths.said(then), self.lengths.said(now)
         if before == after:
             return [planted, wording.slide_as_before(after, only_between=only_between, translate=translate)]
-        slid = wording.slid(once=count == 1, only_between=only_between, translate=translate)
+        slid = wording.slid(only_between=only_between, translate=translate)
         return [planted, slid.format(before=before, after=after)]
 
     @property

@@ -30,15 +30,11 @@ def still_already(contacts: int, feet: int, translate: Translate) -> str:
     return translate("{contacts} contacts on {chains} feet were already planted").format(contacts=contacts, chains=feet)
 
 
-def slid(*, once: bool, only_between: bool, translate: Translate) -> str:
-    """How far they slid `{before}`, and slide `{after}`."""
-    if once and only_between:
-        return translate("it slid by up to {before}, now {after} between frames")
-    if once:
-        return translate("it slid by up to {before}, now {after}")
+def slid(*, only_between: bool, translate: Translate) -> str:
+    """How far feet slid `{before}`, and slide `{after}`."""
     if only_between:
-        return translate("they slid by up to {before}, now {after} between frames")
-    return translate("they slid by up to {before}, now {after}")
+        return translate("slide was up to {before}, now {after} between frames")
+    return translate("slide was up to {before}, now {after}")
 
 
 def slide_as_before(distance: str, *, only_between: bool, translate: Translate) -> str:
