@@ -73,7 +73,7 @@ def _print(line: str, stream: TextIO) -> None:
 
 @contextmanager
 def clean_standard_output(*, wanted: bool) -> Iterator[None]:
-    """While, if `wanted`, a JSON document is to be the only thing on standard output, send all else to standard error.
+    """While, if `wanted`, a JSON document must be the only thing on standard output, send all else to standard error.
 
     Blender itself prints there ("Info: Saved ..."), partly from outside Python, so the stream itself is moved as well.
     """

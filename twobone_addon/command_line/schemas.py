@@ -151,7 +151,7 @@ def _shot(chain: Schema, settings: dict[str, Schema]) -> Schema:
 
 
 def _ways() -> dict[str, Schema]:
-    """How a job is to be done, by keys that are no settings of chains."""
+    """How to do a job, by keys that are no settings of chains."""
     return {
         **{name: _with_empty(_setting(option)) for name, option in ONCE.items()},
         "in_place": SWITCH,

@@ -127,7 +127,7 @@ class Task(Generic[Settings, Plan, Solution, Proof]):
         yield beginning
 
     def solve(self, plan: Plan, begun: Any, look: Look) -> Steps[Solution]:
-        """From samples to all that is to be written; changes nothing. May raise a `TwoBoneError`.
+        """From samples to all that will be written; changes nothing. May raise a `TwoBoneError`.
 
         Without one of its own, a task writes what it has planned.
         """

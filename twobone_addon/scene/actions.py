@@ -189,7 +189,7 @@ class Stage:
         self.written: set[str] = set()
         """Data paths of the armature that were keyed meanwhile."""
         self.renewed: dict[Action, Action] = {}
-        """Copies that are to be played instead of actions."""
+        """Copies to play instead of actions."""
         self.others = _others(armature)
         self.values = [
             *_values(armature, [(own.action, own.slot) for own in actions]),

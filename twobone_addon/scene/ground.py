@@ -29,7 +29,7 @@ TIMED_NODES = {"INPUT_SCENE_TIME", "SIMULATION_OUTPUT"}
 def changes_shape(thing: Object) -> bool:
     """Whether keys, drivers or modifiers give a mesh other shapes at other frames; where it is as a whole does not count.
 
-    Strips of the object itself, which as a rule move it, are not looked into.
+    Strips of the object itself, which usually move it, are ignored.
     """
     own = read_animation(thing)
     if not own.mixed and own.touches("modifiers"):

@@ -144,7 +144,7 @@ class Shot:
     job: Job
     """The job as it is for this shot."""
     content: str | None = None
-    """Its SHA-256 in the list it was frozen in, empty where it could not be read then; `None` where nothing is to be checked."""
+    """Its SHA-256 in the list it was frozen in, empty where it could not be read then; `None` where there is nothing to check."""
     linked: Mapping[str, str] = field(default_factory=dict)
     """The same of what it linked then, by path."""
 

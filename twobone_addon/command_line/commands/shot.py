@@ -80,7 +80,7 @@ def _heed_change_of_version(goal: Path, arguments: argparse.Namespace, voice: Vo
 
 
 def _known_source(arguments: argparse.Namespace) -> dict[str, str] | None:
-    """The shot's path and contents before it is opened, where somebody wants to know; raises `FileError` if they are others."""
+    """The shot's path and contents before it is opened, where somebody wants to know; raises `FileError` if they differ."""
     wanted = getattr(arguments, "sha256", None)
     if arguments.report is None and wanted is None:
         return None

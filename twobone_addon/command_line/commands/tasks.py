@@ -84,7 +84,7 @@ class Asked:
 
     @property
     def is_strict(self) -> bool:
-        """Whether the result is to be judged; of commands that cannot be strict it is not."""
+        """Whether to judge the result; not of commands that cannot be strict."""
         asked = getattr(self.arguments, "strict", None)
         if asked is None:
             return False
@@ -93,7 +93,7 @@ class Asked:
 
     @property
     def is_dry(self) -> bool:
-        """Whether nothing is to be changed; says so first where that is the case."""
+        """Whether to change nothing; says so first."""
         is_dry = bool(getattr(self.arguments, "dry_run", False))
         if is_dry and self.arguments.command != "bake":
             self.voice.say("Dry run, nothing is changed. A run would report:")

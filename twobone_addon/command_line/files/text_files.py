@@ -91,7 +91,7 @@ def write_text(goal: Path, text: str) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether what is there is to be written into, not replaced: a pipe or a device that takes text as it comes."""
+    """Whether to write into what is there, not replace it: a pipe or a device that takes text as it comes."""
     if open_stream(path) is not None:
         return True
     try:

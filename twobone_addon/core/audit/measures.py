@@ -147,7 +147,7 @@ class Stance:
     last: int
     """Indices of frames."""
     slide: float
-    """How far a standing point gets along the ground, see `stances_of`."""
+    """How far a standing point slides along the ground, see `stances_of`."""
     height: float
     """Of the sole's lowest point over the floor, for three quarters of the time at least; negative below it."""
 

@@ -73,9 +73,9 @@ LOOPS = 0.05
 """Leg lengths and one step from frame to frame, by which no point of a foot differs from the first to the last frame of a
 cycle, whose contacts go on there."""
 MOST_SLIDE = 0.05
-"""Leg lengths that a foot may get along within a contact before it is asked whether that was a step."""
+"""Leg lengths that a foot may slide within a contact before it is asked whether that was a step."""
 LONG_GLIDE = 0.2
-"""Leg lengths that a contact must get along with the body to be none but a glide."""
+"""Leg lengths that a contact must travel with the body to count as a glide."""
 MOST_TOGETHER = 4
 """Feet whose story is one; those of creatures with more have one each."""
 APART = 6.0
@@ -113,7 +113,7 @@ class Stance:
     ends: float
     """The same between frames: when the foot arrives at its place, and when it leaves it, in frames from the first one."""
     travel: float
-    """Units that the standing point gets along over its ground; more than a few hundredths of a leg is a slide."""
+    """Units that the standing point slides over its ground; more than a few hundredths of a leg is a slide."""
     confidence: float
     """0 to 1: how much the motion speaks for it, on average over its frames."""
 

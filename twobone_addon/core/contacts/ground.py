@@ -3,7 +3,7 @@
 At every frame of a walk some point of a foot is on the ground, and it is the lowest one. So the velocity that most of
 the lowest points have is that of the ground: nearly none in the world, the belt's on a treadmill or in an in-place
 cycle. Planted feet that slide because of bad data have some velocity, too; what tells them from a belt is that the
-character gets along meanwhile.
+character travels meanwhile.
 """
 
 from __future__ import annotations

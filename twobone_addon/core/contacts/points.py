@@ -1,4 +1,4 @@
-"""The two points on which a foot stands: from what is seen of it, from its bones at rest, and from how it stands and rolls."""
+"""The two points on which a foot stands: from its mesh, from its bones at rest, and from how it stands and rolls."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The fewest Bezier keys that keep the joints within a tolerance of a motion, everywhere along it.
 
-Every other key reducer bounds the error of each curve by itself. What is seen are the joints: a channel may stray where
+Every other key reducer bounds the error of each curve by itself. What is visible are the joints: a channel may stray where
 another makes up for it, or where no joint feels it, and all channels of a chain are keyed on the same frames.
 
 A long motion is reduced in pieces that meet at keys, all at the same time. Where nothing moves, as in contacts, reduced keys must

@@ -32,7 +32,7 @@ class PosingBones:
 
 
 class Controls:
-    """Finds the bones that pose what is seen."""
+    """Finds the bones that pose the visible ones."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         """Take the bones."""
@@ -41,7 +41,7 @@ class Controls:
         self._known: dict[bytes, list[int]] = {}
 
     def posing(self, root: Array, mid: Array, tip: Array, shown: Sequence[int]) -> PosingBones:
-        """The bones whose heads are at these places `(3,)`; `shown` are the upper, lower and tip bones that are seen."""
+        """The bones whose heads are at these places `(3,)`; `shown` are the visible upper, lower and tip bones."""
         followed = self._followed(shown)
         pairs = self._pairs(root, mid)
         upper, lower = max(pairs, key=lambda pair: self._worth(pair, shown, followed), default=(shown[0], shown[1]))
@@ -50,7 +50,7 @@ class Controls:
     def turn(self, root: Array, mid: Array, other: Array) -> bool:
         """Whether bones that nothing else turns begin at two places `(3,)`, one hanging from the other by such bones.
 
-        The upper one turns one side only: nothing hangs from it at the `other` side's middle joint.
+        The upper one turns one side only: it has no child at the `other` side's middle joint.
         """
         free = [pair for pair in self._pairs(root, mid) if not self._between(*pair) & self._skeleton.bound]
         beyond = {above for bone in self._at(other) for above in self._above(bone)}
@@ -96,7 +96,7 @@ class Controls:
         return next(iter([*ranked, *bones]), -1)
 
     def _is_like(self, bone: int, shown: int) -> bool:
-        """Whether a bone lies as one that is seen does, and is about as long: tweaks are shorter, pivots lie otherwise."""
+        """Whether a bone lies as a visible one does, and is about as long: tweaks are shorter, pivots lie otherwise."""
         own, seen = (self._skeleton.tails[each] - self._skeleton.heads[each] for each in (bone, shown))
         length = float(np.linalg.norm(own))
         return length >= WHOLE * float(np.linalg.norm(seen)) and float(own @ seen) >= ALIGNED * length * float(
@@ -104,7 +104,7 @@ class Controls:
         )
 
     def _worth(self, pair: tuple[int, int], shown: Sequence[int], followed: Sequence[int]) -> tuple[int, ...]:
-        """To be compared: free bones that the rest follows; what is seen; the nearest above the lower, the highest of it."""
+        """To be compared: free bones that the rest follows; the visible ones; the nearest above the lower, the highest of it."""
         upper, lower = pair
         bound = sum(bone in self._skeleton.bound for bone in pair)
         between = self._above(lower).index(upper)

@@ -33,7 +33,7 @@ EVEN = 0.5
 
 
 def completed(skeleton: Skeleton, tree: JointTree, legs: tuple[Sequence[int], Sequence[int]]) -> Skeleton | None:
-    """The skeleton with mirror images, after its own bones, of what hangs from one side alone; `None` where nothing does.
+    """The skeleton with mirror images, after its own bones, of what is parented to one side alone; `None` where nothing is.
 
     legs : upper, lower and tip bones of both
     """
@@ -83,7 +83,7 @@ def _goes_on_beside(tree: JointTree, paired: set[int], branch: int, hips: Array)
 
 
 def _with_images(skeleton: Skeleton, tree: JointTree, branches: Sequence[int], normal: Array) -> Skeleton:
-    """The skeleton with the bones of these branches once more, each on the other side of the joint that it hangs from."""
+    """The skeleton with the bones of these branches once more, each on the other side of its parent joint."""
     middle = {
         bone: tree.places[tree.parents[branch]]
         for branch in branches

@@ -109,7 +109,7 @@ def _rescued(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb
 
 
 def _ends_nowhere(skeleton: Skeleton, places: Array, bones: LimbBones) -> bool:
-    """Whether a limb ends at a tail that importers made up: too near for a link, and the hand or foot hangs from elsewhere."""
+    """Whether a limb ends at a tail that importers made up: too near for a link, and the hand or foot is parented elsewhere."""
     link = float(np.linalg.norm(skeleton.tails[bones.lower] - skeleton.heads[bones.lower]))
     return bones.tip == bones.lower and link < BALANCE * float(np.linalg.norm(places[bones.lower] - places[bones.upper]))
 

@@ -190,7 +190,7 @@ class NameReading:
         self.parts_hold &= sides_agree or not sides
 
     def above(self, bone: int) -> Iterator[int]:
-        """The bones that a bone hangs from, nearest first."""
+        """The ancestors of a bone, nearest first."""
         bone = self.parents[bone]
         while bone >= 0:
             yield bone
@@ -236,7 +236,7 @@ class NameReading:
         return {bone: (end, doubt) for bone, (_, end, doubt) in found.items()}
 
     def _places(self) -> Iterator[bool]:
-        """For each bone whose name places it below others of its limb whether it hangs from those."""
+        """For each bone whose name places it below others of its limb whether it is their descendant."""
         for bone, meaning in enumerate(self.meanings):
             if meaning.family not in LIMBS or min(meaning.ranks) < Rank.LOWER:
                 continue

@@ -16,7 +16,7 @@ class Skeleton:
     names: tuple[str, ...]
     """`B` names; see `names` for when they are believed."""
     parents: tuple[int, ...]
-    """For each bone the one it hangs from, -1 for none."""
+    """For each bone its parent, -1 for none."""
     heads: Array
     """`(B, 3)`."""
     tails: Array
@@ -24,9 +24,9 @@ class Skeleton:
     deforms: tuple[bool, ...]
     """Whether each bone deforms meshes."""
     copies: tuple[tuple[int, int], ...] = ()
-    """Bones that constraints move, each with a bone that it copies or hangs from that way."""
+    """Bones that constraints move, each with a bone that it copies or is parented to that way."""
     bound: frozenset[int] = frozenset()
-    """Bones that constraints turn, so that their own rotation is not what is seen."""
+    """Bones that constraints turn, so that their own rotation is not the visible one."""
     down: tuple[float, float, float] = (0.0, 0.0, -1.0)
     """Where the world's down points; a hint only, for armatures may lie anyhow."""
     mirrored: bool = False
@@ -40,7 +40,7 @@ class Skeleton:
         return float(np.ptp(np.concatenate([self.heads, self.tails]), axis=0).max())
 
     def way_up(self, bone: int) -> list[int]:
-        """The bone and those that it hangs from, nearest first; none for -1."""
+        """The bone and its ancestors, nearest first; none for -1."""
         way = []
         while bone >= 0:
             way.append(bone)

@@ -14,7 +14,7 @@ from .blends import Ease, eased
 from .pins import Foot, Heights, Pins, find_pins
 
 SAMPLES_PER_FRAME = 4
-"""At the quarters it is seen how far a foot slides between frames."""
+"""The quarters show how far a foot slides between frames."""
 
 FAR_OFF, HARDLY = 4.0, 1.1e-3
 """Times the median distance of a point from its place, and leg lengths, 1 mm of a leg of 0.9 m, beyond which it is on its way:
@@ -121,7 +121,7 @@ def eased_ankles(goals: FootGoals, carried: Array, ease: Ease) -> tuple[Array, M
 
 
 def _unsettled(foot: Foot, pins: Pins, standing: Mask, settled: float, axes: slice) -> Mask:
-    """Frames `(F,)` of the stances that are to be corrected: of those that stand already there is nothing to do."""
+    """Frames `(F,)` of the stances to correct: of those that stand already there is nothing to do."""
     moving = standing.copy()
     points = foot.points(foot.heel), foot.points(foot.ball)
     off = np.zeros(len(moving))

@@ -63,7 +63,7 @@ class LaidFoot:
         return height + self.ball_height * 0.5 * (1.0 + np.sqrt(1.0 + rise))
 
     def rises(self, on_heel: Mask, on_ball: Mask) -> Array:
-        """How much higher `(S,)` than it was the foot is to be; from stance to stance in between."""
+        """How much higher `(S,)` than it was the foot must be; from stance to stance in between."""
         count = len(self.foot.ankles)
         foot = self.foot.on(slice(None, None, SAMPLES_PER_FRAME))
         found = np.full(len(on_heel), np.nan)

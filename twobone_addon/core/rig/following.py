@@ -58,7 +58,7 @@ class ChainPose:
     reach: Codes
     """`(..., F)` of `solver.Reach`."""
     goals: Array
-    """`(..., F, 2)` where the tip is to be, in the plane, from the root joint."""
+    """`(..., F, 2)`, the tip's goals, in the plane, from the root joint."""
 
 
 @dataclass(frozen=True, slots=True)

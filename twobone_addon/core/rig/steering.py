@@ -98,7 +98,7 @@ def bends(joints: Array) -> Array:
 def changed_channels(
     bone: RestBone, parent_pose: Array | None, channels: BoneChannels, posed: Array, wanted: Array, *, carried: bool
 ) -> tuple[Array, Array]:
-    """Location `(F, 3)` and rotation `(F, 3, 3)` that bring a bone from where it is seen, `posed`, to `wanted` `(F, 4, 4)`.
+    """Location `(F, 3)` and rotation `(F, 3, 3)` that bring a bone from where it visibly is, `posed`, to `wanted` `(F, 4, 4)`.
 
     Poses are in armature space. What constraints do beyond the channels stays as it is: `carried` as a whole, as by a
     Child Of, else added to the place.

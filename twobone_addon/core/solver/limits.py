@@ -38,7 +38,7 @@ Next to straight, TIE_SLACK in distance is about its square root, 1e-6, in angle
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is to be reached, seen from the rest direction of link 1."""
+    """What to reach, seen from the rest direction of link 1."""
 
     goals: Array
     """`(..., F, 2)`"""

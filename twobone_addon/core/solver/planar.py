@@ -37,7 +37,7 @@ class PlanarSolution:
     Softness does not count. Stretch, the distance bounds and the joint limits do.
     """
     goals: Array
-    """`(..., F, 2)`, where the tip is to be; the target itself where nothing keeps it away."""
+    """`(..., F, 2)`, the tip's goals; the target itself where nothing keeps it away."""
 
 
 def solve_planar(
@@ -82,7 +82,7 @@ def solve_planar(
 
 
 def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tuple[Array, Array | None]:
-    """The ratio `(..., F)`, and where unscaled tips are to be, None if at the targets."""
+    """The ratio `(..., F)`, and the goals of unscaled tips, None if at the targets."""
     one = np.ones(targets.shape[:-1])
     bounded = options.min_distance > 0 or options.max_distance > 0
     if options.mode == ReachMode.CLAMP and not bounded:
@@ -235,7 +235,7 @@ def links_with_same_ring(lengths: Array) -> Array:
 
 
 def _chain_goals(targets: Array, stand_in: Array, distances: Array | None) -> Array:
-    """Where unscaled tips are to be, `(..., F, 2)`: in the ring, in the target's direction.
+    """The goals of unscaled tips, `(..., F, 2)`: in the ring, in the target's direction.
 
     A target on the root joint keeps the last direction; targets that are no points stay as they are.
     """

@@ -150,7 +150,7 @@ def stretch_ratio(
     softness: float = 0.0,
     softness_near: float = 0.0,
 ) -> tuple[Array, Array]:
-    """How much to scale both links, and where the unscaled chain's tip is to be.
+    """How much to scale both links, and the goal of the unscaled chain's tip.
 
     distances : (..., F), of the target from the root joint
     lengths : (..., F, 2) or (2,)

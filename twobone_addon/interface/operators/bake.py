@@ -144,7 +144,7 @@ def with_targets(found: list[FoundChain]) -> tuple[list[FoundChain], list[str]]:
     """Those of the chains that have had a target, and the names of the others; a single one in any case.
 
     Raises `SelectionError` where none of several has. Find Limbs lists chains without one, and an animator gives it to those
-    that are to be baked. A chain that was baked, or names a bone of its target, has lost it: that is refused.
+    that will be baked. A chain that was baked, or names a bone of its target, has lost it: that is refused.
     """
     never = [chain for _, chain in found if chain.target is None and not (chain.target_bone or chain.report)]
     if len(never) == len(found) > 1:

@@ -136,7 +136,7 @@ class ShowsProgress(CanBeCorrected):
         self._clean_up(context)
 
     def settle(self, _report: BakeReport) -> None:
-        """What else to leave behind once the keys are written; nothing as a rule."""
+        """What else to leave behind once the keys are written; usually nothing."""
 
     def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """The sentence that says what is wrong."""

@@ -138,7 +138,7 @@ def chain_meant(context: bpy.types.Context, armature: bpy.types.Object) -> Store
 
 
 def meant_settings(context: bpy.types.Context, given: dict[str, Any]) -> list[BakeSettings]:
-    """What is to be baked: the chain that is given by name, else all chains that are selected, else the active one.
+    """What to bake: the chain that is given by name, else all chains that are selected, else the active one.
 
     Of several selected chains those that are switched off are left out. Raises a `TwoBoneError`, also where a limb is
     selected that is not in the list, and nothing says what it is to follow.

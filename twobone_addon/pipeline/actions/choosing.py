@@ -1,4 +1,4 @@
-"""Which actions are meant, and over which frames each is to be gone through."""
+"""Which actions are meant, and over which frames of each."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class KeyedChain:
     keys: list[ChannelKeys]
     drift: KeyDrift
     stays: bool = False
-    """These are the keys that the chain has; nothing is to be written."""
+    """These are the keys that the chain has; there is nothing to write."""
     sets: tuple[str, ...] = ()
     """Data paths of properties that are set along with the keys."""
 
@@ -45,7 +45,7 @@ def keyed_chain(solved: SolvedChain) -> KeyedChain:
 
 
 def _is_new_outside(plan: ChainPlan, keys: ChannelKeys) -> bool:
-    """Whether keys are to be held beside the range that are not there yet."""
+    """Whether to hold keys beside the range that are not there yet."""
     return keys.outside is not None and keys.outside is not plan.keyed[keys.path, keys.index].table
 
 

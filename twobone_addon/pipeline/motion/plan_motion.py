@@ -44,7 +44,7 @@ class PlanMotion:
     bend: Array | None
     """`(F,)` the animated number of the stored chain; `None` where the bend is a setting."""
     end_pose: Array | None
-    """`(F, 4, 4)` of the bone at the tip, armature space, where it is to be turned."""
+    """`(F, 4, 4)` of the bone at the tip, armature space, where it is rotated."""
     end_rotation_values: Array | None
     """`(F, 4)` of that bone."""
 
@@ -111,7 +111,7 @@ def followed_motion(plan: ChainPlan, samples: Samples) -> AimedMotion:
 
 
 def target_matrices(plan: ChainPlan, samples: Samples) -> Array:
-    """Where the tip is to be and how the end bone turns there: world matrices `(F, 4, 4)`, or one row where all is still.
+    """The tip's goal and how the end bone rotates there: world matrices `(F, 4, 4)`, or one row where all is still.
 
     Of a limb with other proportions the target is as far from the chain's root joint, scaled, as it is from the source's.
     """

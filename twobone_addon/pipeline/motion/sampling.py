@@ -63,7 +63,7 @@ def sample_steps(
 
 
 def _evaluated(quantities: list[Quantity]) -> dict[str, list[Quantity]]:
-    """How each quantity that curves do not tell is to be evaluated, in as few walks as can be."""
+    """How to evaluate each quantity that curves do not tell, in as few passes as possible."""
     if not quantities:
         return {}
     finder = RigGraph()

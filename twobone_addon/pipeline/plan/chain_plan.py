@@ -49,7 +49,7 @@ class ChainPlan:
     stretched_before: dict[int, tuple[float, ...]]
     """Own scales of the chain's bones, by index, that an earlier bake stretched."""
     end_bone: RestBone | None
-    """The bone at the tip, where it is to be turned."""
+    """The bone at the tip, where it is rotated."""
     end_parent: int
     """Index in `rest.bones` of the end bone's parent."""
     keyed: dict[tuple[str, int], Keyed]
@@ -82,7 +82,7 @@ class ChainPlan:
 
     @property
     def aims(self) -> list[Quantity]:
-        """What has to be known to say where the tip is to be; see `motion.plan_motion.target_matrices`."""
+        """What must be known to find the tip's goal; see `motion.plan_motion.target_matrices`."""
         return [self.target_world, *self.carried_over]
 
     @property

@@ -60,7 +60,7 @@ def choose_frames(scene: Scene, settings: BakeSettings, armature: Object, bones:
 
 
 def _reducible_frames(settings: BakeSettings, start: float, end: float) -> FrameChoice:
-    """The frames of a motion whose keys are to be reduced, which is known well between them."""
+    """The frames of a motion whose keys will be reduced, which is known well between them."""
     whole = frame_grid(start, end, settings.step)
     most = MOST_SAMPLES // FEWEST_SAMPLES_PER_FRAME
     if len(whole) > most:

@@ -47,7 +47,7 @@ def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> Ch
 def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
     """Find and check what poses the chain; raises a `TwoBoneError`.
 
-    It may have no target, where somebody else says where the tip is to be, and need not be able to take keys.
+    It may have no target, where somebody else gives the tip's goal, and need not be able to take keys.
     """
     return _plan(scene, settings, find_chain(settings, active))
 

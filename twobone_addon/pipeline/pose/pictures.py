@@ -23,7 +23,7 @@ from .solving import SolvedPose, solve_chain_pose
 from .task import turned_over
 
 ARC_STEPS = 64
-"""Points of a curve that bounds the reach: no corner is seen at any usual size on screen."""
+"""Points of a curve that bounds the reach: no corner is visible at any usual size on screen."""
 
 SOFT = 4
 """Beside the codes of `solver.Reach`: within reach, but kept from the target by softness or distance bounds."""

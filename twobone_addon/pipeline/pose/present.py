@@ -51,7 +51,7 @@ class PresentPlan:
     plan: ChainPlan
     """Of one frame; the target's offset is taken out of its settings."""
     offset: Array
-    """`(3,)` where the tip is to be, seen from the target."""
+    """`(3,)`, the tip's goal, seen from the target."""
     look: Look | None = None
     """What other frames tell about the limb's bend; `None` before a look at them."""
 
@@ -80,7 +80,7 @@ class ChannelValue:
 def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None = None) -> PresentPlan:
     """Find and check what is needed to pose the chain now; raises a `TwoBoneError`.
 
-    An offset from the target that is to be kept is that of the first frame of the bake's range, which is sampled; or that
+    A kept offset from the target is that of the first frame of the bake's range, which is sampled; or that
     of a `known` plan.
     """
     plan = plan_bake(scene, settings, None)

@@ -43,7 +43,7 @@ class SolvedPose:
     plane_held: Mask
     """`(F,)` where the plane was undecided and taken from another frame."""
     target_offset: Array
-    """`(3,)` where the tip is to be, seen from the target."""
+    """`(3,)`, the tip's goal, seen from the target."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def chain_task(plan: ChainPlan, motion: AimedMotion, reference: Reference, offse
 
 
 def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:
-    """Where the tip is to be, `(3,)`, seen from the target: on it, or where the tip was at the first frame that is keyed."""
+    """The tip's goal, `(3,)`, seen from the target: on it, or where the tip was at the first frame that is keyed."""
     if plan.settings.target_offset == "NONE":
         return np.zeros(3)
     first = plan.report_rows[:1]
@@ -157,7 +157,7 @@ def _bend_as_posed(plan: ChainPlan, motion: PlanMotion, limb: Limb, targets: Arr
 
     A limb of two links that is overstretched by less than can be seen stays so as long as it stays as straight; to bend
     more it takes the side of the frames around. One that is overstretched a little more takes that side for as long as it
-    is, if it is to bend far more.
+    is, if it must bend far more.
     """
     asked = _asked_side(plan, motion)
     bends = seen_bend(limb.own, limb.joints)

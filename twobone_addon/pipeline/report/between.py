@@ -57,11 +57,11 @@ class Track:
     joints_world: Array
     """`(M, n + 1, 3)`"""
     targets_world: Array
-    """`(M, 3)` where the tip is to be."""
+    """`(M, 3)`, the tip's goals."""
 
     @property
     def distances(self) -> Array:
-        """`(M,)` from the tip to where it is to be, world units; not a number where the target is nowhere."""
+        """`(M,)` from the tip to its goal, world units; not a number where the target is nowhere."""
         return distances(self.joints_world[:, -1], self.targets_world)
 
 

@@ -132,7 +132,7 @@ def moments_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween
 
 
 def _targets_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween) -> Array | None:
-    """Where the tip is to be, `(M - 1, 2, 3)`, at the telling moments of each interval; `None` where curves do not tell."""
+    """The tip's goals, `(M - 1, 2, 3)`, at the telling moments of each interval; `None` where curves do not tell."""
     if solved.plan.source is not None or len(at_frames.frames) <= 1:
         return None
     return motion.places(solved.plan.target_world, solved.pose.target_offset)

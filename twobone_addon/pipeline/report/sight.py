@@ -30,7 +30,7 @@ APART = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What is seen of one chain, world units."""
+    """The visible bone of one chain, world units."""
 
     bone: str
     """The bone that deforms beside the lower bone, or the lower bone itself."""

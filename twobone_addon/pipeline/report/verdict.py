@@ -29,7 +29,7 @@ LETTER_PLANES = {"XY", "XZ", "YZ", "OBJECT"}
 
 
 def verdict(chain: SolvedChain, measured: Measured | None, units: Units, part: str) -> list[Sentence]:
-    """What is to be said of a chain; `part` is what people call its tip."""
+    """What to say of a chain; `part` is what people call its tip."""
     reach = chain.pose.on_targets.reach[chain.plan.report_rows]
     if measured is None:
         return _unmeasured(chain.plan.report_frames, reach, part)

@@ -32,7 +32,7 @@ OfCurve = Callable[[FCurve], bool]
 
 
 class Digest:
-    """Collects what is to be told apart, and remembers which properties are animated or driven."""
+    """Collects what must be told apart, and remembers which properties are animated or driven."""
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=LENGTH)

@@ -184,7 +184,7 @@ class Writing:
 
 
 def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
-    """What is to be kept of a channel with the keys `table` that is about to be written.
+    """What to keep of a channel with the keys `table` that will be written.
 
     Keys that runs have made are never taken for a person's; of a person's keys at one frame the latest counts.
     """

@@ -107,7 +107,7 @@ def replace_keys(fcurve: FCurve, table: KeyTable) -> None:
     fcurve.keyframe_points.clear()
     put_keys(fcurve, table)
     fcurve.update()
-    # `update` recalculates automatic handles; these keys are to be as they were.
+    # `update` recalculates automatic handles; these keys must stay as they were.
     for name in HANDLES:
         fcurve.keyframe_points.foreach_set(name, table[name].ravel())
 

@@ -56,7 +56,7 @@ def refuse_unrollable(armature: Object, name: str) -> None:
 
 def change_rolls(armature: Object, changes: Mapping[str, float]) -> None:
     """Add to the rolls of bones, by name, in radians. Locations, custom shapes and children are brought along."""
-    # Edit mode says 1e-5 radians off what the roll is, so where the bone is to be is told by its rest matrix.
+    # Edit mode says 1e-5 radians off what the roll is, so the bone's rest matrix tells its goal.
     wanted = {name: _rest(armature, name) @ Matrix.Rotation(change, 3, "Y") for name, change in changes.items()}
     with _edit_mode(armature):
         for name, axes in wanted.items():

@@ -1,1 +1,1 @@
-"""What is seen of a limb, and what switches it between IK and FK."""
+"""The visible bones of a limb, and what switches it between IK and FK."""

@@ -1,4 +1,4 @@
-"""A rig's own IK: which constraint a control steers, and which bones are seen to follow it."""
+"""A rig's own IK: which constraint a control steers, and which bones visibly follow it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class RigReader:
         return self._read(*found[0]) if found else None
 
     def shown(self, bone: str, control: Node) -> str:
-        """The bone that is seen to do on IK what a bone of the chain does; empty where there is none."""
+        """The bone that visibly does on IK what a bone of the chain does; empty where there is none."""
         if self.depends((self._armature.name, bone), control):
             return bone
         for each in self._armature.pose.bones:

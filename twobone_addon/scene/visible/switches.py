@@ -37,13 +37,13 @@ class Setting:
     """A property and what it has to be."""
 
     owner: Object
-    """The datablock that has it, as a rule the armature."""
+    """The datablock that has it, usually the armature."""
     path: str
     value: float
 
 
 def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
-    """What has to be set so that all that is seen of a limb follows the chain; empty where it does, or nothing would help.
+    """What has to be set so that the visible limb follows the chain; empty where it does, or nothing would help.
 
     Properties are tried on a copy of the armature.
     """
@@ -243,7 +243,7 @@ def _own(armature: Object, constraint: Constraint, path: str, influence: float) 
 
 
 def _tried(armature: Object, asked: dict[Property, list[Influence]]) -> dict[Property, float]:
-    """The values of properties that bring influences to what they are to be; of those that do now, if they are animated."""
+    """The values of properties that bring influences to their goals; of those that do now, if they are animated."""
     helpful: dict[Property, float] = {}
     with trial(armature) as tried:
         for (owner, path), influences in asked.items():

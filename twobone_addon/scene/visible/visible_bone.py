@@ -4,7 +4,7 @@ A bone's *share* says how much of the chain's motion reaches it: 1 if it moves a
 It is read off parents and constraints with their influences as they are evaluated now, so nothing needs to be moved to
 find it. What takes part of a share away, such as the constraint that copies an IK limb, is what hinders it.
 
-What is seen of a limb is the bone that deforms beside the chain's lower one and follows it best.
+The visible bone of a limb is the deforming bone beside the chain's lower one that follows it best.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def _sources(constraint: Constraint) -> Iterable[tuple[Node, float]]:
 
 
 def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
-    """What is seen of the chain's lower link; `None` where no bone deforms anything there.
+    """The visible bone of the chain's lower link; `None` where no bone deforms anything there.
 
     skins : what deforms in the file, if somebody has looked already
     """

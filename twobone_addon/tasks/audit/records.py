@@ -20,7 +20,7 @@ class ContactAudit:
     last: float
     """Frames."""
     slide: float
-    """World units that a standing point gets along the ground: mean place of its last third against its first."""
+    """World units that a standing point slides along the ground: mean place of its last third against its first."""
     height: float
     """World units of the sole over the floor for three quarters of the time; negative below it."""
 

@@ -46,7 +46,7 @@ class BakePlan:
 
 @dataclass(frozen=True, slots=True)
 class Baked:
-    """Chains and the keys that are to be written."""
+    """Chains and the keys to write."""
 
     chains: Sequence[KeyedChain]
     evaluation: str | dict[str, str]

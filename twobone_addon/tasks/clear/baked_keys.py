@@ -27,7 +27,7 @@ IN_STRIPS = '"strips": ["'
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """What is to be cleared of one chain."""
+    """What to clear of one chain."""
 
     armature: str
     strips: list[str] | None
@@ -53,7 +53,7 @@ class Clearing:
 
 @dataclass(frozen=True, slots=True)
 class ClearPlan:
-    """What is to be cleared of all chains."""
+    """What to clear of all chains."""
 
     clearings: Sequence[Clearing]
     keeps_actions: bool

@@ -200,7 +200,7 @@ def limb_plan(
     keyed_off: bool,
     further: tuple[tuple[RestBone, ...], ...] = (),
 ) -> LimbPlan:
-    """The plan with all that is to be known of the rig before it is sampled and solved."""
+    """The plan with all that must be known of the rig before it is sampled and solved."""
     bones = armature.pose.bones
     limb = LimbPlan(
         chain=plan,

@@ -84,7 +84,7 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
             off = off * np.maximum(path_length(shown_joints) / path_length(limb.chain.rest.rest_joints()), 1.0)
         as_it_is = off > most
         if as_it_is.any():
-            # Uneven stretch leaves no triangle to solve: there the bones are keyed as they are seen.
+            # Uneven stretch leaves no triangle to solve: there the bones are keyed as they visibly are.
             apart = replace(posed, influence=np.where(as_it_is, 0.0, 1.0))
             solved, on_target = _solved(limb, apart, joints, shown_joints, targets)
             on_target = on_target & ~as_it_is

@@ -101,7 +101,7 @@ class ContactPlan:
     labels: Codes | None = None
     """`(C, F)` contacts that are known from a file, or keyed."""
     file: tuple[Path, ExportContactSettings] | None = None
-    """Where they are to be written."""
+    """Where they will be written."""
     untold: Sentence | None = None
     """Which frames of the action a file does not tell."""
 
@@ -127,7 +127,7 @@ def plan_contacts(
 ) -> ContactPlan:
     """Find the feet and their ground, over `span` if one is given; raises a `TwoBoneError`. Changes nothing.
 
-    reads_only : whether nothing is to be keyed on them, so that they need not be writable
+    reads_only : whether nothing will be keyed on them, so that they need not be writable
     """
     armature = find_armature(settings.armature, active)
     frames = contact_frames(scene, settings, armature, span)

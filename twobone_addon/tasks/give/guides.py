@@ -89,7 +89,7 @@ def pole_guide(armature: Object, names: ChainNames, plane: str, bend: str) -> Gu
 def guide_name(role: str, armature: Object, names: ChainNames) -> str:
     """`role` and what it guides, as people call it: for a pole the lower bone, else the bone that begins at the tip.
 
-    Of several that begin there a bone that is seen counts first. Where none begins there it is the bone that ends there.
+    Of several that begin there a visible bone counts first. Where none begins there it is the bone that ends there.
     """
     if role == POLE_ROLE:
         return f"{role} {plain_name(names.lower)}"

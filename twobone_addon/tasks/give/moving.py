@@ -26,7 +26,7 @@ PLAIN = {
     "frame_range": "SCENE", "step": 1.0, "keys": "FRAMES", "destination": "ACTION", "end_rotation": "NONE",
     "key_before": False, "key_after": False, "target_root_bone": "", "verify": False,
 }  # fmt: skip
-"""How such keys are made, whatever the chain's own bakes are to be like: every frame of the scene's range."""
+"""How such keys are made, whatever the chain's own bakes are like: every frame of the scene's range."""
 
 
 def give_motion(scene: Scene, chains: Sequence[StoredChain]) -> None:

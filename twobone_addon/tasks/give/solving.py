@@ -28,7 +28,7 @@ class TargetMotion:
     """What a chain does now, as its target and pole would make it do it."""
 
     motion: AimedMotion
-    """The motion with target and pole where they are to be."""
+    """The motion with target and pole at their goals."""
     pose: SolvedPose
     """What a bake would make of them."""
     targets_world: Array
@@ -128,7 +128,7 @@ def _present_joints(plan: ChainPlan, motion: PlanMotion, samples: Samples) -> Ar
 
     Blender's matrices hold them in single precision, and a nearly straight chain's middle joint would magnify that. So
     where the chain's own channels lead to the same place they are worked out of these, as the bake does it. Where they do
-    not, such as under IK, whose matrices are not quite square, the joints are those that are seen.
+    not, such as under IK, whose matrices are not quite square, the joints are the visible ones.
     """
     seen = joints_of(plan.rest, [samples.every(pose) for pose in plan.poses])
     own = joints_of(plan.rest, pose_path(plan.rest, motion.chain))

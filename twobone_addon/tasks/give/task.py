@@ -57,7 +57,7 @@ class _Begun:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What is to be written."""
+    """What to write."""
 
     guided: Sequence[Guided]
     solved: Sequence[SolvedControls]

@@ -55,7 +55,7 @@ class NudgePlan:
     known: Sequence[Nudge]
     """All that it has."""
     cycle: Span | None
-    """Where the limb's animation begins and ends that repeats, or is to be taken for it; `None` where it does not."""
+    """Where the limb's repeating animation begins and ends, or counts as such; `None` where none repeats."""
     repeats: bool
     """Whether it repeats by itself."""
     own_frames: Array
@@ -69,7 +69,7 @@ class NudgePlan:
 
 
 def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> NudgePlan:
-    """Find and check the limb and what it is to be nudged by; raises a `TwoBoneError`."""
+    """Find and check the limb and its nudge; raises a `TwoBoneError`."""
     if not settings.remove and not any(settings.offset):
         raise SettingError("Offset is 0 along all axes, so nothing would move. Say how far to nudge the tip.")
     armature = find_armature(settings.armature, active)
@@ -123,7 +123,7 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
 
 
 def refuse_ik(armature: Object, names: ChainNames) -> None:
-    """Raise `DependencyError` where something else than the limb's own keys poses it, or what is seen of it."""
+    """Raise `DependencyError` where something other than the limb's own keys poses it, or the visible bones."""
     turning = inverse_kinematics(armature)
     for name in (names.upper, names.lower):
         acting = next((constraint for constraint in turning.get(name, ()) if is_acting(constraint)), None)
@@ -170,7 +170,7 @@ def _limb(scene: Scene, settings: NudgeSettings, armature: Object) -> tuple[Bake
     try:
         end_bone_of(find_chain(wanted, armature), wanted)
     except ChainError:
-        wanted = replace(wanted, end_rotation="NONE")  # Nothing hangs from the tip, or several bones do.
+        wanted = replace(wanted, end_rotation="NONE")  # The tip has no child, or several.
     same = (each.name for each in armature.twobone.chains if (each.upper, each.lower) == (chain.upper, chain.lower))
     return wanted, settings.chain or next(same, "")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SolvedPart:
-    """The same with where the tip was and is to be."""
+    """The same with the tip's place before, and its goal."""
 
     part: Part
     solved: SolvedChain
@@ -36,7 +36,7 @@ class SolvedPart:
 
     @property
     def goals(self) -> Array:
-        """`(F, 3)` where the tip is to be, world space."""
+        """`(F, 3)`, the tip's goals, world space."""
         return self.before + self.offset
 
 

@@ -55,7 +55,7 @@ from .toes import key_toes, seen_toes
 
 @dataclass(frozen=True, slots=True)
 class LimbSwitch:
-    """One limb that is to be switched, found and checked."""
+    """One limb to switch, found and checked."""
 
     prepare: Callable[[], Steps[None]]
     """Finds and solves all that `write` will, and changes nothing."""
@@ -313,7 +313,7 @@ def _for_control(settings: BakeSettings, armature: Object, ik: RigIk, control: s
 
 
 def _shown(armature: Object, names: ChainNames) -> tuple[str, ...]:
-    """The bones that are seen where upper and lower bone and the tip's bone are."""
+    """The visible bones at the upper bone, the lower bone and the tip's bone."""
     reader = RigReader(armature, names)
     ik = reader.steered_by(None)
     chain = (names.upper, names.lower, names.tip)
@@ -326,7 +326,7 @@ def _whole_frames(within: tuple[float, float]) -> Array:
 
 
 def _joints(scene: Scene, armature: Object, shown: tuple[str, ...], frames: Array) -> Array:
-    """Where the heads of bones are seen, world space, `(F, B, 3)`."""
+    """The visible heads of bones, world space, `(F, B, 3)`."""
     quantities = [Quantity("WORLD", armature.name, bone) for bone in shown]
     samples = at_once(sample_steps(scene, quantities, frames, evaluation="PROBES"))
     return np.stack([samples.every(each)[:, :3, 3] for each in quantities], axis=1)

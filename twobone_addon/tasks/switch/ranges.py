@@ -23,7 +23,7 @@ class SwitchRanges:
     """Parts of a range, each as its first and last frame."""
 
     switched: list[tuple[float, float]]
-    """Where the limb is to be switched, with its motion; empty where it is on the wanted side all along."""
+    """Where to switch the limb, with its motion; empty where it is on the wanted side all along."""
     between: list[tuple[float, float]]
     """Where it is blended between the sides, in poses that neither side may have."""
 

@@ -1,4 +1,4 @@
-"""Toes that have a control of their own on either side of a switch: that of the IK keyed so that they stay as they are seen."""
+"""Toes that have a control of their own on either side of a switch: that of the IK keyed so that they visibly stay."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Toe:
 
 
 def seen_toes(scene: Scene, armature: Object, plan: ChainPlan) -> list[Toe]:
-    """The toes of a chain's limb as they are seen now; raises `WriteError` where the control cannot be keyed."""
+    """The toes of a chain's limb as they visibly are; raises `WriteError` where the control cannot be keyed."""
     found = [
         (shown, read_rest_bone(control), Quantity("POSE", armature.name, control.parent.name))
         for shown, control in toe_controls(armature, plan.names.upper)

@@ -173,7 +173,7 @@ def _same_build(shape: Shape, leg: Shape) -> bool:
 
 
 def _turn(tree: JointTree, leg: Shape) -> float:
-    """Turn from the lower link to the foot, which ends where its bone does if nothing hangs from it."""
+    """Rotation from the lower link to the foot, which ends where its bone does if it has no child."""
     _, mid, tip = middle_links(tree, leg, leg.links)
     joint, other = leg.way[-1], leg.pair.match.partners[leg.way[-1]]
     end = leg.end if joint != leg.links.tip else (tree.ends[joint] + tree.ends[other]) / 2.0

@@ -127,7 +127,7 @@ def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> lis
 
 
 def _parent(skeleton: Skeleton, joint_of_bone: Sequence[int], bones: Sequence[int]) -> int:
-    """The joint that a joint hangs from: by that of its bones which has most joints above it."""
+    """The parent of a joint: by that of its bones which has most joints above it."""
     ways = [_joints_above(skeleton, joint_of_bone, bone) for bone in bones]
     longest = max(ways, key=len)
     return longest[0] if longest else -1
@@ -165,7 +165,7 @@ def _in_circle(parents: Sequence[int], joint: int) -> bool:
 
 
 def _from_the_top(parents: Sequence[int]) -> list[int]:
-    """All bones, each after the one it hangs from."""
+    """All bones, each after its parent."""
     depths: dict[int, int] = {-1: -1}
 
     def depth(bone: int) -> int:

@@ -229,7 +229,7 @@ def _keyed_base(control: ControlPlan, steered: SteeredKeys) -> Control | None:
 
 
 def lost_twists(solved: SolvedControls, seen: Seen) -> list[Sentence]:
-    """Which of the two bones are seen to be turned about their links otherwise than before: IK has no say in that."""
+    """Which of the two bones are visibly twisted about their links against before: IK has no say in that."""
     control, plan, lost = solved.control, solved.control.plan, []
     before, rows = solved.before.on(plan.frames), plan.report_rows
     world = before.every(plan.armature_world)

@@ -47,7 +47,7 @@ class Tried:
     off: Array
     """`(F, 4)` errors of the joints."""
     short: Array
-    """`(F, 3)` from the tip to where it is to be, world units."""
+    """`(F, 3)` from the tip to its goal, world units."""
     held: dict[str, BoneChannels]
     """What the controls held, by their roles. To be put back as it was: other last bits make the IK's search end elsewhere."""
 

@@ -85,7 +85,7 @@ class Control:
         return samples.every(Quantity("POSE", self.armature, self.parent)) if self.parent else None
 
     def changed(self, samples: Samples, held: BoneChannels, change_world: Array) -> BoneChannels:
-        """Channels that bring it from where it is seen to where `change_world` `(F, 4, 4)` brings that."""
+        """Channels that bring it from where it visibly is to where `change_world` `(F, 4, 4)` brings that."""
         posed, world = samples.every(self.pose), samples.every(self.world)
         wanted = np.linalg.inv(world) @ change_world @ world @ posed
         parent = self.parent_pose(samples)
@@ -129,7 +129,7 @@ def read_control(role: str, armature: str, bone: str) -> Control:
 
 
 def can_turn(armature: Object, bone: str) -> bool:
-    """Whether an animator may turn a bone: it is seen, and not all of its rotation is locked."""
+    """Whether an animator may rotate a bone: it is visible, and not all of its rotation is locked."""
     posed = armature.pose.bones[bone]
     return not (is_hidden(posed) or all(posed.lock_rotation) or any(is_acting(each) for each in posed.constraints))
 

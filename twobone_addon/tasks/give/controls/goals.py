@@ -26,11 +26,11 @@ class Goals:
     aim: Array
     """`(F, 3)` where the IK's target has to be."""
     end: Array | None
-    """`(F, 3, 3)` rotation of what shows the end bone, or of the control itself; `None` where neither is to be turned."""
+    """`(F, 3, 3)` rotation of what shows the end bone, or of the control itself; `None` where neither rotates."""
     own_end: Array | None
     """`(F, 3, 3)` rotation of the end bone as it is."""
     of_control: bool
-    """Whether it is the control itself that is to be turned like the end bone, because nothing that is seen turns with it."""
+    """Whether the control itself rotates like the end bone, because nothing visible rotates with it."""
     poles: Array | None
     """`(F, 3)` where a pole is in the limb's plane."""
 
@@ -60,7 +60,7 @@ def read_goals(control: ControlPlan, solved: TargetMotion, samples: Samples) -> 
 
 
 def shows_end(control: ControlPlan) -> bool:
-    """Whether something is seen to turn where the end bone is when the limb is on IK."""
+    """Whether something visible rotates where the end bone is when the limb is on IK."""
     return len(control.shown) > 2  # noqa: PLR2004 - upper, lower, end
 
 
@@ -101,7 +101,7 @@ def seen_in(control: ControlPlan, goals: Goals, samples: Samples) -> Seen:
 
 
 def _seen_joints(control: ControlPlan, samples: Samples) -> Array:
-    """Joints `(F, 3, 3)`: the heads of what shows upper and lower bone, and the tip as it rides on the last bone that is seen."""
+    """Joints `(F, 3, 3)`: the heads of what shows upper and lower bone, and the tip as it rides on the last visible bone."""
     upper, lower, last = (samples.every(Quantity("WORLD", control.armature, control.shown[at])) for at in (0, 1, -1))
     rest = np.array(object_named(control.armature).data.bones[control.shown[-1]].matrix_local)
     tip = np.linalg.inv(rest) @ [*control.plan.rest.rest_joints()[-1], 1.0]
@@ -114,12 +114,12 @@ def joint_errors(goals: Goals, seen: Seen) -> Array:
 
 
 def tip_errors(goals: Goals, seen: Seen) -> Array:
-    """How far `(F,)` the tip is from where it is to be, world units."""
+    """How far `(F,)` the tip is from its goal, world units."""
     return magnitude(seen.joints[:, 2] - goals.joints[:, 2])
 
 
 def end_errors(goals: Goals, seen: Seen) -> Array:
-    """How far `(F,)`, radians, the end bone is turned from how it is to be; 0 where it is not to be turned."""
+    """How far `(F,)`, radians, the end bone is rotated from its goal; 0 where it has none."""
     if goals.end is None or seen.end is None:
         return np.zeros(len(goals.joints))
     quaternions = to_quaternion(np.swapaxes(seen.end, -1, -2) @ goals.end)

@@ -1,4 +1,4 @@
-"""What is to be known of a rig before its controls are keyed: its IK, its controls, and where all of it is to be seen."""
+"""What must be known of a rig before its controls are keyed: its IK, its controls, and its visible bones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENDS = 3
 
 @dataclass(frozen=True, slots=True)
 class ControlPlan:
-    """One chain whose motion is to become that of its rig's controls."""
+    """One chain whose motion becomes that of its rig's controls."""
 
     plan: ChainPlan
     target: Control
@@ -38,7 +38,7 @@ class ControlPlan:
     pole_acts: bool
     """Whether the IK points at something that depends on the pole."""
     shown: tuple[str, ...]
-    """Bones that are seen where upper and lower bone are, then, if it is there, where the end bone is."""
+    """Visible bones at the upper and lower bone, then, if it is there, where the end bone is."""
     settings: tuple[Setting, ...]
     """What lets the limb follow the IK, where it does not."""
     toes: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ def toe_controls(armature: Object, upper: str) -> list[tuple[str, PoseBone]]:
 
 
 def moving_toes(plan: ControlPlan) -> tuple[str, ...]:
-    """The controls that pose a limb's toes on IK, where those of its FK are keyed and the foot is to be turned."""
+    """The controls that pose a limb's toes on IK, where those of its FK are keyed and the foot rotates."""
     armature = object_named(plan.armature)
     upper = plan.plan.names.upper
     keyed = any(

@@ -1,4 +1,4 @@
-"""Feet that are planted again: that begins with the motion from before, whether contacts or settings are others now or not."""
+"""Feet that are planted again, from the motion before, whether or not contacts or settings have changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from before it."""
 
 @dataclass(frozen=True, slots=True)
 class Planting:
-    """What was planted, to tell whether that is to be something else now."""
+    """What was planted, to tell whether that has changed."""
 
     first: float
     last: float

@@ -162,7 +162,7 @@ def _root_changes(moves: Array) -> Array:
 
 
 def root_drift(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False) -> Array:
-    """How far `(S, 3)`, world space, the keys of the root lead past where it is to be between the frames.
+    """How far `(S, 3)`, world space, the keys of the root lead past its goals between the frames.
 
     From the last key of a piece they lead straight to the next frame, see `write_pieces`, unless there is a key before that.
     """

@@ -132,7 +132,7 @@ def _cubics(windows: Array, step: int) -> _Cubics:
 
 
 def _moves(solved: SolvedChain, cubics: _Cubics, starts: Indices) -> Array:
-    """How far `(n,)` ankle and foot are, at most, from where they are to be."""
+    """How far `(n,)` ankle and foot are, at most, from their goals."""
     rows = (starts[:, None] + QUARTERS).ravel()
     if not len(rows):
         return np.zeros(0)

@@ -26,7 +26,7 @@ ABOVE = 0.5
 """Leg lengths over a foot from which its ground is looked for."""
 
 IN_PLACE = 1e-3
-"""Leg lengths that a character may get along by and still be in place."""
+"""Leg lengths that a character may travel and still be in place."""
 
 
 @dataclass(frozen=True, slots=True)

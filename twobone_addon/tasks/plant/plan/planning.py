@@ -78,7 +78,7 @@ class PlantingPlan(Generic[OwnSettings]):
 
 @dataclass(frozen=True, slots=True)
 class PlantPlan(PlantingPlan[PlantSettings]):
-    """All that is to be planted together."""
+    """All that is planted together."""
 
     contacts: ContactPlan
     """How contacts are found."""

@@ -46,7 +46,7 @@ class RootPlan:
     delta: Array | None = None
     """`(3,)` by which an object is away from its location."""
     notes: tuple[Sentence, ...] = ()
-    """What is to be said where it is moved."""
+    """What to say where it is moved."""
 
     @property
     def name(self) -> str:

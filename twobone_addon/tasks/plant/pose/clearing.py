@@ -14,7 +14,7 @@ from ..plan.feet import LegMotion
 from .standing import DOWN, Footing, Planted, PlantedLeg, settled
 
 ALONG = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
-"""Parts of the sole, from heel to ball, that are to be clear."""
+"""Parts of the sole, from heel to ball, that must be clear."""
 
 CLEARANCE = 0.5
 """Part of its height over the ground that a foot half way between two stances keeps at least."""

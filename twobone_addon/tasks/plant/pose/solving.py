@@ -24,7 +24,7 @@ UNSEEN = 5.0 / 900.0
 """Leg lengths, 5 mm of a leg of 0.9 m, by which feet may slide in a motion that is right, and is left as it is."""
 
 HARDLY_SEEN = 20.0 / 900.0
-"""The same, 2 cm, where the body is to be kept."""
+"""The same, 2 cm, where the body is kept."""
 
 
 def solve_planting(footing: Footing, standing: Standing) -> Planted:

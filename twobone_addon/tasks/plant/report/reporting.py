@@ -121,7 +121,7 @@ def _leg_report(
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a leg is seen to do."""
+    """What a leg visibly does."""
 
     skating: float
     penetration: float

@@ -20,13 +20,13 @@ from ..plan.planning import LegPlan, PlantingPlan
 
 
 def shown_legs(plan: PlantingPlan) -> list[Shown | None]:
-    """What is seen of each leg; `None` where nothing deforms."""
+    """The visible bone of each leg; `None` where nothing deforms."""
     armature, skins = object_named(plan.armature), Skins()
     return [shown_bone(armature, leg.plan.names, skins) for leg in plan.legs]
 
 
 def look_frames(plan: PlantingPlan) -> Array:
-    """Frames `(L,)` at which the visible bones are evaluated: what is seen changes over time by switches, not by the frame."""
+    """Frames `(L,)` at which the visible bones are evaluated: which bones are visible changes by switches, not by the frame."""
     count = len(plan.frames)
     return plan.frames[np.unique(np.linspace(0, count - 1, min(MOST_LOOKS, count)).round().astype(int))]
 
@@ -42,7 +42,7 @@ def look_quantities(plan: PlantingPlan, shown: Iterable[Shown | None]) -> list[Q
 
 
 def visible_leg(leg: LegPlan, shown: Shown | None, samples: Samples | None) -> Visible | None:
-    """What is seen of a leg; `samples` are those of `look_quantities`, `None` where nobody looked."""
+    """The visible bone of a leg; `samples` are those of `look_quantities`, `None` where nobody looked."""
     if shown is None:
         return None
     if samples is None or not _is_doubtful(leg, shown):
