@@ -37,7 +37,7 @@ class AlignReport(WholeReport):
 
     armatures: list[str]
     changed: list[str]
-    """Bones that turn by one channel now, and did not before. `notes` say why others do not."""
+    """Bones that now need one channel only, and did not before. `notes` say why others do not."""
 
     @property
     def is_changed(self) -> bool:

@@ -52,10 +52,10 @@ class NudgeReport(WholeReport):
     removed: bool
     """Whether the nudge at the frame was removed."""
     nudged_by: list[float]
-    """How far the tip is from its place without nudges at the frame, measured; without verification as it was solved."""
+    """Offset of the tip from its place without nudges at the frame, measured; as solved without verification."""
     nudges: list[NudgeEntry]
     frames: int
-    """At which there are keys."""
+    """Number of frames with keys."""
     ranges: list[list[float]]
     """`[first, last]` of them, for each part."""
     keys: int
@@ -63,9 +63,9 @@ class NudgeReport(WholeReport):
     out_of_reach: list[list[float]]
     """`[first, last]` ranges of frames at which the limb is too short, and has the closest pose."""
     max_missed: float
-    """Farthest that the tip is from where it was to be at those."""
+    """Largest distance of the tip from its goal at those."""
     max_error: float | None
-    """Largest measured distance of the tip from where it was to be at all others; `None` without verification."""
+    """Largest measured distance of the tip from its goal at all others; `None` without verification."""
     on_edited_keys: bool
     """Whether keys of earlier nudges were edited since, so that these are part of the motion now."""
     said_distance: str

@@ -42,7 +42,7 @@ class ContactReport:
     point: str
     """`HEEL`, `BALL` or `BOTH`."""
     height: float
-    """Of the place on the ground, the lower one of two."""
+    """Of the place on the ground; of two, the lower."""
     slide_before: float
     """Largest distance of a standing point from its place before, at the frames."""
     slide_after: float | None
@@ -139,7 +139,7 @@ class RootReport:
     root_motion: str = "KEEP"
     """The setting: `KEEP`, `ADD` or `REMOVE`."""
     least_move: float | None = None
-    """Farthest that feet that stand ask for, on legs at full length and in the shortest direction; `None` for Fit Root."""
+    """Largest move that standing feet require, with legs at full length and in the shortest direction; `None` for Fit Root."""
 
     def said(self, lengths: Lengths, translate: Translate) -> list[str]:
         """What became of it, where something did or was wanted."""
