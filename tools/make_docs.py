@@ -25,7 +25,7 @@ from twobone_addon.settings import OPTIONS  # noqa: E402
 from twobone_addon.settings.contacts import ContactFileSettings, ContactSettings  # noqa: E402
 from twobone_addon.settings.keys import KeySettings  # noqa: E402
 from twobone_addon.settings.options import Group, Kind, Option, options_of  # noqa: E402
-from twobone_addon.settings.planting import PlantSettings, RootSettings  # noqa: E402
+from twobone_addon.settings.planting import PlantSettings  # noqa: E402
 from twobone_addon.tasks.convert.records import ConvertedReport  # noqa: E402
 from twobone_addon.tasks.find_contacts import judge as contacts  # noqa: E402
 from twobone_addon.tasks.find_limbs import records as limbs  # noqa: E402
@@ -69,7 +69,7 @@ INTRODUCTIONS = {
 
 OF_TASKS = {
     "bake": "Of `bpy.ops.twobone.bake_all` and `twobone bake`, which bake several chains together.",
-    "convert": "See [Converting](converting.md). It also has the settings of [Keys](#keys).",
+    "convert": "See [Converting](converting.md). It also has the settings of [Keys](#keys), with `verify` and `evaluation` of [Advanced](#advanced).",
     "give": "See [Scripting](scripting.md). It also has all settings of a bake.",
     "switch": "See [Converting](converting.md). Of the settings of a bake those count that say which chain and where keys go.",
     "clear": "See [Scripting](scripting.md). Of the settings of a bake those count that say which chain and which frames.",
@@ -88,9 +88,7 @@ OF_TASKS = {
         "[Find Contacts](#find-contacts)."
     ),
     "fit_root": (
-        "See [Plant the feet](plant_the_feet.md#fit-root-alone). It also has, as [Plant Feet](#plant-feet): "
-        + ", ".join(f"`{option.name}`" for option in options_of(RootSettings))
-        + "."
+        "See [Plant the feet](plant_the_feet.md#fit-root-alone). It also has, as [Plant Feet](#plant-feet): {shared}."
     ),
 }
 """What is said of the settings of each task, besides where they are; a task of which nothing is said has its tooltip there."""
@@ -248,7 +246,8 @@ def options_page() -> str:
     }
     for table in (task.TABLE for task in TASKS):
         own = [option for option in table.own if option.name not in told.get(table.task, ())]
-        about = OF_TASKS.get(table.task, f"{table.text}.")
+        shared = ", ".join(f"`{option.name}`" for option in table.own if option not in own)
+        about = OF_TASKS.get(table.task, f"{table.text}.").replace("{shared}", shared)
         if table.task == "bake":
             parts.append(section("Bake All", about, own))
         else:

@@ -104,6 +104,26 @@ def test_the_options_page_is_made_from_the_present_settings():
     assert make_docs.options_page() == make_docs.OPTIONS_PAGE.read_text(encoding="utf-8"), "run: python tools/make_docs.py"
 
 
+def test_every_setting_of_every_operator_is_in_its_section_of_the_options_page(registered_addon):
+    """Or in a section that it links to; "settings of a bake" are those in the sections before the tasks'."""
+    bpy = pytest.importorskip("bpy")
+    page = make_docs.OPTIONS_PAGE.read_text(encoding="utf-8")
+    before, *others = page.split("## Bake All")[0], *re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    sections = {text.split("\n")[0].lower().replace(" ", "-"): text for text in others}
+
+    def told(text):
+        linked = re.findall(r"\]\(#([\w-]+)\)", text)
+        return text + "".join(told(sections[name]) for name in linked) + (before if "settings of a bake" in text else "")
+
+    operators = {name: text for text in sections.values() for name in re.findall(r"bpy\.ops\.twobone\.(\w+)`", text)}
+    assert len(operators) > 10
+    for operator, text in operators.items():
+        properties = getattr(bpy.ops.twobone, operator).get_rna_type().properties
+        names = {each.identifier for each in properties if not each.is_hidden} - {"rna_type"}
+        missing = {name for name in names if f"`{name}`" not in told(text)}
+        assert not missing, f"{operator}: {missing}"
+
+
 def test_the_report_page_is_made_from_the_present_records():
     assert make_docs.report_page() == make_docs.REPORT_PAGE.read_text(encoding="utf-8"), "run: python tools/make_docs.py"
 
