@@ -68,7 +68,7 @@ def test_at_the_ends_of_blenders_time_a_bake_works(empty_file, first):
 def test_beyond_blenders_time_a_bake_is_refused(empty_file, first, last):
     make_leg()
     sentence = report_or_refusal(target="Target", frame_range="CUSTOM", frame_start=first, frame_end=last)
-    assert "Blender's time" in sentence
+    assert "Blender's frame range" in sentence
 
 
 def test_a_million_frames(empty_file):

@@ -88,7 +88,7 @@ def test_a_claim_that_changes_all_the_time_is_given_up(tmp_path, monkeypatch):
 
     monkeypatch.setattr(claims, "ENOUGH", 0.2)
     monkeypatch.setattr(claims, "_is_still", lambda *_: False)
-    with pytest.raises(AgainError, match="changes all the time"), claims.claimed(tmp_path / "shot.blend"):
+    with pytest.raises(AgainError, match="keeps changing"), claims.claimed(tmp_path / "shot.blend"):
         pass
 
 
@@ -121,7 +121,7 @@ def test_a_folder_without_the_right_to_write_is_told_by_that_before_anything_is_
 
 @pytest.mark.parametrize(
     "refusal",
-    [(28, "disk is full", 6), (13, "no right to", 1), (30, "only be read", 1), (5, "Input/output error", 1)],
+    [(28, "disk is full", 6), (13, "lacks permission", 1), (30, "read-only", 1), (5, "Input/output error", 1)],
 )
 def test_what_the_system_refuses_is_said_in_its_own_words(twobone, shot, monkeypatch, refusal):
     number, words, code = refusal

@@ -36,7 +36,7 @@ def test_a_stored_chain_that_is_not_there_is_refused_with_those_that_are(rig, gi
 @pytest.mark.parametrize("frame", [math.nan, math.inf, -math.inf, 1e30])
 def test_a_frame_outside_of_time_is_refused(rig, frame):
     bpy.context.scene.frame_set(4)
-    assert "outside Blender's time" in sentence_of(bpy.ops.twobone.jump_to_frame, frame=frame)
+    assert "outside Blender's frame range" in sentence_of(bpy.ops.twobone.jump_to_frame, frame=frame)
     assert bpy.context.scene.frame_current == 4
 
 

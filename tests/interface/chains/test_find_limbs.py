@@ -125,7 +125,7 @@ def test_the_sentence_says_what_was_added_and_what_was_left_out(empty_file):
     assert said.endswith("2 more.")
     named = replace(limbs[0], upper="UpperArmL", shape_says="FAN")
     assert said_named([named, limbs[1]])[0].text() == (
-        "Limbs by their names, against their shape: UpperArmL (it fans out like a wing)."
+        "Limbs recognised by name, against their shape: UpperArmL (it fans out like a wing)."
     )
     assert LimbsReport(armature="Rig", limbs=[], left_out=[]).sentence() == "No arms or legs found in Rig."
 

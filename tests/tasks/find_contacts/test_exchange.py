@@ -83,8 +83,8 @@ def test_frames_that_a_file_does_not_tell_are_said_and_stay_as_they_are(tmp_path
     make_walker(rate=30)
     (tmp_path / "made.json").write_text(json.dumps(table()[:rows].tolist()))
     report = exchange("import", filepath=str(tmp_path / "made.json"), frame_start=float(first))
-    assert [note for note in report["notes"] if note.startswith("The file tells")] == [
-        f"The file tells frames {each}; others of the action, 1 to 91, stay as they are." for each in told
+    assert [note for note in report["notes"] if note.startswith("The file covers")] == [
+        f"The file covers frames {each}; the action's other frames (1 to 91) are unchanged." for each in told
     ]
 
 
@@ -124,7 +124,7 @@ def test_no_file_is_replaced_unless_that_is_asked_for(tmp_path):
         exchange("export", filepath=str(file))
     find()
     file.write_text("mine")
-    with pytest.raises(RuntimeError, match="is there already"):
+    with pytest.raises(RuntimeError, match="already exists"):
         exchange("export", filepath=str(file))
     assert file.read_text() == "mine"
     exchange("export", filepath=str(file), overwrite=True)
@@ -145,5 +145,5 @@ def test_another_armature_tells_when_feet_stand():
     for side in (0, 1):
         assert np.array_equal(states_in(report, side, frames), states_in(told, side, frames))
     assert max(report["chains"][0]["travel"]) > 0.3
-    with pytest.raises(RuntimeError, match="cannot tell its own contacts"):
+    with pytest.raises(RuntimeError, match="cannot be its own source of contacts"):
         find(armature="Walker", contacts_from="Walker")

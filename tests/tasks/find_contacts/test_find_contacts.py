@@ -223,7 +223,7 @@ def test_motion_that_is_no_number_is_refused_with_its_frame(value):
     curve = next(curve for curve in curve_bag(walker).fcurves if curve.data_path.endswith("location"))
     curve.keyframe_points[40].co.y = value
     curve.update()
-    with pytest.raises(RuntimeError, match=r"are nowhere at frame 4[0-2]: their motion is no number"):
+    with pytest.raises(RuntimeError, match=r"have no position at frame 4[0-2]: their motion is not a finite number"):
         bpy.ops.twobone.find_contacts()
     assert contact_curve(walker, 0) is None
 
