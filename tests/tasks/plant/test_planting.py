@@ -60,7 +60,7 @@ def test_what_stands_does_not_slide_at_frames_nor_between_them(walker):
 
 
 @pytest.mark.parametrize(
-    "last_standing, planted", [(12, "1 contact planted; it slid by"), (None, "contacts of one foot planted; they slid by")]
+    "last_standing, planted", [(12, "1 contact planted; slide was"), (None, "contacts of one foot planted; slide was")]
 )
 def test_one_foot_and_one_contact_are_said_as_one(empty_file, last_standing, planted):
     armature, states = build_walker(FAULTS["slides"])
