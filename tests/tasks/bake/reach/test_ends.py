@@ -132,7 +132,7 @@ def test_with_offset_nothing_moves_at_the_first_frame_that_is_keyed(rig, keys, i
 def test_a_leg_without_a_foot_has_no_end_to_turn(empty_file):
     build_armature()
     add_empty()
-    assert "the end bone is unknown" in refusal(RIG, target="Target", end_rotation="KEEP")
+    assert "the end bone is ambiguous" in refusal(RIG, target="Target", end_rotation="KEEP")
 
 
 def test_twist_bones_ride_along(empty_file):
