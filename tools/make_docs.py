@@ -69,7 +69,10 @@ INTRODUCTIONS = {
 
 OF_TASKS = {
     "bake": "Of `bpy.ops.twobone.bake_all` and `twobone bake`, which bake several chains together.",
-    "convert": "See [Converting](converting.md). It also has the settings of [Keys](#keys), with `verify` and `evaluation` of [Advanced](#advanced).",
+    "convert": (
+        "See [Converting](converting.md). It also has the settings of [Keys](#keys), with `verify` and `evaluation` of "
+        "[Advanced](#advanced)."
+    ),
     "give": "See [Scripting](scripting.md). It also has all settings of a bake.",
     "switch": "See [Converting](converting.md). Of the settings of a bake those count that say which chain and where keys go.",
     "clear": "See [Scripting](scripting.md). Of the settings of a bake those count that say which chain and which frames.",
@@ -87,9 +90,7 @@ OF_TASKS = {
         "See [Plant the feet](plant_the_feet.md). To find contacts, Plant Feet also has the settings of "
         "[Find Contacts](#find-contacts)."
     ),
-    "fit_root": (
-        "See [Plant the feet](plant_the_feet.md#fit-root-alone). It also has, as [Plant Feet](#plant-feet): {shared}."
-    ),
+    "fit_root": ("See [Plant the feet](plant_the_feet.md#fit-root-alone). It also has, as [Plant Feet](#plant-feet): {shared}."),
 }
 """What is said of the settings of each task, besides where they are; a task of which nothing is said has its tooltip there."""
 
