@@ -52,6 +52,12 @@ def cross(first: Array, second: Array) -> Array:
     return found
 
 
+def median(values: Array) -> Array:
+    """`np.median` of values `(n, ...)` along the first axis, which takes NumPy seven times as long where these are few."""
+    ordered, count = np.sort(values, axis=0), len(values)
+    return 0.5 * (ordered[(count - 1) // 2] + ordered[count // 2])
+
+
 def _over_components(joined: np.ufunc, values: Array) -> Array:
     """`joined.reduce` along the last axis: of a few components, one after the other takes NumPy a fifth of the time."""
     if not 1 < values.shape[-1] <= FEW_COMPONENTS:

@@ -14,6 +14,8 @@ Scene: TypeAlias = Any
 """`bpy.types.Scene`"""
 Context: TypeAlias = Any
 """`bpy.types.Context`"""
+Bone: TypeAlias = Any
+"""`bpy.types.Bone`"""
 PoseBone: TypeAlias = Any
 """`bpy.types.PoseBone`"""
 EditBone: TypeAlias = Any

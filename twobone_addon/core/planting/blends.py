@@ -30,7 +30,7 @@ class Ease:
 
     def width(self, value: Array) -> int:
         """Samples in which a correction `(k,)` goes away."""
-        return int(np.clip(math.ceil(STEEPEST * float(np.linalg.norm(value)) / self.speed), self.least, self.most))
+        return min(max(math.ceil(STEEPEST * math.hypot(*value.tolist()) / self.speed), self.least), self.most)
 
 
 def hermite(values: tuple[Array, Array], slopes: tuple[Array, Array], parts: Array) -> Array:
@@ -39,10 +39,13 @@ def hermite(values: tuple[Array, Array], slopes: tuple[Array, Array], parts: Arr
     parts : (n,) from 0 to 1
     """
     u = np.asarray(parts, dtype=float)[:, None]
-    rise = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)
-    leave = u - 6.0 * u**3 + 8.0 * u**4 - 3.0 * u**5
-    arrive = u**3 * (-4.0 + 7.0 * u - 3.0 * u**2)
-    return values[0] * (1.0 - rise) + values[1] * rise + slopes[0] * leave + slopes[1] * arrive
+    rise = u * u * u * (10.0 - u * (15.0 - 6.0 * u))
+    return values[0] * (1.0 - rise) + values[1] * rise + slopes[0] * _leaving(u) - slopes[1] * _leaving(1.0 - u)
+
+
+def _leaving(u: Array) -> Array:
+    """The part of a quintic that leaves 0 with a slope of 1, and comes to 1 with value and slope 0."""
+    return u * (1.0 - u * u * (6.0 - u * (8.0 - 3.0 * u)))
 
 
 def eased(known: Mask, values: Array, ease: Ease) -> tuple[Array, Mask]:
@@ -65,16 +68,15 @@ def eased(known: Mask, values: Array, ease: Ease) -> tuple[Array, Mask]:
         edges.append(((first, at[0], slopes[0]), (last, at[1], slopes[1])))
 
     def lead(start: int, end: int, values: tuple[Array, Array], slopes: tuple[Array, Array]) -> None:
-        inside = np.arange(max(start + 1, 0), min(end, len(found)))
+        rows = slice(max(start + 1, 0), min(end, len(found)))
+        inside = np.arange(rows.start, rows.stop)
         if len(inside):
-            found[inside] = hermite(values, (nothing, nothing), (inside - start) / (end - start))
+            found[rows] = hermite(values, (nothing, nothing), (inside - start) / (end - start))
             # How fast it changes is soon made up for: over a wide gap it would lead far away.
             short = min(end - start, ease.least)
-            after, before = (np.minimum(each / short, 1.0) for each in (inside - start, end - inside))
-            still = (nothing, nothing)
-            found[inside] += hermite(still, (slopes[0] * short, nothing), after)
-            found[inside] += hermite(still, (nothing, slopes[1] * short), 1.0 - before)
-            touched[inside] = True
+            after, before = (np.minimum(each / short, 1.0)[:, None] for each in (inside - start, end - inside))
+            found[rows] += slopes[0] * short * _leaving(after) - slopes[1] * short * _leaving(before)
+            touched[rows] = True
 
     for (_, (start, leaving, left)), ((end, arriving, arrived), _) in pairwise(edges):
         goes, comes = ease.width(leaving), ease.width(arriving)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array, Codes, Indices, Mask
-from ..arrays import magnitude
+from ..arrays import magnitude, median
 from ..contacts.states import ContactState, on_ball, on_heel, runs
 from ..rig.rotations import from_quaternion, slerp, to_quaternion
 from .blends import Ease, eased
@@ -70,13 +70,15 @@ def foot_goals(
     at_frames = foot.on(whole)
     on, heights = (on_heel, on_ball), None if down is None else down.heights
     axes = slice(2, 3) if upright else slice(0, 3)
-    moving = _unsettled(at_frames, find_pins(at_frames, *on), on_heel | on_ball, settled, axes)
+    own = find_pins(at_frames, *on)
+    moving = _unsettled(at_frames, own, on_heel | on_ball, settled, axes)
     if down is not None:
         moving |= _unsettled(at_frames, find_pins(at_frames, *on, heights), on_heel | on_ball, max(settled, down.near), axes)
     if carried is not None:
         for first, last in runs(on_heel | on_ball):
             moving[first : last + 1] |= carried[first : last + 1].any()
-    pins = find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
+    is_known = heights is None and np.array_equal(moving, on_heel | on_ball)
+    pins = own if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
     turns, turned = _turns(foot, pins)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
     ways = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)
@@ -100,8 +102,8 @@ def without_ways(foot: Foot, states: Codes, leg_length: float) -> Codes:
         on = stands.copy()
         for first, last in runs(stands):
             while last - first >= FEWEST:
-                away = magnitude(points[first : last + 1] - np.median(points[first : last + 1], axis=0))
-                near = np.flatnonzero(away <= max(FAR_OFF * float(np.median(away)), HARDLY * leg_length))
+                away = magnitude(points[first : last + 1] - median(points[first : last + 1]))
+                near = np.flatnonzero(away <= max(FAR_OFF * float(median(away)), HARDLY * leg_length))
                 start, end = first + int(near[0]), first + int(near[-1])
                 if (start, end) == (first, last) or end - start + 1 < FEWEST:
                     break
@@ -137,24 +139,26 @@ def _unsettled(foot: Foot, pins: Pins, standing: Mask, settled: float, axes: sli
 def _turns(foot: Foot, pins: Pins) -> tuple[Array, Mask]:
     """Orientations `(S, 3, 3)`: kept where heel and ball stand, and within a frame beside that on the way there."""
     turns, turned = foot.turns.copy(), np.zeros(len(foot.turns), dtype=bool)
-    for stand in pins.stands:
-        first, last = stand.first * SAMPLES_PER_FRAME, stand.last * SAMPLES_PER_FRAME
-        turns[first : last + 1] = stand.turn
+    stands = [(stand.first * SAMPLES_PER_FRAME, stand.last * SAMPLES_PER_FRAME, stand.turn) for stand in pins.stands]
+    for first, last, turn in stands:
+        turns[first : last + 1] = turn
         turned[first : last + 1] = True
-    for stand in pins.stands:
-        first, last = stand.first * SAMPLES_PER_FRAME, stand.last * SAMPLES_PER_FRAME
-        for edge, way in ((first, -1), (last, 1)):
-            rows = edge + way * np.arange(1, SAMPLES_PER_FRAME)
-            rows = rows[(rows >= 0) & (rows < len(turns))]
+    faded, edges = [], []
+    for first, last, _ in stands:
+        for edge, start, end in ((first, first - SAMPLES_PER_FRAME + 1, first), (last, last + 1, last + SAMPLES_PER_FRAME)):
+            rows = np.arange(max(start, 0), min(end, len(turns)))
             if len(rows) and not turned[rows].any():
-                _turn_between(turns, foot.turns, rows, edge)
                 turned[rows] = True
+                faded.append(rows)
+                edges += [edge] * len(rows)
+    if faded:
+        _fade(turns, foot.turns, np.concatenate(faded), np.array(edges))
     return turns, turned
 
 
-def _turn_between(turns: Array, own: Array, rows: Indices, edge: int) -> None:
-    """Let the correction of the orientation at `edge` fade over the samples `rows` to none at the next frame, in place."""
-    correction = to_quaternion(turns[edge] @ own[edge].T)
-    left = 1.0 - np.abs(rows - edge) / SAMPLES_PER_FRAME
+def _fade(turns: Array, own: Array, rows: Indices, edges: Indices) -> None:
+    """Let the correction of the orientation at `edges` fade over the samples `rows` to none at the next frame, in place."""
+    corrections = to_quaternion(turns[edges] @ np.swapaxes(own[edges], -1, -2))
+    left = 1.0 - np.abs(rows - edges) / SAMPLES_PER_FRAME
     nothing = np.array([1.0, 0.0, 0.0, 0.0])
-    turns[rows] = from_quaternion(slerp(nothing, correction, left)) @ own[rows]
+    turns[rows] = from_quaternion(slerp(nothing, corrections, left)) @ own[rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,6 +37,11 @@ class Ground:
     """Height of the flat ground on which the feet seem to have been walking."""
     is_new: bool = False
     """Whether the feet have been walking on flat ground so far, and are now to walk on the surface."""
+    ground_from_world: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Know the reverse."""
+        object.__setattr__(self, "ground_from_world", np.linalg.inv(self.world_from_ground))
 
     def over(self, places_ground: Array) -> Array:
         """How high `(n,)` places `(n, 3)` are over the ground."""
@@ -48,13 +53,11 @@ class Ground:
 
     def into(self, places_world: Array) -> Array:
         """World points `(S, 3)` in the space of the ground."""
-        matrices = every_row(np.linalg.inv(self.world_from_ground), len(places_world))
-        return np.einsum("sij,sj->si", matrices[:, :3, :3], places_world) + matrices[:, :3, 3]
+        return _moved(self.ground_from_world, places_world)
 
     def out_of(self, places_ground: Array) -> Array:
         """The reverse."""
-        matrices = every_row(self.world_from_ground, len(places_ground))
-        return np.einsum("sij,sj->si", matrices[:, :3, :3], places_ground) + matrices[:, :3, 3]
+        return _moved(self.world_from_ground, places_ground)
 
     def turned_into(self, turns_world: Array) -> Array:
         """Rotations `(S, 3, 3)` in the world as seen from the ground."""
@@ -72,6 +75,13 @@ class Ground:
     def at(self, rows: Array) -> Ground:
         """The same at some samples."""
         return self if len(self.world_from_ground) == 1 else replace(self, world_from_ground=self.world_from_ground[rows])
+
+
+def _moved(matrices: Array, places: Array) -> Array:
+    """Places `(S, 3)` that matrices `(S, 4, 4)`, or one, make of others."""
+    if len(matrices) == 1:
+        return places @ matrices[0, :3, :3].T + matrices[0, :3, 3]
+    return np.einsum("sij,sj->si", matrices[:, :3, :3], places) + matrices[:, :3, 3]
 
 
 def moving_ground(times: Array, velocity: Array, since: float | None = None) -> Ground:

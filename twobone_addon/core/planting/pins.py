@@ -6,7 +6,7 @@ orientation. So the places of heel and ball of one stance are as far from each o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,7 +37,8 @@ class Foot:
 
     def ways(self, turns: Array, offset: Array) -> Array:
         """From the ankle to a point `(3,)` if the foot was turned by `turns` `(F, 3, 3)`, `(F, 3)`."""
-        ways = turns @ offset
+        # As one product, a tenth of the time.
+        ways = (turns.reshape(-1, 3) @ offset).reshape(-1, 3)
         return ways if self.stretches is None else (self.stretches @ ways[..., None])[..., 0]
 
     def across(self, turn: Array, rows: Indices | slice) -> Array:
@@ -79,9 +80,9 @@ class Pins:
     stands: list[Stand]
 
 
-def mean_turn(turns: Array) -> Array:
-    """The rotation nearest to all of `turns` `(n, 3, 3)`: the chordal mean."""
-    return nearest_rotation(turns.mean(axis=0))
+def mean_turns(turns: Sequence[Array]) -> Array:
+    """Of each of several `turns` `(n, 3, 3)` the rotation nearest to all of them, `(k, 3, 3)`: the chordal mean."""
+    return nearest_rotation(np.array([each.sum(axis=0) / len(each) for each in turns]).reshape(-1, 3, 3))
 
 
 _Held = tuple[int, int, bool]
@@ -100,7 +101,9 @@ def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None 
     heights : of the points on the ground, which the pins are to have; `None` leaves them their own
     """
     held = [(*run, False) for run in runs(on_heel)] + [(*run, True) for run in runs(on_ball)]
-    stands = [Stand(first, last, mean_turn(foot.turns[first : last + 1])) for first, last in runs(on_heel & on_ball)]
+    both = runs(on_heel & on_ball)
+    turns = mean_turns([foot.turns[first : last + 1] for first, last in both])
+    stands = [Stand(*run, turn) for run, turn in zip(both, turns, strict=True)]
     places = _placed(foot, held, _links(foot, held, stands))
     if heights is not None:
         for _ in range(ROUNDS):
@@ -150,19 +153,22 @@ def levelled(turn: Array, across: Array, rise: float) -> Array:
 
 def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int, int, Array]]:
     """Pairs of held points whose distance the foot decides, with the way `(3,)` from the first to the second."""
-    found = []
+    pairs: list[tuple[int, int, Stand | None, Indices]] = []
     balls = [(other, start, end) for other, (start, end, is_ball) in enumerate(held) if is_ball]
     starts, ends = np.array([start for _, start, _ in balls]), np.array([end for _, _, end in balls])
     for one, (first, last, is_ball) in enumerate(held):
         near = [] if is_ball else np.flatnonzero((starts <= last + 1) & (ends >= first - 1)).tolist()
         for other, start, end in (balls[number] for number in near):
-            common = [stand for stand in stands if first <= stand.first <= last and start <= stand.first <= end]
+            common = (stand for stand in stands if first <= stand.first <= last and start <= stand.first <= end)
             # From one frame to the next the foot rolls over from heel to ball, or back.
-            rows = np.array([min(last, end), max(first, start)])
-            turn = common[0].turn if common else mean_turn(foot.turns[rows])
-            within = slice(common[0].first, common[0].last + 1) if common else rows
-            found.append((one, other, foot.across(turn, within)))
-    return found
+            pairs.append((one, other, next(common, None), np.array([min(last, end), max(first, start)])))
+    rolling = iter(mean_turns([foot.turns[rows] for _, _, common, rows in pairs if common is None]))
+    return [
+        (one, other, foot.across(next(rolling), rows))
+        if common is None
+        else (one, other, foot.across(common.turn, slice(common.first, common.last + 1)))
+        for one, other, common, rows in pairs
+    ]
 
 
 def _placed(foot: Foot, held: list[_Held], links: list[tuple[int, int, Array]]) -> list[Array]:

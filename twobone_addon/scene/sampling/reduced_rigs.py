@@ -1,10 +1,13 @@
-"""Reduced rigs for a walk over time: big rigs, left with the bones that are wanted and what they depend on.
+"""Reduced rigs for a walk over time: big rigs, left with the bones that are wanted and what they depend on, and their curves.
 
 Blender evaluates an armature as a whole: hundreds of bones, constraints and drivers to know four limbs. A reduced rig has the
 rig's own animation, but of its bones only those that reach the wanted ones: the others neither move them nor cost time.
 Whether a rig can be reduced is told from what it is made of, and whether it is posed as the rig is, to the last bit, is found
 where that costs least: what the user sees is evaluated already, so it is first compared with that, at the present frame. Only
 where it differs, such as where something was moved and not keyed, the rig itself is evaluated once more, at several frames.
+
+Edit Mode rounds where bones are at rest: what is not the same afterwards, as in most rigs that were imported, keeps its bones
+and is left without the others' curves, which take Blender as long.
 
 Bones are removed in Edit Mode, which is entered and left in a scene of our own, on an object of our own in a collection that is
 not shown. So the user's mode, selection and undo steps stay as they are, and Blender evaluates nothing on the way: removing 660
@@ -21,10 +24,11 @@ import bpy
 import numpy as np
 
 from ...core.array_types import Array
-from ..blender_types import Constraint, Context, FCurve, Object, PoseBone, Scene
+from ..blender_types import Bone, Constraint, Context, FCurve, Object, PoseBone, Scene
 from ..graph.animation_reading import is_mixed, steers_bones
 from ..graph.rig_graph import RigGraph, drivers_by_owner, inverse_kinematics
 from ..lookup import bone_owner, objects_by_name, owner_of
+from ..versions import assign_slot, curve_bag, own_slot
 from .probes import is_bare
 from .quantities import Quantity
 from .stage import UPDATE_HANDLERS, empty_stage, unheard
@@ -250,19 +254,26 @@ class ReducedRig:
     """Stands in for a rig, or for an empty that depends on one; its name in the file is its own."""
 
     thing: Object
+    bones: Collection[str] = ()
+    """Names of those that are posed as the rig's are; of an empty none."""
     parented_to_rig: str = ""
     """Name of the rig whose reduced rig carries it."""
 
     def has(self, bones: Sequence[str]) -> bool:
         """Whether it poses all of these bones."""
-        return all(name in self.thing.pose.bones for name in bones)
+        return all(name in self.bones for name in bones)
 
     def remove(self) -> None:
         """Leave nothing of it behind."""
-        data = self.thing.data
+        data, animation = self.thing.data, self.thing.animation_data
+        action = animation.action if animation else None
         bpy.data.objects.remove(self.thing)
-        if not self.parented_to_rig:
+        if self.parented_to_rig:
+            return
+        if not data.users:
             bpy.data.armatures.remove(data)
+        if action and not action.users:
+            bpy.data.actions.remove(action)
 
 
 @contextmanager
@@ -303,7 +314,7 @@ def _make(made: dict[str, ReducedRig], quantities: Sequence[Quantity], frames: i
         if rig is not None:
             made[name] = rig
             copied = copies_parented_to(rig.thing, lineages, REDUCED_NAME)
-            made |= {other: ReducedRig(thing, name) for other, thing in copied.items()}
+            made |= {other: ReducedRig(thing, parented_to_rig=name) for other, thing in copied.items()}
 
 
 def pays(armature: Object, kept: set[str], frames: int) -> bool:
@@ -324,7 +335,7 @@ def pays(armature: Object, kept: set[str], frames: int) -> bool:
 
 
 def reduced_rig(armature: Object, kept: set[str]) -> ReducedRig | None:
-    """A reduced rig of an armature that has only the bones `kept`; `None` where Blender does not let us make it now."""
+    """A reduced rig of an armature that poses the bones `kept`; `None` where Blender does not let us make it now."""
     data = with_fewer_bones(armature, kept)
     if data is None:
         return None
@@ -333,12 +344,37 @@ def reduced_rig(armature: Object, kept: set[str]) -> ReducedRig | None:
     thing.name = REDUCED_NAME
     for bone in thing.pose.bones:
         bone.custom_shape = bone.custom_shape_transform = None
-    thing.data = data
+    if all(_is_at_rest_as(bone, armature.data.bones[bone.name]) for bone in data.bones):
+        thing.data = data
+    else:
+        bpy.data.armatures.remove(data)
+        for bone in [bone for bone in thing.pose.bones if bone.name not in kept]:
+            for constraint in list(bone.constraints):
+                bone.constraints.remove(constraint)
+    _keep_curves(thing, owners)
     drivers = thing.animation_data.drivers if thing.animation_data else ()
     for fcurve in [fcurve for fcurve in drivers if owner_of(fcurve.data_path) not in owners]:
         thing.animation_data.drivers.remove(fcurve)
     redirect(thing, armature, thing)
-    return ReducedRig(thing)
+    return ReducedRig(thing, kept)
+
+
+def _is_at_rest_as(bone: Bone, other: Bone) -> bool:
+    """Whether two bones are at rest alike, to the last bit."""
+    return all(getattr(bone, name) == getattr(other, name) for name in ("matrix_local", "matrix", "head", "length"))
+
+
+def _keep_curves(thing: Object, owners: Collection[str]) -> None:
+    """Let a copy of an object play a copy of its action that has the curves of these owners alone."""
+    bag = curve_bag(thing)
+    if bag is None or all(owner_of(fcurve.data_path) in owners for fcurve in bag.fcurves):
+        return
+    data = thing.animation_data
+    slot, data.action = own_slot(data), data.action.copy()
+    assign_slot(data, slot)
+    fcurves = curve_bag(thing).fcurves
+    for fcurve in [fcurve for fcurve in fcurves if owner_of(fcurve.data_path) not in owners]:
+        fcurves.remove(fcurve)
 
 
 def redirect(copied: Object, before: Object, after: Object) -> None:
@@ -384,8 +420,8 @@ class Verified:
 
 
 def _bones_of(rig: ReducedRig) -> Iterable[PoseBone]:
-    """Its posed bones; an empty has none."""
-    return rig.thing.pose.bones if rig.thing.pose else ()
+    """Those of its bones that are posed as the rig's are."""
+    return [rig.thing.pose.bones[name] for name in rig.bones]
 
 
 def shown_values(scene: Scene, quantities: Iterable[Quantity]) -> dict[Quantity, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,6 +88,12 @@ class Footing:
     """Radians by which feet are tilted at most on a ground that is new to them."""
     slack: float = 0.0
     """Part of the leg's length by which a stance may slide and still be left as it is."""
+    feet: list[Foot] = field(init=False)
+    """Of the legs, in the space of the ground."""
+
+    def __post_init__(self) -> None:
+        """Know the feet."""
+        object.__setattr__(self, "feet", [in_ground(leg.foot, self.ground) for leg in self.legs])
 
     @property
     def moves_root(self) -> bool:
@@ -110,7 +116,7 @@ class Footing:
 
     def foot(self, leg: LegMotion) -> Foot:
         """The foot of a leg in the space of the ground."""
-        return in_ground(leg.foot, self.ground)
+        return next(foot for each, foot in zip(self.legs, self.feet, strict=True) if each is leg)
 
     def laid(self, leg: LegMotion, states: Codes) -> LaidFoot | None:
         """A foot as it lies on the ground; `None` where it is not put down on any."""
@@ -202,12 +208,15 @@ def _stood(footing: Footing, states: Sequence[Codes], calming: Array | None, car
     calming = np.zeros(len(plan.samples)) if calming is None else calming
     rise = footing.rise(lying, states)[:, None] * -DOWN if footing.moves_root else np.zeros((len(plan.samples), 3))
     moves = calming[:, None] * DOWN + rise
-    ankles, touched = footing.ways(goals, moves)
     if footing.moves_root:
         # Feet on their way move with the root, and do with what their legs reach; on a new ground the root goes with them.
-        wanted = touched if footing.ground.is_new else np.stack([goal.pinned for goal in goals])
+        if footing.ground.is_new:
+            ankles, wanted = footing.ways(goals, moves)
+        else:
+            ankles = np.stack([footing.ground.out_of(goal.ankles) for goal in goals])
+            wanted = np.stack([goal.pinned for goal in goals])
         moves = smoothed_moves(plan, root_needs(plan, legs, ankles, wanted, base=moves)) + moves
-        ankles, touched = footing.ways(goals, moves)
+    ankles, touched = footing.ways(goals, moves)
     ankles = _within_reach(plan, legs, goals, ankles, moves)
     planted = [
         PlantedLeg(leg, states[number], goal, _turns(footing, leg, goal), ankles[number], touched[number] | goal.turned)
