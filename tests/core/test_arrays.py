@@ -12,6 +12,7 @@ from twobone_addon.core.arrays import (
     held_rows,
     largest_component,
     magnitude,
+    median,
     path_length,
     shortening,
     still_row,
@@ -22,6 +23,13 @@ def test_lengths_of_vectors_and_of_the_way_over_joints():
     assert magnitude(np.array([[3.0, 4.0], [0.0, 0.0]])) == pytest.approx([5.0, 0.0])
     joints = np.array([[0.0, 0, 0], [0, 3, 0], [4, 3, 0]])
     assert path_length(np.stack([joints, 2 * joints])) == pytest.approx([7.0, 14.0])
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8])
+def test_the_middle_of_some_values_is_that_of_numpy(count):
+    values = np.random.default_rng(5).normal(size=(count, 3))
+    assert median(values).tolist() == np.median(values, axis=0).tolist()
+    assert median(values[:, 0]) == np.median(values[:, 0])
 
 
 def test_products_of_vectors_and_of_many_at_once():

@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from tests.scene.big_rig import FRAMES, WANTED, big_rig
+from tests.scene.big_rig import FRAMES, LIMB, OTHERS, WANTED, big_rig
 from tests.scene.movers import add_driver, add_empty, animate, animated_empty
 from twobone_addon.pipeline.motion.sampling import sample
+from twobone_addon.scene.lookup import bone_owner, owner_of
 from twobone_addon.scene.sampling import evaluate
 from twobone_addon.scene.sampling import reduced_rigs as doubles
 from twobone_addon.scene.sampling.evaluate import Quantity, Verified, prepared_place
+from twobone_addon.scene.versions import curve_bag
 
 
 def doubled_for(wanted, frames=FRAMES):
@@ -83,6 +85,23 @@ def test_bent_bones_that_nobody_reads_are_kept(scene):
     for name in ("upper", "other4"):
         rig.data.bones[name].bbone_segments = 4
     check(scene, reduced=True)
+
+
+def test_a_rig_that_edit_mode_would_round_keeps_its_bones_and_plays_fewer_curves(scene, monkeypatch):
+    monkeypatch.setattr(doubles, "_is_at_rest_as", lambda *_: False)
+    rig = big_rig()
+    for name in OTHERS:
+        animate(rig.pose.bones[name], "scale", (1, 1, 1))
+    with prepared_place(scene, WANTED, FRAMES) as place:
+        thing = place.reduced["Rig"].thing
+        assert len(thing.pose.bones) == len(rig.pose.bones)
+        assert {owner_of(fcurve.data_path) for fcurve in curve_bag(thing).fcurves} == {"", *map(bone_owner, limb_of(rig))}
+    check(scene, reduced=True)
+    check_nothing_is_left()
+
+
+def limb_of(rig):
+    return [rig.pose.bones[name] for name in LIMB]
 
 
 def scripted(rig):
@@ -230,6 +249,11 @@ def test_what_was_compared_before_is_trusted_and_nothing_else(scene, monkeypatch
 
 def test_nothing_of_it_is_left(scene):
     big_rig()
+    check_nothing_is_left()
+
+
+def check_nothing_is_left():
+    scene = bpy.context.scene
     kinds = ("objects", "armatures", "actions", "scenes")
     before = [[(block.name, block.users) for block in getattr(bpy.data, kind)] for kind in kinds]
     sample(scene, WANTED, FRAMES, evaluation="PROBES")

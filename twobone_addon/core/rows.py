@@ -29,6 +29,8 @@ def map_rows(function: Callable[[list[Array], int], Array], *records: Record) ->
 
 
 def _mapped(function: Callable[[list[Array], int], Array], values: list[Any], axes: int) -> Any:
+    if isinstance(values[0], np.ndarray):
+        return function(values, axes)
     if values[0] is None:
         return None
     if isinstance(values[0], tuple):

@@ -78,8 +78,9 @@ def limb_normals(chain: RestChain, joints: Array, upper: Array, around: Hinges |
     along = unit(limb_lines(joints))
     seen, sines = _seen_hinges(joints, upper)
     told = around or limb_hinges(chain, joints, upper)
-    axes = np.broadcast_to(resting_hinge(chain), seen.shape)
-    if told is not None:
+    if told is None:
+        axes = np.broadcast_to(resting_hinge(chain), seen.shape)
+    else:
         axes = _own_where_clear(seen, sines / told.telling, told.axes)
     normals = across(carried_normal(axes, upper), along)
     normals = unit(np.where(magnitude(normals)[:, None] > STRAIGHT, normals, any_across(along)))

@@ -98,10 +98,13 @@ def least_turn(start: Array, end: Array) -> Array:
     Of opposite vectors, whose shortest ways are many, the half turn about any axis across them.
     """
     half = unit(start + end)
-    across = unit(np.cross(start, np.eye(3)[np.argmin(np.abs(start), axis=-1)]))
-    opposite = ~np.any(half != 0.0, axis=-1)[..., None, None]
     # The half turn about what lies half-way brings start to end, that about end leaves it there: together the way between.
-    return np.where(opposite, _half_turn(across), _half_turn(end) @ _half_turn(half))
+    turns = _half_turn(end) @ _half_turn(half)
+    opposite = ~np.any(half != 0.0, axis=-1)[..., None, None]
+    if not opposite.any():
+        return turns
+    across = unit(np.cross(start, np.eye(3)[np.argmin(np.abs(start), axis=-1)]))
+    return np.where(opposite, _half_turn(across), turns)
 
 
 def _half_turn(axis: Array) -> Array:
@@ -124,7 +127,7 @@ def from_quaternion(quaternions: Array) -> Array:
     """Rotation matrices `(..., 3, 3)` of quaternions `(..., 4)`, which need not be normalised; zero is identity."""
     q = unit(quaternions)
     q = np.where(np.any(q != 0.0, axis=-1, keepdims=True), q, np.array([1.0, 0.0, 0.0, 0.0]))
-    w, x, y, z = np.moveaxis(q, -1, 0)
+    w, x, y, z = (q[..., component] for component in range(4))
     rows = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
         (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),

@@ -38,6 +38,7 @@ from .tables import (
     WIDTHS,
     KeyTable,
     are_within,
+    are_within_any,
     blank_keys,
     joined_keys,
     some_keys,
@@ -135,7 +136,7 @@ class Kept:
         """What is kept, and what the keys `table` of a channel are, once the last task's from `start` to `end` are gone."""
         layer = self.beginning
         rest = _outside(layer.spans, start, end)
-        written = self.written.some(_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest]))
+        written = self.written.some(are_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest]))
         # What is given back is no longer replaced: the next run may leave it alone.
         left = replace(layer, spans=rest) if rest else Layer((), blank_keys(0), blank_keys(0))
         kept = replace(self, layers=(*self.layers[:-1], left), written=written)
@@ -196,7 +197,7 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     others = foreign | ~_as_written(kept.written, table)
     last = kept.beginning
     first = _longer(kept.layers[0], writing.spans, some_keys(table, inside & foreign), some_keys(table, nearest & foreign))
-    goes_over = any(_meet(span, other) for span in writing.spans for other in last.spans)
+    goes_over = _meet(writing.spans, last.spans)
     if kept.task != writing.task or (goes_over and not writing.is_again):
         layers: tuple[Layer, ...] = (first, Layer(writing.spans, some_keys(table, inside), some_keys(table, nearest)))
     elif len(kept.layers) > 1 or np.any(inside & others & ~foreign):
@@ -204,7 +205,7 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     else:
         layers = (first,)
     frames = kept.written.frames
-    before = kept.written.some(~_within_any(frames, writing.spans) & ~_at(frames, writing.written.frames))
+    before = kept.written.some(~are_within_any(frames, writing.spans) & ~_at(frames, writing.written.frames))
     return replace(
         kept,
         task=writing.task,
@@ -235,18 +236,19 @@ def _joined(first: Written, second: Written) -> Written:
     return Written(frames[order], values, np.concatenate(heights)[order] if has_heights else NOTHING_WRITTEN.heights)
 
 
-def _touched(frames: Array, spans: Iterable[Span]) -> tuple[Mask, Mask]:
+def _touched(frames: Array, spans: Sequence[Span]) -> tuple[Mask, Mask]:
     """Which keys at `frames` `(K,)` are within a span, and which are next to where it is held, a frame beside it."""
-    inside, nearest = np.zeros((2, len(frames)), dtype=bool)
-    for start, end in spans:
-        inside |= are_within(frames, start, end)
-        first, last = np.searchsorted(frames, start - NEAR_FRAME - 1.0), np.searchsorted(frames, end + NEAR_FRAME + 1.0)
+    inside, nearest = are_within_any(frames, spans), np.zeros(len(frames), dtype=bool)
+    edges = np.array(spans, dtype=float).reshape(-1, 2) + np.array([-NEAR_FRAME - 1.0, NEAR_FRAME + 1.0])
+    for first, last in np.searchsorted(frames, edges).tolist():
         nearest[max(first - 1, 0) : last + 1] = True
     return inside, nearest & ~inside
 
 
-def _meet(first: Span, second: Span) -> bool:
-    return first[0] <= second[1] and first[1] >= second[0]
+def _meet(some: Sequence[Span], others: Sequence[Span]) -> bool:
+    """Whether any of some spans has a frame with any of the others in common."""
+    starts, ends = np.array(some, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
+    return any(bool(np.any((starts <= end) & (ends >= start))) for start, end in others)
 
 
 def _covers(outer: Span, inner: Span) -> bool:
@@ -257,13 +259,6 @@ def _outside(spans: Iterable[Span], start: float, end: float) -> tuple[Span, ...
     """What of spans is before `start` or after `end`."""
     sides = [each for first, last in spans for each in ((first, min(last, start - APART)), (max(first, end + APART), last))]
     return tuple((first, last) for first, last in sides if first <= last)
-
-
-def _within_any(frames: Array, spans: Iterable[Span]) -> Mask:
-    inside = np.zeros(len(frames), dtype=bool)
-    for start, end in spans:
-        inside |= are_within(frames, start, end)
-    return inside
 
 
 def _made_by_runs(kept: Kept, table: KeyTable) -> Mask:
@@ -302,8 +297,8 @@ def _as_written(written: Written, table: KeyTable) -> Mask:
 def is_untouched(kept: Kept, table: KeyTable) -> bool:
     """Whether the keys that the last task has left within its spans are all there as it left them, and no others."""
     spans = kept.beginning.spans
-    now = some_keys(table, _within_any(table["co"][:, 0], spans))
-    count = int(np.count_nonzero(_within_any(kept.written.frames, spans)))
+    now = some_keys(table, are_within_any(table["co"][:, 0], spans))
+    count = int(np.count_nonzero(are_within_any(kept.written.frames, spans)))
     return len(now["co"]) == count and bool(np.all(_as_written(kept.written, now) & _made_by_runs(kept, now)))
 
 
@@ -328,10 +323,10 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     layer = kept.beginning if to_beginning else kept.layers[0]
     frames = table["co"][:, 0]
     covered = [span for span in layer.spans if _covers((start, end), span)]
-    near = _within_any(frames, [(first - 1.0, last + 1.0) for first, last in covered]) & ~_within_any(frames, layer.spans)
+    near = are_within_any(frames, [(first - 1.0, last + 1.0) for first, last in covered]) & ~are_within_any(frames, layer.spans)
     if layer.spans:
         # Between its spans a task has made no keys: what is generated there is an earlier bake's.
-        own = _within_any(frames, layer.spans) if to_beginning else True
+        own = are_within_any(frames, layer.spans) if to_beginning else True
         wanted = (are_within(frames, start, end) & own) | (near & _at(frames, kept.written.frames))
     else:  # noted by 2.0.0, which held curves in the frames beside
         wanted = are_within(frames, start - 1.0, end + 1.0)

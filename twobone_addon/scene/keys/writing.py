@@ -26,6 +26,7 @@ from .tables import (
     ChannelKeys,
     KeyTable,
     are_within,
+    are_within_any,
     blank_keys,
     joined_keys,
     lasting_keys,
@@ -196,10 +197,7 @@ def _rewrite(fcurve: FCurve, old: KeyTable, pieces: Sequence[ChannelKeys], spans
         return written_keys(table)
     base = old if outside is None else outside
     frames = base["co"][:, 0]
-    inside = np.zeros(len(frames), dtype=bool)
-    for span in spans:
-        inside |= are_within(frames, *span)
-    kept = some_keys(base, ~inside)
+    kept = some_keys(base, ~are_within_any(frames, spans))
     fresh = joined_keys(*(_baked(piece) for piece in pieces))
     if in_pieces:
         fresh["interpolation"][np.cumsum([len(piece.frames) for piece in pieces]) - 1] = INTERPOLATION["LINEAR"]
@@ -211,9 +209,8 @@ def _rewrite(fcurve: FCurve, old: KeyTable, pieces: Sequence[ChannelKeys], spans
     fcurve.update()
     is_kept = order < len(kept["co"])
     _set_back_at(fcurve, merged, is_kept)
-    is_near = np.zeros(len(order), dtype=bool)
-    for start, end in spans if outside is not None else ():
-        is_near |= are_within(merged["co"][:, 0], start - 1.0, end + 1.0)
+    beside = [(start - 1.0, end + 1.0) for start, end in spans] if outside is not None else []
+    is_near = are_within_any(merged["co"][:, 0], beside)
     return written_keys(some_keys(merged, ~is_kept | (is_near & (merged["type"][:, 0] == KEY_GENERATED))))
 
 

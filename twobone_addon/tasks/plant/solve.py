@@ -11,6 +11,7 @@ import numpy as np
 from ...core.array_types import Array
 from ...said import Sentence, note
 from ...scene.sampling.quantities import Samples
+from ...scene.sampling.stepping import Steps, part_of
 from ..find_contacts.solve import FoundContacts
 from .keys.curves import ChannelPieces, keys_of
 from .plan.contacts import ground_of, standing_of, travel_of
@@ -39,7 +40,7 @@ class PlantSolution:
     notes: tuple[Sentence, ...]
 
 
-def solve_plan(plan: PlantPlan, found: FoundContacts, samples: Samples) -> PlantSolution:
+def solve_plan(plan: PlantPlan, found: FoundContacts, samples: Samples) -> Steps[PlantSolution]:
     """Legs and root that stand as is keyed or, where nothing is, as was found."""
     settings = plan.settings
     contacts, standing = found.plan, standing_of(plan, found)
@@ -48,9 +49,9 @@ def solve_plan(plan: PlantPlan, found: FoundContacts, samples: Samples) -> Plant
     standing = on_their_belt(contacts, standing, legs)
     ground = ground_of(plan, contacts, standing, samples, legs)
     footing = Footing(plan, legs, ground, settings.ease, settings.max_tilt)
-    planted = solve_planting(footing, standing)
+    planted = yield from part_of(solve_planting(footing, standing), 0, 2)
     travel = travel_of(plan, settings, standing.found.ground_velocity, legs)
-    keys = keys_of(plan, samples, planted, travel)
+    keys = yield from part_of(keys_of(plan, samples, planted, travel), 1, 2)
     return PlantSolution(standing.found, footing, planted, samples, keys, travel, _without_travel(plan, travel))
 
 

@@ -87,7 +87,7 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
         quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
         evaluation = evaluation_of([leg.plan for leg in plan.legs])
         samples = yield from look(quantities, plan.samples, evaluation=evaluation)
-        return _Planted(solve_plan(plan, found, samples))
+        return _Planted((yield from solve_plan(plan, found, samples)))
 
     def paths(self, plan: PlantPlan, solution: _Planted) -> set[tuple[Object, str]]:
         """Rotations of legs and feet, the root's location, and contacts."""

@@ -21,6 +21,7 @@ from ....pipeline.pose.solving import CurveSamples, solve_curves
 from ....scene.bones import rotation_path
 from ....scene.keys.tables import NEAR_FRAME, ChannelKeys, Keyed, KeyTable
 from ....scene.sampling.quantities import Samples
+from ....scene.sampling.stepping import Steps, part_of
 from ..plan.feet import moved_leg
 from ..pose.standing import Planted, PlantedLeg
 from .keys import Piece, changed_pieces, fitted_keys, fitted_samples, held_beside, motion_at, piece_samples, with_straight_handles
@@ -55,21 +56,25 @@ class ChannelPieces:
     """What the curve is to have beside them, where that is not what it has."""
 
 
-def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> list[ChannelPieces]:
+def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> Steps[list[ChannelPieces]]:
     """The keys of all legs and of the root, which goes along by `travel` `(S, 3)`; of channels that stay as they are, none."""
     found, moves = [], planted.moves
     if plan.root is not None:
         found = root_keys(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
         moves = moves + root_drift(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
-    return [*(channel for leg in planted.legs for channel in _leg_keys(plan, leg, moves)), *found]
+    legs: list[ChannelPieces] = []
+    for number, leg in enumerate(planted.legs):
+        legs += yield from part_of(_leg_keys(plan, leg, moves), number, len(planted.legs))
+    return [*legs, *found]
 
 
-def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> list[ChannelPieces]:
+def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[ChannelPieces]]:
     own = leg.before.leg.plan
     motion = moved_leg(leg.before, moves, leg.ankles, leg.turns)
     present = _present(own, leg.before.motion)
     solved = []
     for piece in changed_pieces(leg.changed, whole_range=_is_whole(plan)):
+        yield piece[0] / len(plan.frames)
         part = _part(own, present, leg.before.hinges, piece)
         chain = solve_curves(part, motion_at(motion, piece_samples(piece)))
         keys = fitted_keys(chain.curves, plan.frames[piece[0] : piece[1] + 1])

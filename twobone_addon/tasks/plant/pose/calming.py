@@ -11,6 +11,7 @@ from ....core.array_types import Array, Mask
 from ....core.arrays import magnitude
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.planting.knees import accelerations, calming_moves, knee_angles, links_of
+from ....scene.sampling.stepping import Steps
 from .standing import DOWN, Footing, Planted, PlantedLeg, stand_still
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _knee(leg: PlantedLeg, moves: Array, more: Array | float = 0.0) -> Array:
     return knee_angles((leg.ankles - moves)[::SAMPLES_PER_FRAME] + more - joints[:, 0], links_of(joints))
 
 
-def with_calm_root(footing: Footing, planted: Planted) -> Planted:
+def with_calm_root(footing: Footing, planted: Planted) -> Steps[Planted]:
     """The same with the root giving way a little where knees are bent too suddenly.
 
     Pinned feet show what a recording has shaken the whole body by, feet included; the knees would have to make up for it.
@@ -54,6 +55,7 @@ def with_calm_root(footing: Footing, planted: Planted) -> Planted:
     limits = np.array([CALM * _largest_bend(leg) for leg in legs])
     calming = np.zeros(len(plan.frames))
     for _ in range(ROUNDS):
+        yield 1.0
         base = planted
         pinned = np.stack([leg.goals.pinned[::SAMPLES_PER_FRAME] for leg in base.legs])
 

@@ -1,0 +1,32 @@
+"""Plant Feet in a window: however long the motion, there is a look at the keyboard between any two parts of the work."""
+
+import bpy
+import pytest
+
+from tests.tasks.rigs.walker import Walk, build_walker
+from twobone_addon.pipeline.run import run_steps
+from twobone_addon.settings.planting import PlantSettings
+from twobone_addon.tasks.plant.keys import curves
+from twobone_addon.tasks.plant.pose import calming, solving
+from twobone_addon.tasks.plant.task import PLANT
+
+PARTS = ((curves, "solve_curves"), (solving, "stand_still"), (calming, "stand_still"))
+
+
+@pytest.mark.parametrize(("room", "part"), PARTS, ids=lambda each: each if isinstance(each, str) else "")
+def test_each_part_of_the_work_is_followed_by_a_look_at_the_keyboard(empty_file, monkeypatch, room, part):
+    armature, _ = build_walker(Walk(slide=0.03, raised=0.03))
+    done, whole = [], getattr(room, part)
+
+    def counted(*arguments):
+        done.append(1)
+        return whole(*arguments)
+
+    monkeypatch.setattr(room, part, counted)
+    most, steps = 0, run_steps(bpy.context.scene, PLANT, PlantSettings(armature=armature.name))
+    for share in steps:
+        assert 0.0 <= share <= 1.0
+        most = max(most, len(done))
+        done.clear()
+    assert most == 1 or (most == 0 and room is calming)
+    assert len(done) <= 1
