@@ -4,6 +4,8 @@ import bpy
 import pytest
 
 from tests.tasks.rigs.walker import Walk, build_walker
+from twobone_addon.pipeline.motion import sampling
+from twobone_addon.pipeline.motion.curve_motion import CurveMotion
 from twobone_addon.pipeline.run import run_steps
 from twobone_addon.settings.planting import PlantSettings
 from twobone_addon.tasks.plant.keys import curves
@@ -13,8 +15,9 @@ from twobone_addon.tasks.plant.task import PLANT
 PARTS = ((curves, "solve_curves"), (solving, "stand_still"), (calming, "stand_still"))
 
 
-@pytest.mark.parametrize(("room", "part"), PARTS, ids=lambda each: each if isinstance(each, str) else "")
-def test_each_part_of_the_work_is_followed_by_a_look_at_the_keyboard(empty_file, monkeypatch, room, part):
+@pytest.mark.parametrize("where", PARTS, ids=["keys", "rounds", "calming"])
+def test_each_part_of_the_work_is_followed_by_a_look_at_the_keyboard(empty_file, monkeypatch, where):
+    room, part = where
     armature, _ = build_walker(Walk(slide=0.03, raised=0.03))
     done, whole = [], getattr(room, part)
 
@@ -30,3 +33,13 @@ def test_each_part_of_the_work_is_followed_by_a_look_at_the_keyboard(empty_file,
         done.clear()
     assert most == 1 or (most == 0 and room is calming)
     assert len(done) <= 1
+
+
+def test_curves_are_evaluated_with_looks_at_the_keyboard(empty_file, monkeypatch):
+    armature, _ = build_walker(Walk(slide=0.03, raised=0.03))
+    found, whole = [], CurveMotion.find
+    monkeypatch.setattr(sampling, "SLICE", 0.0)
+    monkeypatch.setattr(CurveMotion, "find", lambda *each: found.append(1) or whole(*each))
+    for _ in run_steps(bpy.context.scene, PLANT, PlantSettings(armature=armature.name)):
+        assert len(found) <= 2  # the last of one walk and the first of the next
+        found.clear()

@@ -7,6 +7,7 @@ evaluates it in the user's own scene, because something in between reads that sc
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 from ...core.array_types import Array
@@ -18,6 +19,9 @@ from ...scene.lookup import objects_known
 from ...scene.sampling.evaluate import Place, Quantity, Samples, Verified, animation_times, evaluate
 from ...scene.sampling.stepping import Steps, at_once
 from .curve_motion import CurveMotion
+
+SLICE = 0.05
+"""Seconds in which curves are evaluated without a look at the keyboard."""
 
 METHODS = ("STILL", "CURVES", "PROBES", "SCENE")
 """Cheapest first."""
@@ -50,8 +54,16 @@ def sample_steps(
         values = yield from evaluate(scene, unique, frames, in_scene=in_scene, place=place, verified=verified, lead_in=-1)
         return Samples(values, frames, evaluation)
     motion = CurveMotion(LineageReader(animation_times(scene, frames)))
-    with objects_known():
-        found = {quantity: motion.find(quantity) for quantity in unique}
+    found: dict[Quantity, Array | None] = {}
+    while len(found) < len(unique):
+        if found:
+            yield len(found) / len(unique)
+        with objects_known():
+            end = time.perf_counter() + SLICE
+            for quantity in unique[len(found) :]:
+                found[quantity] = motion.find(quantity)
+                if time.perf_counter() > end:
+                    break
     values = {quantity: value for quantity, value in found.items() if value is not None}
     methods = {quantity: "STILL" if len(value) == 1 else "CURVES" for quantity, value in values.items()}
     left = [quantity for quantity in unique if quantity not in values]
