@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from ..said import Sentence, note
 from . import OPTION, OPTIONS, BakeSettings
 from .auditing import AuditSettings
+from .bake_options import KeySettings
 from .contacts import ContactFileSettings, ContactSettings, ExportContactSettings
-from .keys import KeySettings
 from .nudging import NudgeSettings
 from .options import (
     Group,
@@ -23,9 +23,9 @@ from .options import (
     options_of,
     switch_option,
     when,
+    without_effect,
 )
 from .planting import PlantSettings, RootFitSettings
-from .without_effect import without_effect
 
 SCOPES = (
     ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),

@@ -18,9 +18,9 @@ from ...settings import BakeSettings
 from ..motion.plan_motion import AimedMotion, followed_motion, motion_quantities, points
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake
+from .chain_task import turned_over
 from .present import PresentPlan, present_motion
 from .solving import SolvedPose, solve_chain_pose
-from .task import turned_over
 
 ARC_STEPS = 64
 """Points of a curve that bounds the reach: no corner is seen at any usual size on screen."""

@@ -30,10 +30,10 @@ from ..motion.plan_motion import (
 )
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
+from .chain_task import target_offset
 from .curve_values import Surroundings, rotation_curves
 from .limb_plane import hinges_of, is_straight_limb
 from .solving import SolvedPose, solve_chain_pose
-from .task import target_offset
 
 SAY_THE_OFFSET = (
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.rig.bones import RestBone
 from ...core.rig.hinges import ORDERS, Y_AXIS, roll_to_axis, rolled
 from ...errors import ChainError
-from ...pipeline.report.records import WholeReport
+from ...pipeline.report.reports import WholeReport
 from ...pipeline.task import Outcome, Span, Task
 from ...said import Sentence, joined, note
 from ...scene.blender_types import Object, Scene
@@ -24,9 +24,9 @@ from ...scene.keys.rotation_channels import euler_path, read_rotation_channels, 
 from ...scene.lookup import object_named
 from ...scene.rig.rolling import change_rolls, refuse_unrollable
 from ...settings.tasks import TABLES, AlignSettings
+from .chain_plane import ON_AXIS
 from .hinges import FOUR_CHANNELS, Hinge, chain_hinges, degrees_off
 from .mode_conversion import Converted, converted
-from .moving_plane import ON_AXIS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

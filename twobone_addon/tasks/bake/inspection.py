@@ -9,8 +9,8 @@ import numpy as np
 
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.pose.solving import SolvedChain
-from ...pipeline.report.records import ChainReport
 from ...pipeline.report.reporting import chain_report
+from ...pipeline.report.reports import ChainReport
 from ...pipeline.report.statements import statement
 from ...pipeline.report.units import units_of
 from ...pipeline.task import Span

@@ -1,25 +1,27 @@
-"""Bake: the rotations of chains, so that their tips follow their targets; and the same without writing."""
+"""Bake: the rotations of chains, so that their tips follow their targets; the same without writing, and as a dry run tells it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from ...core.array_types import Array
+from ...core.arrays import magnitude
 from ...errors import TwoBoneError
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report
+from ...pipeline.keys.chain_changes import put_chains
 from ...pipeline.keys.keying import KeyedChain, keyed_chain
-from ...pipeline.keys.writing import put_chains
 from ...pipeline.motion.plan_motion import followed_motion, motion_quantities
 from ...pipeline.plan.completing import was_flipped
-from ...pipeline.plan.overlap import refuse_overlap
-from ...pipeline.plan.planning import ChainPlan, plan_bake
+from ...pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
 from ...pipeline.pose.solving import solve_together
 from ...pipeline.report.freshness import fingerprints_of
 from ...pipeline.report.proof import Measured
-from ...pipeline.report.records import BakeReport, ChainReport, Refused
 from ...pipeline.report.reporting import chain_report
+from ...pipeline.report.reports import BakeReport, ChainReport, Refused
 from ...pipeline.report.twist import largest_twists
 from ...pipeline.report.units import units_of
 from ...pipeline.stages import all_frames, evaluation_of, prove
@@ -28,8 +30,56 @@ from ...scene.blender_types import Object, Scene
 from ...scene.lookup import object_named
 from ...scene.sampling.evaluate import Verified
 from ...scene.sampling.stepping import Steps
+from ...settings import BakeSettings
 from ...settings.tasks import TABLES, BakeAllSettings
-from .rehearsal import Rehearsal, rehearsal
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRehearsal:
+    """One curve that a bake would write."""
+
+    path: str
+    index: int
+    keys: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRehearsal:
+    """What a bake would do with one chain."""
+
+    settings: BakeSettings
+    tip_at_tail: bool
+    """Whether the tip is the tip bone's tail; else its head."""
+    rest_lengths: tuple[float, ...]
+    """Of the links, from joint to joint, in the armature's own units."""
+    curves: tuple[CurveRehearsal, ...]
+    report: ChainReport
+    """As the bake would give it, but nothing is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What a bake would do."""
+
+    chains: list[ChainRehearsal]
+    evaluation: str | dict[str, str]
+    """How motion was sampled, as in `BakeReport`."""
+    refused: list[Refused] = field(default_factory=list)
+    """Of several actions, what cannot be baked."""
+
+
+def rehearsal(keyed: KeyedChain, report: ChainReport) -> ChainRehearsal:
+    """What would be written of a chain."""
+    plan = keyed.solved.plan
+    links = np.diff(plan.rest.rest_joints(), axis=0)
+    return ChainRehearsal(
+        settings=plan.settings,
+        tip_at_tail=plan.names.tip_at_tail,
+        rest_lengths=tuple(float(length) for length in magnitude(links)),
+        curves=tuple(CurveRehearsal(key.path, key.index, len(key.frames)) for key in keyed.keys),
+        report=report,
+    )
+
 
 ON_EDITS = "Keys of the last bake were edited since, so this one has begun with them."
 

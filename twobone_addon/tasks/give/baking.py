@@ -33,8 +33,8 @@ from ...scene.sampling.quantities import Quantity, Samples
 from ...scene.sampling.stepping import Steps
 from ...settings import BakeSettings
 from .keys import LOCATION, location_keys, location_space, refuse_flat, rotation_keys, rotation_space
-from .records import TargetReport
-from .solving import TargetMotion, solve_target, way_back
+from .solve import TargetMotion, solve_target, way_back
+from .target_report import TargetReport
 
 SAME_SHAPE = 1e-3
 """Part of the chain's length that joints may be moved by and still be where they were to the eye."""

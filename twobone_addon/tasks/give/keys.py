@@ -25,7 +25,7 @@ from ...scene.bones import rotation_channel
 from ...scene.keys.reading import read_keyed
 from ...scene.keys.writing import ChannelKeys
 from ...scene.lookup import rotation_values
-from .solving import location_values
+from .solve import location_values
 
 LOCATION = "location"
 GROUP = "Object Transforms"

@@ -17,7 +17,7 @@ from ...core.curves.continuity import continuous_quaternions
 from ...core.rig.rotations import nearest_rotation, to_quaternion
 from ...pipeline.motion.sampling import sample
 from ...pipeline.plan.completing import StoredChain
-from ...pipeline.plan.finding import chain_names
+from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
 from ...scene.blender_types import Object, Scene
 from ...scene.graph.rig_graph import dependencies

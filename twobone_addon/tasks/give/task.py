@@ -10,7 +10,7 @@ from ...errors import ObjectError
 from ...pipeline.beginning import Beginning
 from ...pipeline.clips import bake_report
 from ...pipeline.plan.planning import ChainPlan
-from ...pipeline.report.records import BakeReport, ReportEntry
+from ...pipeline.report.reports import BakeReport, ReportEntry
 from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.writing import put
@@ -27,10 +27,10 @@ from .controls.baking import (
     solved_controls,
     steered_keys,
 )
+from .controls.control_keys import SteeredKeys, control_changes
 from .controls.goals import Seen
 from .controls.plans import ControlPlan
-from .controls.writing import SteeredKeys, control_changes
-from .missing_guides import missing_guides
+from .guides import missing_guides
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from ....core.rig.steering import hinges
 from ....pipeline.motion.plan_motion import points
 from ....scene.lookup import object_named
 from ....scene.sampling.quantities import Quantity, Samples
-from ..solving import TargetMotion
+from ..solve import TargetMotion
 from .plans import ControlPlan
 
 

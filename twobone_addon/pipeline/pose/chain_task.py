@@ -17,8 +17,7 @@ from ...core.solver import UNSEEN_BEND, ReachOptions, sides_with_hysteresis
 from ...settings import LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import AimedMotion, PlanMotion, points
 from ..plan.chain_plan import ChainPlan
-from .bends import kept_sides, needed_bends, overstretched_sides, seen_bend
-from .limb_plane import Limb, limb_in_plane
+from .limb_plane import Limb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, seen_bend
 
 SINGLE_PRECISION = 1e-6
 """Relative error of positions that Blender evaluates, with a margin of ten: what is out of reach by less is reached."""

@@ -16,10 +16,9 @@ from ...core.rig.steering import rounded_at_distance
 from ...core.solver import UNSEEN_BEND
 from ...pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
 from ...pipeline.plan.chain_plan import ChainPlan
-from ...pipeline.pose.bends import seen_bend
-from ...pipeline.pose.limb_plane import posed_normals
+from ...pipeline.pose.chain_task import SINGLE_PRECISION
+from ...pipeline.pose.limb_plane import posed_normals, seen_bend
 from ...pipeline.pose.solving import SolvedPose, solve_chain_pose
-from ...pipeline.pose.task import SINGLE_PRECISION
 from ...scene.sampling.quantities import Samples
 
 
