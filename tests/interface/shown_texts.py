@@ -16,7 +16,6 @@ RESULTS = [
     INTERFACE.parent / f"{name}.py"
     for name in (
         "pipeline/report/reports",
-        "pipeline/report/statements",
         "tasks/find_contacts/judge",
         "tasks/plant/report/records",
         "tasks/plant/report/wording",

@@ -25,8 +25,7 @@ from ...settings.options import ACTIVE, Settings, without_effect
 from ...settings.tasks import BakeAllSettings, Table
 from ...tasks.all_tasks import TASKS
 from ...tasks.audit.task import AUDIT, clips_of
-from ...tasks.bake.inspection import INSPECT
-from ...tasks.bake.task import BAKE
+from ...tasks.bake.task import BAKE, INSPECT
 from ...tasks.convert.plans import is_converted
 from ...tasks.convert.task import CONVERT
 from ...tasks.find_contacts.judge import ContactReport

@@ -1,23 +1,12 @@
-"""Keys of all chains, put where their settings say."""
+"""The keys of chains as changes that are put where their settings say."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...scene.blender_types import Scene
 from ...scene.keys.replaced import limb_name
-from ...scene.keys.writing import Change, Earlier, put, write
+from ...scene.keys.writing import Change
 from .keying import KeyedChain
-
-
-def write_chains(scene: Scene, keyed: Sequence[KeyedChain], *, task: str = "bake", earlier: Sequence[Earlier] = ()) -> None:
-    """Put the keys of all chains where their settings say; edits that are not keyed stay."""
-    write(scene, chain_changes(keyed, task), earlier)
-
-
-def put_chains(keyed: Sequence[KeyedChain], *, task: str = "bake", earlier: Sequence[Earlier] = ()) -> None:
-    """The same where somebody else looks after edits that are not keyed."""
-    put(chain_changes(keyed, task), earlier)
 
 
 def chain_changes(keyed: Sequence[KeyedChain], task: str) -> list[Change]:

@@ -154,7 +154,7 @@ def chain_picture(
 def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
     """The ways that a bake with these settings would find and make; raises a `TwoBoneError`. Changes nothing.
 
-    `None` where only a walk through the user's own scene could tell: nobody has asked for one.
+    `None` where only stepping through the user's own scene could tell: nobody has asked for one.
     """
     plan = plan_bake(scene, _each_frame(settings), None)
     if plan.reads_scene:

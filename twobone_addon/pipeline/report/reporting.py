@@ -24,8 +24,7 @@ from ..keys.reducing import NO_DRIFT, KeyDrift
 from ..pose.solving import SolvedChain
 from .between import WIDEST
 from .proof import Measured
-from .reports import ChainReport, Visible
-from .statements import statement
+from .reports import ChainReport, Visible, statement
 from .twist import SEEN_TWIST, Twist, largest_twists
 from .units import Units
 
@@ -84,11 +83,11 @@ class _Verdict:
         return said + self._between()
 
     def _unseen(self) -> list[Sentence]:
-        sight = self.measured.sight
-        if sight is None or sight.follows or sight.max_distance is None:
+        visibility = self.measured.visibility
+        if visibility is None or visibility.follows or visibility.max_distance is None:
             return []
-        values = {"bone": sight.bone, "distance": self.units.text(sight.max_distance), "frame": f"{sight.frame:g}"}
-        return [statement("NOT_SHOWN", values, [[sight.frame, sight.frame]])]
+        values = {"bone": visibility.bone, "distance": self.units.text(visibility.max_distance), "frame": f"{visibility.frame:g}"}
+        return [statement("NOT_SHOWN", values, [[visibility.frame, visibility.frame]])]
 
     def _allowed(self) -> float:
         """Distance at which a tip is on target: what cannot be seen, and what somebody has allowed the keys to drift."""
@@ -110,7 +109,7 @@ class _Verdict:
         """Reasons for not being on target with the frames they hold for, the first that fits counts."""
         measured, allowed = self.measured, self._allowed()
         influence = np.broadcast_to(frame_rows(self.chain.motion.influence, self.chain.plan.report_rows), self.reach.shape)
-        overridden = measured.sight is not None and measured.sight.is_own and not measured.sight.follows
+        overridden = measured.visibility is not None and measured.visibility.is_own and not measured.visibility.follows
         beside = "BESIDE_LETTER_PLANE" if self.settings.plane in LETTER_PLANES else "BESIDE_PLANE"
         in_plane = np.sqrt(np.maximum(measured.distances**2 - measured.beside**2, 0.0))
         return [
@@ -205,7 +204,7 @@ def _of_solved(chain: SolvedChain, keys: Sequence[ChannelKeys], drift: KeyDrift,
 
 
 def _with_measures(report: ChainReport, measured: Measured) -> ChainReport:
-    sight = measured.sight
+    visibility = measured.visibility
     return replace(
         report,
         max_error=measured.max_error,
@@ -215,8 +214,8 @@ def _with_measures(report: ChainReport, measured: Measured) -> ChainReport:
         max_distance_to_target=_largest(measured.distances),
         target_off_plane=_largest(measured.beside),
         between_frames=measured.between.farthest if measured.between else None,
-        notes=[*report.notes, *(sight.hindrances if sight else ())],
-        visible=Visible(sight.bone, sight.follows, sight.max_distance) if sight else None,
+        notes=[*report.notes, *(visibility.hindrances if visibility else ())],
+        visible=Visible(visibility.bone, visibility.follows, visibility.max_distance) if visibility else None,
     )
 
 

@@ -13,6 +13,7 @@ from ..lookup import refuse_namesake
 from ..versions import curve_bag
 
 LINKS = 2
+"""Of a limb."""
 
 Carried = tuple[PoseBone, Constraint]
 """A constraint with the bone that carries it."""

@@ -11,8 +11,7 @@ from ...core.array_types import Array
 from ...core.arrays import magnitude, path_length
 from ...pipeline.motion.plan_motion import points
 from ...pipeline.report.reporting import chain_report
-from ...pipeline.report.reports import ChainReport
-from ...pipeline.report.statements import statement
+from ...pipeline.report.reports import ChainReport, statement
 from ...pipeline.report.units import Units
 from ...said import Sentence
 from ...scene.sampling.quantities import Samples

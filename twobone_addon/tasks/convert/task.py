@@ -10,16 +10,16 @@ from ...errors import ChainError, TwoBoneError
 from ...pipeline.actions.choosing import ALL, goes_on_beside, names_of, refuse_strips
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report, with_notes
-from ...pipeline.keys.chain_changes import put_chains
+from ...pipeline.keys.chain_changes import chain_changes
 from ...pipeline.keys.keying import KeyedChain
-from ...pipeline.report.reports import BakeReport, Refused
-from ...pipeline.report.statements import statement
+from ...pipeline.report.reports import BakeReport, Refused, statement
 from ...pipeline.report.units import units_of
 from ...pipeline.stages import all_frames, evaluation_of
 from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
 from ...said import Sentence, note
 from ...scene.actions import OwnAction, action_named, actions_of, hold, is_held, key_span
 from ...scene.blender_types import Action, Object, Scene
+from ...scene.keys.writing import put
 from ...scene.lookup import find_armature, object_named
 from ...scene.rig.constraints import mute, mute_path
 from ...scene.sampling.quantities import Quantity, Samples
@@ -31,9 +31,6 @@ from .plans import Conversion, plan_limbs
 from .reports import converted_report
 from .solve import SolvedLimb, solve_limb, with_influence_off
 
-LimbsOfAction = tuple[Action | None, Sequence[SolvedLimb]]
-"""An action, and its limbs that are converted."""
-
 
 @dataclass(frozen=True, slots=True)
 class EndedLimb:
@@ -44,7 +41,11 @@ class EndedLimb:
 
 
 class Endings:
-    """What becomes of the IK of all limbs, of which each action may have converted others."""
+    """What becomes of the IK of all limbs, of which each action may have converted others.
+
+    It is muted; or keyed off, and on elsewhere, where actions that are not converted need it. A muted constraint is muted for
+    every action, and an influence without a key stays as the last action left it.
+    """
 
     def __init__(
         self, armature: Object, converted: Sequence[tuple[Action | None, Sequence[SolvedLimb]]], destination: str
@@ -113,7 +114,7 @@ def _ends_by(limb: LimbPlan, path: str) -> bool:
     return any(end.path == path for end in limb.ends)
 
 
-Told: TypeAlias = tuple[Sentence, Sentence]
+Remark: TypeAlias = tuple[Sentence, Sentence]
 """What is said in the status bar, and the note that says it at more length."""
 
 
@@ -137,7 +138,7 @@ class Converted:
     evaluation: str | dict[str, str]
     endings: Endings | None = None
     """Of all actions together."""
-    longer: Sequence[Told] = ()
+    longer: Sequence[Remark] = ()
     """What the range of the scene means for the action that the armature plays now."""
 
 
@@ -211,7 +212,7 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
 
     def write(self, scene: Scene, plan: ConversionPlan, solution: Converted, begun: Beginning) -> Converted:
         """Key the limbs."""
-        put_chains([_with_mutes(limb.solved) for limb in solution.limbs], task=self.NAME, earlier=begun.earlier)
+        put(chain_changes([_with_mutes(limb.solved) for limb in solution.limbs], self.NAME), begun.earlier)
         return solution
 
     def finish(self, written: Sequence[ConvertDone]) -> None:
@@ -268,7 +269,7 @@ def _were_off(converted: Converted) -> list[Sentence]:
     return [statement("IK_WAS_OFF", {"bone": limb.ik.bone}) for limb in limbs if limb.ik and limb.was_off]
 
 
-def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: Action | None) -> list[Told]:
+def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: Action | None) -> list[Remark]:
     """What the range of the scene means for an action of a library, which is shorter before it is keyed over that range."""
     span = key_span(action) if action is not None else None
     settings, frames = wanted.settings, limb.chain.report_frames
@@ -290,7 +291,7 @@ def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: A
     return [(statement("ACTION_LONGER", {"action": action.name, "first": f"{first:g}", "last": f"{last:g}"}), said)]
 
 
-def _muted_elsewhere(scene: Scene, converted: Converted) -> list[Told]:
+def _muted_elsewhere(scene: Scene, converted: Converted) -> list[Remark]:
     """What a muted constraint means for frames of the scene that have no keys instead."""
     # Where other actions need it, notes say so, and it is keyed off instead.
     muted = [limb.solved.plan for limb in converted.limbs if not limb.notes]

@@ -30,14 +30,13 @@ from ...scene.sampling.quantities import Quantity
 from ...scene.versions import ensure_curve_bag
 from ...settings import BakeSettings
 from .guides import POLE_SHAPE, TARGET_SHAPE, guide_name, target_guide
+from .keys import GROUP
 
 GUIDES = (("target", "target_bone"), ("pole", "pole_bone"), ("plane_object", ""))
 
 ROLES = {"target": "Target", "pole": "Pole", "plane_object": "Plane"}
 
 SHAPES = {"target": TARGET_SHAPE, "pole": POLE_SHAPE, "plane_object": "ARROWS"}
-
-GROUP = "Object Transforms"
 
 AWAY, TURNED = 0.25, 0.87
 """Part of the limb's length, and cosine of a turn by 30 degrees, from which on a character is elsewhere: hips sway less."""

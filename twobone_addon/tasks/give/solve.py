@@ -86,7 +86,7 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
     )
 
 
-def way_back(plan: ChainPlan, solved: TargetMotion, target_world: Array, pole_world: Array | None) -> tuple[Array, Array]:
+def round_trip(plan: ChainPlan, solved: TargetMotion, target_world: Array, pole_world: Array | None) -> tuple[Array, Array]:
     """What a bake with target and pole as they really are makes of the chain, and of the bone at its tip.
 
     target_world : (F, 4, 4); pole_world : (F, 3)

@@ -16,13 +16,13 @@ from ...core.rig.bones import RestBone
 from ...core.rig.inheritance import local_basis
 from ...core.rig.rotations import nearest_rotation
 from ...errors import ChainError
-from ...pipeline.keys.chain_changes import write_chains
+from ...pipeline.keys.chain_changes import chain_changes
 from ...pipeline.motion.sampling import sample_steps
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
-from ...pipeline.report.statements import statement
+from ...pipeline.report.reports import statement
 from ...pipeline.report.units import units_of
 from ...pipeline.run import run, run_steps
 from ...pipeline.stages import evaluation_of
@@ -312,7 +312,7 @@ def _own_to_fk(
     solved = at_once(_solved_fk(scene, settings, armature, names))
     shown, frames = solved.plan.shown, _whole_frames(within)
     before = _joints(scene, armature, shown, frames)
-    write_chains(scene, [solved.keyed], task="switch")
+    write(scene, chain_changes([solved.keyed], "switch"))
     _write_switch_after(scene, settings, armature, keyed, within)
     moved = float(magnitude(_joints(scene, armature, shown, frames) - before).max())
     made = switch_report(armature, names, wanted, [*solved.keyed.keys, *_all(keyed)], within)

@@ -18,8 +18,7 @@ from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.motion.sampling import sample_steps
 from ....pipeline.pose.solving import SolvedChain
 from ....pipeline.report.reporting import chain_report
-from ....pipeline.report.reports import BakeReport, ChainReport, ReportEntry
-from ....pipeline.report.statements import statement
+from ....pipeline.report.reports import BakeReport, ChainReport, ReportEntry, statement
 from ....pipeline.report.twist import SEEN_TWIST
 from ....pipeline.report.units import digits
 from ....pipeline.run import Stopwatch

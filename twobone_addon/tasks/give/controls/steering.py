@@ -19,7 +19,7 @@ from ....core.rig.rotations import about_axis, unit
 from ....core.rig.steering import Relaxation, bends, displacement, hinges, rolled, rolls, rotation_vectors, without_rotation
 from ....scene.sampling.quantities import Samples
 from .controls import Control
-from .goals import Goals, Seen, end_errors, joint_errors, seen_in, ways_off
+from .goals import Goals, Seen, end_errors, joint_errors, misses, seen_in
 from .plans import ControlPlan
 
 TRIAL_STEPS = (2e-3, 5e-2)
@@ -332,9 +332,7 @@ class SteeredLimb:
 
     def _made(self, shape: Array, turn: Array, beyond: Array) -> Tried:
         seen = self.now()
-        return Tried(
-            shape, turn, beyond, ways_off(self.goals, seen), self.goals.joints[:, 2] - seen.joints[:, 2], dict(self.held)
-        )
+        return Tried(shape, turn, beyond, misses(self.goals, seen), self.goals.joints[:, 2] - seen.joints[:, 2], dict(self.held))
 
     def _tried(self, shape: Array, turn: Array, beyond: Array) -> Generator[None, Samples, Tried]:
         """What these lead to; then turn and target are put so that the next ones have middle joint and tip nearer."""
