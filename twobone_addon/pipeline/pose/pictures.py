@@ -156,7 +156,9 @@ def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
 
     `None` where only stepping through the user's own scene could tell: nobody has asked for one.
     """
-    plan = plan_bake(scene, _each_frame(settings), None)
+    if settings.keys != "REDUCE":  # Every frame is sampled, however few get keys: a path is curved between them.
+        settings = replace(settings, keys="FRAMES", step=min(settings.step, 1.0))
+    plan = plan_bake(scene, settings, None)
     if plan.reads_scene:
         return None
     samples = sample(scene, motion_quantities(plan), plan.frames)
@@ -175,11 +177,6 @@ def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
         reach=reach.astype(np.int8),
         chains=chains,
     )
-
-
-def _each_frame(settings: BakeSettings) -> BakeSettings:
-    """The settings with every frame sampled, however few get keys: a way is curved between them."""
-    return settings if settings.keys == "REDUCE" else replace(settings, keys="FRAMES", step=min(settings.step, 1.0))
 
 
 def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: SolvedPose) -> ChainPictures:

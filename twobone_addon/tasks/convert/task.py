@@ -56,7 +56,11 @@ class Endings:
         self._needed: dict[str, list[OwnAction]] = {}
         """Actions that go on with the IK, by what switches it off."""
         for path, (end, _) in self._ends.items():
-            through = {action for action, limbs in converted if any(_ends_by(solved.plan, path) for solved in limbs)}
+            through = {
+                action
+                for action, limbs in converted
+                if any(own_end.path == path for solved in limbs for own_end in solved.plan.ends)
+            }
             # A new action leaves the one that it was made from as it is.
             through = set() if destination == "NEW_ACTION" else through
             others = [each for each in own if each.action not in through and not is_held(each, path, end.value)]
@@ -108,10 +112,6 @@ class Endings:
                 hold(each, path, end.present, end.group)
             if not others and end.ik is not None and not limb.keyed_off:
                 mute(end.ik)
-
-
-def _ends_by(limb: LimbPlan, path: str) -> bool:
-    return any(end.path == path for end in limb.ends)
 
 
 Remark: TypeAlias = tuple[Sentence, Sentence]
@@ -247,7 +247,8 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
             refused = ((done, error) for done in outcome.done for error in done.solution.left)
             return bake_report(outcome, [Refused(done.plan.armature, done.action, error.sentence) for done, error in refused])
         told = [*first.solution.longer, *_muted_elsewhere(outcome.scene, first.solution)]
-        remarks = [*_left(first.solution), *_were_off(first.solution), *(remark for remark, _ in told)]
+        left = [statement("LIMBS_LEFT", {"count": len(first.solution.left)})] if first.solution.left else []
+        remarks = [*left, *_were_off(first.solution), *(remark for remark, _ in told)]
         return bake_report(outcome, remarks=remarks)
 
 
@@ -258,10 +259,6 @@ def _notes(scene: Scene, done: ConvertDone) -> list[Sentence]:
     """What is said at length of a conversion of what the armature plays now."""
     told = [*done.solution.longer, *_muted_elsewhere(scene, done.solution)]
     return [*(error.sentence for error in done.solution.left), *(said for _, said in told)]
-
-
-def _left(converted: Converted) -> list[Sentence]:
-    return [statement("LIMBS_LEFT", {"count": len(converted.left)})] if converted.left else []
 
 
 def _were_off(converted: Converted) -> list[Sentence]:
