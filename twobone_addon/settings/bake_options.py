@@ -21,6 +21,13 @@ from .options import (
     when,
 )
 
+TIP_ENDS = (
+    ("AUTO", "Automatic", "Head of the tip bone if it is a child of the lower bone, tail if it is the lower bone"),
+    ("HEAD", "Head", "The joint at the start of the tip bone"),
+    ("TAIL", "Tail", "The end of the tip bone"),
+)
+"""Which end of a bone is the tip."""
+
 
 @dataclass(frozen=True)
 class ChainSettings:
@@ -40,9 +47,7 @@ class ChainSettings:
     )
     tip_end: str = choice_option(
         Group.CHAIN, "AUTO", "Tip End", "Which end of the tip bone follows the target",
-        ("AUTO", "Automatic", "Head of the tip bone if it is a child of the lower bone, tail if it is the lower bone"),
-        ("HEAD", "Head", "The joint at the start of the tip bone"),
-        ("TAIL", "Tail", "The end of the tip bone"),
+        *TIP_ENDS,
     )  # fmt: skip
     target: str = object_option(Group.CHAIN, "Target", "Object that the tip follows, such as an empty")
     target_bone: str = bone_option(Group.CHAIN, "Target Bone", "Bone that the tip follows, if the target is an armature")

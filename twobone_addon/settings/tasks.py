@@ -32,6 +32,7 @@ SCOPES = (
     ("SELECTED", "Selected Armatures", "Every enabled chain of the selected armatures"),
     ("SCENE", "Scene", "Every enabled chain of the scene"),
 )
+CHAIN = ("CHAIN", "Chain", "The chain that is named or selected, or the active one")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class GiveSettings(OfChains):
     )
     scope: str = choice_option(
         Group.CHAIN, "CHAIN", "Scope", "Which chains key their targets",
-        ("CHAIN", "Chain", "The chain that is named or selected, or the active one"), *SCOPES,
+        CHAIN, *SCOPES,
     )  # fmt: skip
     actions: str = actions_option()
 
@@ -109,7 +110,7 @@ class SwitchSettings(OfChains):
     )  # fmt: skip
     scope: str = choice_option(
         Group.CHAIN, "CHAIN", "Scope", "Whose limbs are switched",
-        ("CHAIN", "Chain", "The chain that is named or selected, or the active one"), *SCOPES,
+        CHAIN, *SCOPES,
     )  # fmt: skip
     actions: str = actions_option()
     just_baked: bool = False
