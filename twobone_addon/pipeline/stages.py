@@ -1,4 +1,4 @@
-"""The stages that every use-case shares: plan, sample and solve all chains in one pass over time; evaluate and measure them."""
+"""The stages that tasks share: all chains sampled in one pass over time, their keys as changes, evaluated and measured."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import numpy as np
 
 from ..core.array_types import Array
 from ..scene.blender_types import Scene
+from ..scene.keys.replaced import limb_name
+from ..scene.keys.writing import Change
 from ..scene.lookup import objects_by_name, objects_known
 from ..scene.sampling.evaluate import Quantity, Samples, Verified, batches, prepared_place
 from ..scene.sampling.stepping import Steps
 from ..scene.visible.skin import Skins
+from .keys.keying import KeyedChain
 from .motion.sampling import sample_steps
 from .plan.planning import ChainPlan
 from .pose.solving import SolvedChain
@@ -128,3 +131,24 @@ def evaluation_of(plans: Sequence[ChainPlan], *, proving: bool = False) -> str:
     if "SCENE" in asked or (proving and any(plan.reads_scene for plan in plans)):
         return "SCENE"
     return "PROBES" if proving or "PROBES" in asked else "AUTO"
+
+
+def chain_changes(keyed: Sequence[KeyedChain], task: str) -> list[Change]:
+    """The keys of chains, but for those that have theirs already."""
+    return [_change(chain, task) for chain in keyed if not chain.stays]
+
+
+def _change(chain: KeyedChain, task: str) -> Change:
+    plan = chain.solved.plan
+    names, settings = plan.names, plan.settings
+    return Change(
+        owner=names.armature,
+        keys=chain.keys,
+        within=(float(plan.frames[0]), float(plan.frames[-1])),
+        task=task,
+        limb=limb_name(names.armature, names.upper),
+        destination=settings.destination,
+        strip=settings.stored or names.upper,
+        sets=chain.sets,
+        emptied=plan.stretched_paths(),
+    )

@@ -13,7 +13,6 @@ from ...core.curves.frames import NEAR_FRAME
 from ...errors import TwoBoneError
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report
-from ...pipeline.keys.chain_changes import chain_changes
 from ...pipeline.keys.keying import KeyedChain, keyed_chain
 from ...pipeline.motion.plan_motion import followed_motion, motion_quantities
 from ...pipeline.plan.completing import was_flipped
@@ -25,7 +24,7 @@ from ...pipeline.report.reporting import chain_report
 from ...pipeline.report.reports import BakeReport, ChainReport, Refused, statement
 from ...pipeline.report.twist import largest_twists
 from ...pipeline.report.units import units_of
-from ...pipeline.stages import all_frames, evaluation_of, prove
+from ...pipeline.stages import all_frames, chain_changes, evaluation_of, prove
 from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.tables import read_keys

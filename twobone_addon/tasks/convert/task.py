@@ -10,11 +10,10 @@ from ...errors import ChainError, TwoBoneError
 from ...pipeline.actions.choosing import ALL, goes_on_beside, names_of, refuse_strips
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report, with_notes
-from ...pipeline.keys.chain_changes import chain_changes
 from ...pipeline.keys.keying import KeyedChain
 from ...pipeline.report.reports import BakeReport, Refused, statement
 from ...pipeline.report.units import units_of
-from ...pipeline.stages import all_frames, evaluation_of
+from ...pipeline.stages import all_frames, chain_changes, evaluation_of
 from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
 from ...said import Sentence, note
 from ...scene.actions import OwnAction, action_named, actions_of, hold, is_held, key_span

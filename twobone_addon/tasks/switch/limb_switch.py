@@ -16,7 +16,6 @@ from ...core.rig.bones import RestBone
 from ...core.rig.inheritance import local_basis
 from ...core.rig.rotations import nearest_rotation
 from ...errors import ChainError
-from ...pipeline.keys.chain_changes import chain_changes
 from ...pipeline.motion.sampling import sample_steps
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
@@ -25,7 +24,7 @@ from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
 from ...pipeline.report.reports import statement
 from ...pipeline.report.units import units_of
 from ...pipeline.run import run, run_steps
-from ...pipeline.stages import evaluation_of
+from ...pipeline.stages import chain_changes, evaluation_of
 from ...pipeline.task import Span, with_range
 from ...said import Sentence, note
 from ...scene.blender_types import Object, Scene
