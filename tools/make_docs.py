@@ -20,18 +20,18 @@ sys.path.insert(0, str(ROOT))
 
 from tools.message_notes import HEADINGS, NOTES  # noqa: E402, the checkout is on the path only now
 from tools.messages import messages  # noqa: E402
-from twobone_addon.pipeline.report.records import ChainReport, Fingerprint, FurtherReport, Visible  # noqa: E402
+from twobone_addon.pipeline.report.reports import ChainReport, Fingerprint, FurtherReport, Visible  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
+from twobone_addon.settings.bake_options import KeySettings  # noqa: E402
 from twobone_addon.settings.contacts import ContactFileSettings, ContactSettings  # noqa: E402
-from twobone_addon.settings.keys import KeySettings  # noqa: E402
 from twobone_addon.settings.options import Group, Kind, Option, options_of  # noqa: E402
 from twobone_addon.settings.planting import PlantSettings  # noqa: E402
-from twobone_addon.tasks.convert.records import ConvertedReport  # noqa: E402
+from twobone_addon.tasks.convert.converted_report import ConvertedReport  # noqa: E402
 from twobone_addon.tasks.find_contacts import judge as contacts  # noqa: E402
 from twobone_addon.tasks.find_limbs import records as limbs  # noqa: E402
-from twobone_addon.tasks.give.records import TargetReport  # noqa: E402
+from twobone_addon.tasks.give.target_report import TargetReport  # noqa: E402
 from twobone_addon.tasks.plant.report import records as planting  # noqa: E402
-from twobone_addon.tasks.switch.records import SwitchReport  # noqa: E402
+from twobone_addon.tasks.switch.switch_report import SwitchReport  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 SCHEMAS = ROOT / "docs" / "schemas"

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -63,3 +65,13 @@ def test_every_test_is_in_one_of_the_lists_of_the_noxfile_and_every_list_names_t
     assert len(values) == len(lists)
     assert not {name for name in named if not any(file == name or file.startswith(f"{name}/") for file in files)}
     assert not {file for file in files if not any(file == name or file.startswith(f"{name}/") for name in named)}
+
+
+def test_a_python_without_blender_leaves_out_what_needs_it_and_collects_the_rest_without_an_error():
+    listing = "pytest.main(['tests', '--collect-only', '-q'])"
+    code = f"import sys, pytest; sys.modules.update(bpy=None, mathutils=None); sys.exit({listing})"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert not ended.returncode, ended.stdout[-3000:]
+    collected = {line.split("/")[1] for line in ended.stdout.splitlines() if "::" in line}
+    assert {"core", "house", "settings"} <= collected
+    assert not {"command_line", "interface", "pipeline", "scene", "tasks"} & collected

@@ -15,12 +15,11 @@ INTERFACE = Path(__file__).resolve().parents[2] / "twobone_addon" / "interface"
 RESULTS = [
     INTERFACE.parent / f"{name}.py"
     for name in (
-        "pipeline/report/records",
-        "pipeline/report/statements",
+        "pipeline/report/reports",
         "tasks/find_contacts/judge",
         "tasks/plant/report/records",
         "tasks/plant/report/wording",
-        "tasks/give/records",
+        "tasks/give/target_report",
         "tasks/find_limbs/records",
     )
 ]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tasks.scenes import LEG, Limb, build_armature, refusal
 from twobone_addon.interface import refusing, translating
-from twobone_addon.pipeline.report.statements import statement
+from twobone_addon.pipeline.report.reports import statement
 from twobone_addon.said import Sentence, note
 
 TABLES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in translating.SENTENCES.glob("*.json")}

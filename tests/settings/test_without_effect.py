@@ -3,7 +3,7 @@
 import pytest
 
 from twobone_addon.settings import OPTION, OPTIONS, BakeSettings
-from twobone_addon.settings.without_effect import without_effect
+from twobone_addon.settings.options import without_effect
 
 
 @pytest.mark.parametrize(

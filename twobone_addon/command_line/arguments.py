@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import Any, NoReturn
 
-from ..pipeline.file_versions import version_text
+from ..pipeline.completeness import version_text
 from ..settings.tasks import Table
 from .files.outputs import file_name, file_path
 from .flags import (

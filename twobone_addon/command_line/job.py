@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SettingError
-from ..pipeline.report.records import FORMAT
+from ..pipeline.report.reports import FORMAT
 from ..settings.options import shown
 from .flags import ChainGroup
 from .job_values import (

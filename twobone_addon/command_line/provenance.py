@@ -11,8 +11,8 @@ from typing import Any
 
 import bpy
 
-from ..pipeline.file_versions import version_text
-from ..pipeline.report.records import FORMAT
+from ..pipeline.completeness import version_text
+from ..pipeline.report.reports import FORMAT
 from ..settings import BakeSettings
 from .files.text_files import content_of
 from .job import Job

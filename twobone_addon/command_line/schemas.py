@@ -12,18 +12,18 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from ..pipeline.report.records import COUNTS, FAILED, FINE, FORMAT, LOOK, WORST, ChainReport, Refused, WholeReport
+from ..pipeline.report.reports import COUNTS, FAILED, FINE, FORMAT, LOOK, WORST, ChainReport, Refused, WholeReport
 from ..said import Sentence
 from ..settings import OPTIONS, BakeSettings
 from ..settings.options import Kind, Option
 from ..settings.tasks import Table
 from ..tasks.all_tasks import TASKS
 from ..tasks.audit.records import AuditReport
-from ..tasks.convert.records import ConvertedReport
+from ..tasks.convert.converted_report import ConvertedReport
 from ..tasks.find_contacts.judge import ContactReport
-from ..tasks.give.records import TargetReport
+from ..tasks.give.target_report import TargetReport
 from ..tasks.plant.report.records import PlantReport, RootFitReport
-from ..tasks.switch.records import SwitchReport
+from ..tasks.switch.switch_report import SwitchReport
 from .batch.summary import STATES, ShotRecord
 from .job_values import OF_COMMAND, ONCE, USES, WITH_CHAINS
 from .outcomes import ExitCode, Outcome

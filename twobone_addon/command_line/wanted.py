@@ -12,10 +12,9 @@ import bpy
 
 from ..errors import ChainError, ObjectError, SettingError, TwoBoneError
 from ..pipeline.plan.completing import active_object, completed, is_in_scope, over_stored, stored_chains, stored_settings
-from ..pipeline.plan.overlap import OverlapError
-from ..pipeline.plan.planning import plan_bake
+from ..pipeline.plan.planning import OverlapError, plan_bake
 from ..settings import BakeSettings
-from ..settings.without_effect import without_effect
+from ..settings.options import without_effect
 from .flags import ChainGroup, flag
 from .job import Job
 from .outcomes import UsageError

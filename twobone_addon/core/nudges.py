@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .array_types import Array
+from .curves.frames import NEAR_FRAME
 
 Span = tuple[float, float]
 """First and last frame."""
-
-SAME_FRAME = 0.01
-"""Frames nearer than this are the same one."""
 
 NEAR_END = 0.05
 """Frames from the end of a span within which there is no further key."""
@@ -44,14 +42,14 @@ class Nudge:
             period = cycle[1] - cycle[0]
             later = np.mod(away, period)
             # Within rounding of the end of a period is its beginning.
-            later = np.where(period - later <= SAME_FRAME * 1e-3, 0.0, later)
+            later = np.where(period - later <= NEAR_FRAME * 1e-3, 0.0, later)
             return np.maximum(self._fading(later, self.after), self._fading(period - later, self.before))
         return np.where(away < 0.0, self._fading(-away, self.before), self._fading(away, self.after))
 
     def _fading(self, away: Array, range_: float) -> Array:
         """Shares at distances `(F,)` in frames, of a side that is `range_` frames long."""
         if self.falloff == "CONSTANT":
-            return (away <= range_ + SAME_FRAME).astype(float)
+            return (away <= range_ + NEAR_FRAME).astype(float)
         left = np.clip(1.0 - away / range_, 0.0, 1.0)
         return left if self.falloff == "LINEAR" else left * left * (3.0 - 2.0 * left)
 
@@ -76,7 +74,7 @@ class Nudge:
 
 
 def _are_at(spans: Sequence[Span], frame: float) -> bool:
-    return any(start <= frame + SAME_FRAME and end >= frame - SAME_FRAME for start, end in spans)
+    return any(start <= frame + NEAR_FRAME and end >= frame - NEAR_FRAME for start, end in spans)
 
 
 def joined_spans(spans: Sequence[Span]) -> list[Span]:
@@ -105,4 +103,4 @@ def with_nudge(nudges: Sequence[Nudge], new: Nudge) -> list[Nudge]:
 
 def without_nudge(nudges: Sequence[Nudge], frame: float) -> list[Nudge]:
     """The nudges but for that at the frame."""
-    return [nudge for nudge in nudges if abs(nudge.frame - frame) > SAME_FRAME]
+    return [nudge for nudge in nudges if abs(nudge.frame - frame) > NEAR_FRAME]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from ..said import Sentence, Translate, as_json, in_english, note
-from .report.records import FAILED, FINE, LOOK, BakeReport, FurtherReport, Refused, ReportEntry, headed
+from .report.reports import FAILED, FINE, LOOK, BakeReport, FurtherReport, Refused, ReportEntry, headed
 from .task import Outcome
 
 Entry = TypeVar("Entry", bound=ReportEntry)

@@ -1,4 +1,4 @@
-"""Whether everything is there that moves the chains: a bake without it succeeds, and is wrong."""
+"""What a file lacks: whether all is there that moves the chains, without which a bake is wrong; what saving loses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from ..scene.graph.missing import missing_above
 from ..scene.lookup import missing_libraries, objects_by_name
+from ..scene.versions import file_version, oldest_reader, own_version, version_text
 from ..settings import BakeSettings
 
 
@@ -56,3 +57,19 @@ def _starts(settings: BakeSettings, chain: Mapping[str, Any]) -> list[tuple[str,
     if settings.plane == "OBJECT":
         named.append((settings.plane_object, ""))
     return [(thing, bone) for thing, bone in named if thing]
+
+
+__all__ = ["change_by_saving", "version_text"]
+
+
+def change_by_saving() -> str:
+    """What is lost when the open file is saved, because another version of Blender saved it; empty for nothing."""
+    file, own = file_version(), own_version()
+    if oldest_reader() <= file <= own:
+        return ""
+    lost = "What only the newer version knows is lost" if file > own else "It can no longer be read by its own version"
+    return f"It was saved by Blender {_text(file)}, and this is {_text(own)}. {lost}, once this one has saved it."
+
+
+def _text(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"

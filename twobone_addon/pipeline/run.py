@@ -5,9 +5,10 @@ Whatever stops before the first write (a refusal, a dry run, Esc, an error) has 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,10 +23,40 @@ from ..scene.sampling.stepping import Steps, at_once, verifying
 from .actions.choosing import ACTIVE, chosen_of_all, own_span
 from .beginning import Beginning, starting_over
 from .motion.sampling import sample_steps
-from .plan.finding import refuse_unknown
-from .report.records import Refused
-from .stopwatch import SkipCheckError, Stopwatch
+from .plan.found_chain import refuse_unknown
+from .report.reports import Refused
 from .task import Done, Outcome, Task
+
+
+class SkipCheckError(Exception):
+    """Thrown into a run by somebody who does not want to wait for the proof; before the first write, it stops the run."""
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Seconds per stage. A stage inside another one stops the outer one meanwhile, so that nothing counts twice."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    _running: list[str] = field(default_factory=list)
+    _since: float = 0.0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time of a block to a stage."""
+        self._count()
+        self._running.append(name)
+        try:
+            yield
+        finally:
+            self._count()
+            self._running.pop()
+
+    def _count(self) -> None:
+        now = time.perf_counter()
+        if self._running:
+            self.seconds[self._running[-1]] = self.seconds.get(self._running[-1], 0.0) + now - self._since
+        self._since = now
+
 
 Result = TypeVar("Result")
 

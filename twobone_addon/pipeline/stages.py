@@ -1,4 +1,4 @@
-"""The stages that every use-case shares: plan, sample and solve all chains in one walk; evaluate and measure them."""
+"""The stages that tasks share: all chains sampled in one pass over time, their keys as changes, evaluated and measured."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ import numpy as np
 
 from ..core.array_types import Array
 from ..scene.blender_types import Scene
+from ..scene.keys.replaced import limb_name
+from ..scene.keys.writing import Change
 from ..scene.lookup import objects_by_name, objects_known
 from ..scene.sampling.evaluate import Quantity, Samples, Verified, batches, prepared_place
 from ..scene.sampling.stepping import Steps
 from ..scene.visible.skin import Skins
+from .keys.keying import KeyedChain
 from .motion.sampling import sample_steps
 from .plan.planning import ChainPlan
 from .pose.solving import SolvedChain
 from .report.between import Track, affordable_intervals, joined_tracks
 from .report.proof import Measured, MotionBetween, measure, moments_between, proof_frames, proof_quantities, track
-from .report.sight import Sight, look_for, look_frames, needs_a_look, sight, sight_quantities, unmeasured
+from .report.visibility import Visibility, look_for, look_frames, look_quantities, needs_a_look, unmeasured, visibility
 
 Look: TypeAlias = "partial[Steps[Samples]]"
 """Samples quantities at frames."""
@@ -44,8 +47,8 @@ def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> St
         tracks = [track(chain, samples.on(proof_frames(chain))) for chain in checked]
         insides = yield from _look_between(scene, checked, tracks, look)
         found = [measure(chain, samples, inside) for chain, inside in zip(checked, insides, strict=True)]
-        sights = yield from _look_at(checked, [each.limb_length for each in found], look)
-    measured = iter([replace(each, sight=seen) for each, seen in zip(found, sights, strict=True)])
+        visibilities = yield from _look_at(checked, [each.limb_length for each in found], look)
+    measured = iter([replace(each, visibility=seen) for each, seen in zip(found, visibilities, strict=True)])
     return [next(measured) if chain.plan.settings.verify else None for chain in solved]
 
 
@@ -67,7 +70,7 @@ def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], 
             for name, numbers in together.items()
         }
     found: list[Track | None] = [None] * len(chains)
-    for names in _in_company(chains, together):
+    for names in _in_batches(chains, together):
         frames = all_frames(moments[name] for name in names)
         if not len(frames):
             continue
@@ -81,30 +84,30 @@ def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], 
     return found
 
 
-def _in_company(chains: list[SolvedChain], together: dict[str, list[int]]) -> list[list[str]]:
+def _in_batches(chains: list[SolvedChain], together: dict[str, list[int]]) -> list[list[str]]:
     """Those that are looked at together, in the batches that Blender evaluates fast."""
     apart = batches(_proof_quantities(chains), objects_by_name()) if len(together) > 1 else []
     found = [[name for name in dict.fromkeys(quantity.object for quantity in each) if name in together] for each in apart]
     return found or [list(together)]
 
 
-def _look_at(chains: list[SolvedChain], lengths: list[float], look: Look) -> Steps[list[Sight | None]]:
+def _look_at(chains: list[SolvedChain], lengths: list[float], look: Look) -> Steps[list[Visibility | None]]:
     """What people see of each chain; `None` where nothing deforms. Evaluated only where that is in doubt."""
     skins = Skins()
     with objects_known():
         shown = [look_for(chain, skins) for chain in chains]
-        sights = [unmeasured(chain, each, skins) if each else None for chain, each in zip(chains, shown, strict=True)]
+        visibilities = [unmeasured(chain, each, skins) if each else None for chain, each in zip(chains, shown, strict=True)]
         each = enumerate(zip(chains, shown, strict=True))
         doubtful = {number: seen for number, (chain, seen) in each if seen and needs_a_look(chain, seen)}
     if not doubtful:
-        return sights
+        return visibilities
     frames = all_frames(look_frames(chains[number]) for number in doubtful)
     samples = yield from look(
-        [quantity for number, seen in doubtful.items() for quantity in sight_quantities(chains[number], seen)], frames
+        [quantity for number, seen in doubtful.items() for quantity in look_quantities(chains[number], seen)], frames
     )
     for number, seen in doubtful.items():
-        sights[number] = sight(chains[number], seen, skins, samples, lengths[number])
-    return sights
+        visibilities[number] = visibility(chains[number], seen, skins, samples, lengths[number])
+    return visibilities
 
 
 def _proof_quantities(chains: Iterable[SolvedChain]) -> list[Quantity]:
@@ -128,3 +131,24 @@ def evaluation_of(plans: Sequence[ChainPlan], *, proving: bool = False) -> str:
     if "SCENE" in asked or (proving and any(plan.reads_scene for plan in plans)):
         return "SCENE"
     return "PROBES" if proving or "PROBES" in asked else "AUTO"
+
+
+def chain_changes(keyed: Sequence[KeyedChain], task: str) -> list[Change]:
+    """The keys of chains, but for those that have theirs already."""
+    return [_change(chain, task) for chain in keyed if not chain.stays]
+
+
+def _change(chain: KeyedChain, task: str) -> Change:
+    plan = chain.solved.plan
+    names, settings = plan.names, plan.settings
+    return Change(
+        owner=names.armature,
+        keys=chain.keys,
+        within=(float(plan.frames[0]), float(plan.frames[-1])),
+        task=task,
+        limb=limb_name(names.armature, names.upper),
+        destination=settings.destination,
+        strip=settings.stored or names.upper,
+        sets=chain.sets,
+        emptied=plan.stretched_paths(),
+    )

@@ -23,7 +23,7 @@ from ..settings import BakeSettings
 from ..settings.tasks import Table
 from .actions.choosing import ALL, refuse_strips
 from .beginning import Beginning, Reach
-from .report.records import Refused
+from .report.reports import Refused
 
 Settings = TypeVar("Settings")
 Plan = TypeVar("Plan")

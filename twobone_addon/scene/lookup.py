@@ -229,3 +229,8 @@ def file_at(path: str) -> Path:
 def open_file() -> str:
     """Name of the open file, without its ending; empty where it was never saved."""
     return Path(bpy.data.filepath).stem
+
+
+def absolute(path: str) -> Path:
+    """A path that may begin with `//`, the folder of the file that is open."""
+    return Path(bpy.path.abspath(path))

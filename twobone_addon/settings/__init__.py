@@ -12,11 +12,8 @@ from dataclasses import dataclass, field
 
 from ..errors import SettingError
 from ..said import Sentence, note
-from .chain import ChainSettings
-from .keys import KeySettings
+from .bake_options import LETTERS, LIMB_PLANES, ChainSettings, KeySettings, PlaneSettings, ReachSettings
 from .options import Option, Settings, options_of
-from .plane import LETTERS, LIMB_PLANES, PlaneSettings
-from .reach import ReachSettings
 
 __all__ = ["LETTERS", "LIMB_PLANES", "OPTION", "OPTIONS", "PAIRS", "BakeSettings"]
 

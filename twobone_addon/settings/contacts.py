@@ -5,18 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .options import (
+    CUSTOM,
     Group,
     Settings,
     actions_option,
     choice_option,
+    end_option,
+    evaluation_option,
     name_option,
     number_option,
     object_option,
+    range_option,
+    start_option,
     switch_option,
     vector_option,
     when,
 )
-from .shared import CUSTOM, end_option, evaluation_option, range_option, start_option
 
 SURFACES = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 """Blender's types of objects that have a surface to stand on."""

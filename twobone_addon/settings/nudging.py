@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import SettingError
 from ..said import Sentence
+from .bake_options import TIP_ENDS
 from .options import (
     Group,
     Settings,
@@ -40,9 +41,7 @@ class NudgeSettings(Settings):
     tip: str = bone_option(Group.CHAIN, "Tip Bone", "Bone whose head or tail moves, such as the hand. Leave empty to detect it")
     tip_end: str = choice_option(
         Group.CHAIN, "AUTO", "Tip End", "Which end of the tip bone is moved",
-        ("AUTO", "Automatic", "Head of the tip bone if it is a child of the lower bone, tail if it is the lower bone"),
-        ("HEAD", "Head", "The joint at the start of the tip bone"),
-        ("TAIL", "Tail", "The end of the tip bone"),
+        *TIP_ENDS,
     )  # fmt: skip
     frame: float | None = frame_option(
         Group.KEYS, "Frame", "Frame at which the tip moves by the whole offset. Leave it out to use the current frame. "

@@ -1,17 +1,17 @@
-"""What a setting is to people: kind, range, unit, label and one line of text; and whether a value fits it."""
+"""What a setting is to people: kind, range, unit, label, a line of text; whether a value fits, and whether it has an effect."""
 
 from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cache
 from typing import Any
 
 from ..errors import SettingError
-from ..said import Sentence
+from ..said import Sentence, joined, note
 
 
 class Kind(Enum):
@@ -262,3 +262,86 @@ def _check_number(option: Option, value: object) -> None:
             value=value,
             maximum=option.maximum,
         )
+
+
+CUSTOM = ("CUSTOM", "Custom", "Use Start and End")
+RANGES = (
+    ("SCENE", "Scene", "From the scene's first to its last frame"),
+    ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
+)
+"""What a frame range may be, whatever it is the range of."""
+
+
+def range_option(text: str, *choices: tuple[str, str, str]) -> Any:
+    """Declare which frames are meant, with the choices that follow the ranges of the scene."""
+    return choice_option(Group.KEYS, "SCENE", "Frame Range", text, *RANGES, *choices, needs=when(actions=[ACTIVE]))
+
+
+def start_option(text: str) -> Any:
+    """Declare the start of a custom range."""
+    return number_option(Group.KEYS, 1.0, "Start", text, unit="FRAMES", needs=when(frame_range=["CUSTOM"]))
+
+
+def end_option(text: str) -> Any:
+    """Declare the end of a custom range."""
+    return number_option(Group.KEYS, 250.0, "End", text, unit="FRAMES", needs=when(frame_range=["CUSTOM"]))
+
+
+def destination_option() -> Any:
+    """Declare where keys go."""
+    return choice_option(
+        Group.KEYS, "ACTION", "Destination", "Where the keys go",
+        ("ACTION", "Current Action", "Into the armature's own action and slot"),
+        ("NEW_ACTION", "New Action", "Into a new action that replaces the current one on the armature; the current one is kept"),
+        ("NLA", "NLA Strip", "Into a strip on a new NLA track above all others"),
+    )  # fmt: skip
+
+
+def evaluation_option() -> Any:
+    """Declare how motion is sampled."""
+    return choice_option(
+        Group.ADVANCED, "AUTO", "Evaluation", "How motion is sampled",
+        ("AUTO", "Automatic", "Fastest method that is still exact, chosen per object"),
+        ("PROBES", "Probes", "Let Blender evaluate only what is needed, in a temporary scene"),
+        ("SCENE", "Scene", "Let Blender evaluate this scene frame by frame"),
+    )  # fmt: skip
+
+
+def without_effect(settings: Settings, given: Iterable[str] | None = None) -> dict[str, Sentence]:
+    """Which settings have no effect, by name and in the order of their table, each with a sentence that says why.
+
+    A setting at its default says nothing that would be missed, so it is never among them.
+
+    given : names of those that were given; without it, every setting that is not at its default was
+    """
+    options = {option.name: option for option in options_of(type(settings))}
+    empty = dict(settings.empty_choices())
+    found = {}
+    for name in options if given is None else [name for name in options if name in set(given)]:
+        why = empty.get(name) or _unmet(settings, options[name], options)
+        if why and getattr(settings, name) != options[name].default:
+            found[name] = why
+    return found
+
+
+def _unmet(settings: Settings, option: Option, options: dict[str, Option]) -> Sentence | None:
+    """The sentence for a setting that needs another one to be otherwise; `None` where it does not."""
+    needs = option.needs
+    if needs is None or needs.is_met(settings):
+        return None
+    other = options[needs.setting]
+    now = _shown(other, getattr(settings, needs.setting))
+    return note(
+        "{option} has no effect: {other} is {now}, not {wanted}.",
+        option=Sentence(option.label),
+        other=Sentence(other.label),
+        now=now,
+        wanted=joined((_shown(other, value) for value in needs.values), " or "),
+    )
+
+
+def _shown(option: Option, value: object) -> Sentence:
+    """A value as the panel shows it."""
+    if option.kind is Kind.SWITCH:
+        return Sentence("on" if value else "off")
+    return Sentence(next((choice.label for choice in option.choices if choice.value == value), str(value)))

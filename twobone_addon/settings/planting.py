@@ -7,17 +7,22 @@ from dataclasses import dataclass, fields
 
 from .contacts import ContactSettings
 from .options import (
+    CUSTOM,
     Group,
     Settings,
     actions_option,
     bone_option,
     choice_option,
+    destination_option,
+    end_option,
+    evaluation_option,
     number_option,
     object_option,
+    range_option,
+    start_option,
     switch_option,
     when,
 )
-from .shared import CUSTOM, destination_option, end_option, evaluation_option, range_option, start_option
 
 MOVES_ROOT = when(use_root=[True])
 

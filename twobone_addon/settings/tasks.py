@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from ..said import Sentence, note
 from . import OPTION, OPTIONS, BakeSettings
 from .auditing import AuditSettings
+from .bake_options import KeySettings
 from .contacts import ContactFileSettings, ContactSettings, ExportContactSettings
-from .keys import KeySettings
 from .nudging import NudgeSettings
 from .options import (
     Group,
@@ -23,15 +23,16 @@ from .options import (
     options_of,
     switch_option,
     when,
+    without_effect,
 )
 from .planting import PlantSettings, RootFitSettings
-from .without_effect import without_effect
 
 SCOPES = (
     ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),
     ("SELECTED", "Selected Armatures", "Every enabled chain of the selected armatures"),
     ("SCENE", "Scene", "Every enabled chain of the scene"),
 )
+CHAIN = ("CHAIN", "Chain", "The chain that is named or selected, or the active one")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class GiveSettings(OfChains):
     )
     scope: str = choice_option(
         Group.CHAIN, "CHAIN", "Scope", "Which chains key their targets",
-        ("CHAIN", "Chain", "The chain that is named or selected, or the active one"), *SCOPES,
+        CHAIN, *SCOPES,
     )  # fmt: skip
     actions: str = actions_option()
 
@@ -109,7 +110,7 @@ class SwitchSettings(OfChains):
     )  # fmt: skip
     scope: str = choice_option(
         Group.CHAIN, "CHAIN", "Scope", "Whose limbs are switched",
-        ("CHAIN", "Chain", "The chain that is named or selected, or the active one"), *SCOPES,
+        CHAIN, *SCOPES,
     )  # fmt: skip
     actions: str = actions_option()
     just_baked: bool = False

@@ -212,10 +212,10 @@ def test_a_file_of_a_newer_blender_is_saved_over_only_when_that_is_allowed(twobo
 
 
 def test_a_file_too_old_to_be_read_by_its_own_version_afterwards_is_refused_too(twobone, folder, monkeypatch):
-    from twobone_addon.pipeline import file_versions
+    from twobone_addon.pipeline import completeness
 
-    monkeypatch.setattr(file_versions, "own_version", lambda: (9, 9))
-    monkeypatch.setattr(file_versions, "oldest_reader", lambda: (9, 8))
+    monkeypatch.setattr(completeness, "own_version", lambda: (9, 9))
+    monkeypatch.setattr(completeness, "oldest_reader", lambda: (9, 8))
     words = ["bake", "--file", folder / "shots" / "s0.blend", *(w for key, value in CHAIN.items() for w in (f"--{key}", value))]
     ended = twobone(*words, "--save")
     assert (ended.code, "no longer be read" in ended.complained) == (1, True)

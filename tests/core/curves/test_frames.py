@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twobone_addon.core.curves.frames import MERGE_DISTANCE, frame_grid, merge_frames, ranges, subframe_grid
+from twobone_addon.core.curves.frames import NEAR_FRAME, frame_grid, merge_frames, ranges, subframe_grid
 from twobone_addon.errors import SettingError
 
 
@@ -38,9 +38,9 @@ def test_the_range_ends_where_it_was_told_to(start, end, step, expected):
 def test_blender_never_merges_two_frames_of_the_grid(start, length, step):
     frames = frame_grid(start, start + length, step)
     assert frames[0] == pytest.approx(start, abs=1e-6)
-    assert frames[-1] == pytest.approx(start + length, abs=MERGE_DISTANCE + 2e-6)
-    assert np.all(np.diff(frames) > MERGE_DISTANCE - 2e-6)
-    assert np.all(np.diff(frames) <= step + MERGE_DISTANCE + 1e-6)
+    assert frames[-1] == pytest.approx(start + length, abs=NEAR_FRAME + 2e-6)
+    assert np.all(np.diff(frames) > NEAR_FRAME - 2e-6)
+    assert np.all(np.diff(frames) <= step + NEAR_FRAME + 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.core.rig.following_tasks import task_for
+from tests.core.rig.following_tasks import follow_targets, task_for
 from tests.core.rig.matrices import affine, limb, motion_under, plane_frames, rotations, single_precision
 from twobone_addon.core.rig.bones import RestBone
-from twobone_addon.core.rig.inverse import follow_targets
 from twobone_addon.core.rig.plane_frames import in_plane, out_of_plane
 from twobone_addon.core.rig.posing import (
     by_angles,

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.core.rig.following_tasks import FLATTEN, KEEP, task_for
+from tests.core.rig.following_tasks import FLATTEN, KEEP, follow_targets, task_for
 from tests.core.rig.matrices import affine, limb, motion_under, plane_frames, single_precision
 from twobone_addon.core.rig.following import Following, alike
-from twobone_addon.core.rig.inverse import follow_targets, follow_together
+from twobone_addon.core.rig.inverse import follow_together
 from twobone_addon.core.rig.posing import rest_reference
 from twobone_addon.core.solver import ReachOptions
 

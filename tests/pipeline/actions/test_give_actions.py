@@ -53,8 +53,7 @@ def test_loose_targets_are_refused(hero):
 
 
 def test_stopped_after_an_action_is_through_nothing_has_changed(hero):
-    from twobone_addon.pipeline.run import run_steps
-    from twobone_addon.pipeline.stopwatch import SkipCheckError
+    from twobone_addon.pipeline.run import SkipCheckError, run_steps
     from twobone_addon.settings import BakeSettings
     from twobone_addon.settings.tasks import GiveSettings
     from twobone_addon.tasks.give.task import GIVE

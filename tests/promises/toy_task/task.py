@@ -11,7 +11,7 @@ from twobone_addon.errors import ChainError
 from twobone_addon.pipeline.beginning import Beginning, Reach
 from twobone_addon.pipeline.clips import in_words
 from twobone_addon.pipeline.plan.frame_choice import frame_range
-from twobone_addon.pipeline.report.records import Refused, WholeReport
+from twobone_addon.pipeline.report.reports import Refused, WholeReport
 from twobone_addon.pipeline.task import Look, Outcome, Span, Task, with_range
 from twobone_addon.said import Sentence
 from twobone_addon.scene.blender_types import Object, Scene
@@ -24,8 +24,18 @@ from twobone_addon.scene.lookup import find_armature, object_named
 from twobone_addon.scene.sampling.quantities import Quantity
 from twobone_addon.scene.sampling.stepping import Steps
 from twobone_addon.settings import BakeSettings
-from twobone_addon.settings.options import Group, Settings, actions_option, bone_option, number_option, object_option
-from twobone_addon.settings.shared import CUSTOM, end_option, range_option, start_option
+from twobone_addon.settings.options import (
+    CUSTOM,
+    Group,
+    Settings,
+    actions_option,
+    bone_option,
+    end_option,
+    number_option,
+    object_option,
+    range_option,
+    start_option,
+)
 from twobone_addon.settings.tasks import Table
 
 

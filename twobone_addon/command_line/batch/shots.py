@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...pipeline.report.records import FORMAT
+from ...pipeline.report.reports import FORMAT
 from ...settings.options import shown
 from ..files.outputs import followed, spelled
 from ..files.shot_files import open_shot

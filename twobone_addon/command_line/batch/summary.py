@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ...pipeline.report.records import FORMAT
+from ...pipeline.report.reports import FORMAT
 from ..files.text_files import one_line, write_text
 from ..outcomes import UsageError
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...said import as_json
 from ...settings.options import ACTIVE
-from ...tasks.bake.rehearsal import ChainRehearsal, Rehearsal
+from ...tasks.bake.task import ChainRehearsal, Rehearsal
 from ..wanted import NamedSettings
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ...pipeline.plan.completing import stored_chains, stored_values
-from ...pipeline.report.records import headed
+from ...pipeline.report.reports import headed
 from ..files.shot_files import open_shot, refuse_unknown_scene, source_of
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice

@@ -6,8 +6,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...pipeline.completeness import lost_libraries
-from ...pipeline.file_versions import change_by_saving
+from ...pipeline.completeness import change_by_saving, lost_libraries
 from ..files.outputs import refuse_used_outputs
 from ..files.shot_files import (
     open_shot,

@@ -15,24 +15,22 @@ from ...errors import ChainError, SettingError
 from ...pipeline.completeness import missing_in_rig, missing_of_chains, what_is_missing
 from ...pipeline.plan.completing import active_object
 from ...pipeline.plan.frame_choice import with_custom_range
-from ...pipeline.report.records import BakeReport, ChainReport, WholeReport, headed
+from ...pipeline.report.reports import BakeReport, ChainReport, WholeReport, headed
 from ...pipeline.run import run
 from ...pipeline.task import Task
 from ...said import in_english, joined
 from ...settings import OPTION, BakeSettings
 from ...settings.auditing import AuditSettings
-from ...settings.options import ACTIVE, Settings
+from ...settings.options import ACTIVE, Settings, without_effect
 from ...settings.tasks import BakeAllSettings, Table
-from ...settings.without_effect import without_effect
 from ...tasks.all_tasks import TASKS
 from ...tasks.audit.task import AUDIT, clips_of
-from ...tasks.bake.inspection import INSPECT
-from ...tasks.bake.task import BAKE
+from ...tasks.bake.task import BAKE, INSPECT
 from ...tasks.convert.plans import is_converted
 from ...tasks.convert.task import CONVERT
 from ...tasks.find_contacts.judge import ContactReport
 from ...tasks.plant.report.records import missed_by
-from ...tasks.switch.records import SwitchedLimbs, SwitchReport
+from ...tasks.switch.switch_report import SwitchedLimbs, SwitchReport
 from ..files.shot_files import window_in_context
 from ..job import Job
 from ..job_values import OF_COMMAND, ONCE

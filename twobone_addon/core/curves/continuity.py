@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 
 from ..array_types import Array, Indices, Mask
 from ..arrays import held_rows
-
-FULL_TURN = 2.0 * np.pi
+from ..rig.channels import EVEN_ORDERS
+from ..solver.angles import FULL_TURN
 
 JOIN_TIE = 1e-9
 """Two joins whose jumps differ by less than this (radians) are equally good: rounding must not choose between them."""
@@ -75,8 +75,6 @@ BRANCH_TIE = 1e-9
 
 GIMBAL_COSINE = 1e-6
 """|cos(middle angle)| under which the outer angles are told apart by rounding only (1e-7 in Blender's single precision)."""
-
-EVEN_ORDERS = ("XYZ", "YZX", "ZXY")
 
 
 def other_branch(eulers: ArrayLike, order: str = "XYZ") -> Array:

@@ -13,7 +13,7 @@ from ..array_types import Array, Indices
 from .continuity import nearest_turn
 from .reduction import STILL
 
-MERGE_DISTANCE = 0.01
+NEAR_FRAME = 0.01
 """Blender takes two keys nearer than this (in frames) for one, and keeps the later of the two."""
 
 FRAME_DECIMALS = 6
@@ -38,18 +38,18 @@ def frame_grid(start: float, end: float, step: float = 1.0) -> Array:
         raise SettingError(
             "The frame range ends before it starts: {start:g} to {end:g}. Swap start and end.", start=start, end=end
         )
-    if step <= MERGE_DISTANCE:
+    if step <= NEAR_FRAME:
         raise SettingError(
-            "Step must be above {least} frames, got {step:g}: Blender merges closer keys.", least=MERGE_DISTANCE, step=step
+            "Step must be above {least} frames, got {step:g}: Blender merges closer keys.", least=NEAR_FRAME, step=step
         )
-    if end - start <= MERGE_DISTANCE:
+    if end - start <= NEAR_FRAME:
         return np.round([float(start)], FRAME_DECIMALS)
     inside = start + step * np.arange(1.0, np.ceil((end - start) / step))
-    inside = inside[end - inside > MERGE_DISTANCE]
+    inside = inside[end - inside > NEAR_FRAME]
     return np.round(np.concatenate([[start], inside, [end]]), FRAME_DECIMALS)
 
 
-def merge_frames(*lists: ArrayLike, distance: float = MERGE_DISTANCE) -> Array:
+def merge_frames(*lists: ArrayLike, distance: float = NEAR_FRAME) -> Array:
     """The sorted union `(F,)` of frame lists; of frames within `distance` the one of the earlier list stays.
 
     So `merge_frames(own_keys, grid)` never moves an own key by a rounding error, and never gives Blender two keys

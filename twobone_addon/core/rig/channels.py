@@ -14,13 +14,16 @@ from ..array_types import Array
 from .rotations import about_axis, from_quaternion, times_still, to_quaternion, unit
 
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
-EVEN = ("XYZ", "YZX", "ZXY")
+EVEN_ORDERS = ("XYZ", "YZX", "ZXY")
+
+STILL_ZERO = 1e-6
+"""Radians below which an Euler channel counts as zero."""
 
 
 def from_eulers(angles: Array, order: str) -> Array:
     """Rotation matrices `(..., 3, 3)` of Euler angles `(..., 3)`."""
     first, middle, last = ("XYZ".index(letter) for letter in order)
-    sign = 1.0 if order in EVEN else -1.0
+    sign = 1.0 if order in EVEN_ORDERS else -1.0
     (s1, s2, s3), (c1, c2, c3) = (
         (turn(angles[..., first]), turn(angles[..., middle]), turn(angles[..., last])) for turn in (np.sin, np.cos)
     )
@@ -42,7 +45,7 @@ def to_eulers(matrices: Array, order: str) -> Array:
     At gimbal lock, where only the sum or difference of the outer angles is determined, the last one is zero.
     """
     first, middle, last = ("XYZ".index(letter) for letter in order)
-    sign = 1.0 if order in EVEN else -1.0
+    sign = 1.0 if order in EVEN_ORDERS else -1.0
     m = matrices
     cosine = np.hypot(m[..., first, first], m[..., middle, first])
     angles = np.empty((*m.shape[:-2], 3))

@@ -72,7 +72,7 @@ class Following:
 
 
 ROWS_AT_ONCE = 16384
-"""Frames of all chains of a stack: many, for each call has its cost, few enough for a core's cache."""
+"""Frames of all chains or bones that are worked out together: many, for each call has its cost, few enough for a core's cache."""
 
 
 def alike(several: Sequence[Following]) -> list[list[int]]:

@@ -45,13 +45,11 @@ UNEVEN = 2e-4
 own rest matrices are orthonormal to some 2e-5 only, which the square doubles."""
 
 
-def follow_targets(chain: RestChain, motion: ChainMotion, reference: Reference, task: Task) -> ChainPose:
-    """Pose a chain so that its tip, seen in the plane, is on its targets."""
-    return follow_together([Following(chain, motion, reference, task)])[0]
-
-
 def follow_together(several: Sequence[Following]) -> list[ChainPose]:
-    """The same for several chains; those of one shape are posed all at once, each as it would be alone."""
+    """Pose chains so that their tips, seen in the plane, are on their targets.
+
+    Those of one shape are posed all at once, each as it would be alone.
+    """
     poses: dict[int, ChainPose] = {}
     waiting = alike(several)
     while waiting:

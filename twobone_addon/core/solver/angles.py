@@ -6,13 +6,15 @@ from numpy.typing import ArrayLike
 from ..array_types import Array, Mask
 from ..arrays import held_rows
 
+FULL_TURN = 2.0 * np.pi
+
 
 def wrap(angles: ArrayLike) -> Array:
     """The angles brought to (-pi, pi] by whole turns; those already there are untouched."""
     # fmod is exact, so a whole number of float turns leaves nothing behind.
-    turned = np.fmod(angles, 2 * np.pi)
-    turned = np.where(turned > np.pi, turned - 2 * np.pi, turned)
-    return np.where(turned <= -np.pi, turned + 2 * np.pi, turned)
+    turned = np.fmod(angles, FULL_TURN)
+    turned = np.where(turned > np.pi, turned - FULL_TURN, turned)
+    return np.where(turned <= -np.pi, turned + FULL_TURN, turned)
 
 
 def hold(values: Array, valid: Mask) -> Array:

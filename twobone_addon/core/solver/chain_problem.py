@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array
+from .angles import FULL_TURN
 
-WHOLE_TURNS = 2 * np.pi * np.array([[0.0], [-1.0], [1.0]])
+WHOLE_TURNS = FULL_TURN * np.array([[0.0], [-1.0], [1.0]])
 """None first, so that an angle inside its limits stays as it is."""
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes
 from ..arrays import span
-from .angles import forward, hold
+from .angles import FULL_TURN, forward, hold
 from .chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
 from .limits import TIE_SLACK, solve_two_bone_limited
 from .reach import Reach, ReachMode, ReachOptions, classify, ring_limits, target_distances
@@ -168,9 +168,6 @@ def scaled_tips(angles: Array, lengths: Array, ratio: Array) -> Array:
     return ratio[..., np.newaxis] * forward(angles, lengths)[..., -1, :]
 
 
-WHOLE_TURN = 2.0 * np.pi
-
-
 def solve_planar_chain(
     targets: ArrayLike,
     lengths: ArrayLike,
@@ -204,7 +201,7 @@ def solve_planar_chain(
     if limits is not None:
         limits = np.asarray(limits, dtype=np.float64)
         # Limits of a whole turn or more forbid nothing, also not to turn on.
-        wide = limits[..., 1] - limits[..., 0] >= WHOLE_TURN
+        wide = limits[..., 1] - limits[..., 0] >= FULL_TURN
         limits = np.where(wide[..., np.newaxis], np.array([-np.inf, np.inf]), limits)
 
     def solved(aims: Array) -> ChainSolution:

@@ -157,7 +157,7 @@ def measure(distance: Array, length_1: Array, length_2: Array) -> Triangle:
 def blocks(
     targets: Array, lengths: Array, bend: Array, distances: Array | None = None, tolerance: ArrayLike = 0.0
 ) -> Iterator[Block]:
-    """Walk over a problem of any shape in stretches that fit the cache.
+    """Go over a problem of any shape in stretches that fit the cache.
 
     targets : (..., F, 2)
     lengths : (..., F, 2) or (2,)

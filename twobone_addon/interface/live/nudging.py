@@ -9,7 +9,8 @@ from bpy_extras import view3d_utils
 from mathutils import Vector
 
 from ...core.array_types import Array
-from ...core.nudges import SAME_FRAME, Nudge
+from ...core.curves.frames import NEAR_FRAME
+from ...core.nudges import Nudge
 from ...core.rig.posing import joints_of, pose_path
 from ...pipeline.motion.plan_motion import motion_quantities, plan_motion, points
 from ...pipeline.motion.sampling import sample
@@ -58,7 +59,7 @@ class NudgeDrag:
         scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
         armature, limb = bpy.data.objects[plan.armature], plan.limb
         self.armature, self.scene = armature.name, scene
-        known = next((each for each in plan.known if abs(each.frame - plan.frame) <= SAME_FRAME), plan.new)
+        known = next((each for each in plan.known if abs(each.frame - plan.frame) <= NEAR_FRAME), plan.new)
         self.nudge: Nudge = replace(known, frame=plan.frame)
         self.is_known = known is not plan.new
         self.begun = np.array(self.nudge.offset) if self.is_known else np.zeros(3)

@@ -9,7 +9,7 @@ import bpy
 from ...errors import SelectionError, TwoBoneError
 from ...pipeline.plan.completing import StoredChain, is_in_scope, stored_chains, stored_settings
 from ...pipeline.plan.planning import plan_bake
-from ...pipeline.report.records import BakeReport
+from ...pipeline.report.reports import BakeReport
 from ...pipeline.run import run_steps
 from ...said import Sentence
 from ...scene.sampling.stepping import Steps

@@ -10,7 +10,7 @@ from ...pipeline.plan.completing import StoredChain, names_of
 from ...scene.bones import ChainNames
 from ...scene.restoring import as_evaluated
 from ...tasks.give.guides import POLE_SHAPE, TARGET_SHAPE, Guide, add_guide, guide_name, pole_guide, seen_target_guide
-from ...tasks.give.moving import give_motion, give_pole_motion
+from ...tasks.give.task import give_motion, give_pole_motion
 from ..refusing import MayRefuse
 from ..stored.selecting import chain_meant, keep_active
 from ..stored.where import NeedsArmature, active_armature

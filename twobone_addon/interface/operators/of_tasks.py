@@ -8,7 +8,7 @@ import bpy
 from bpy.app.translations import pgettext_rpt
 
 from ...pipeline.plan.completing import completed, over_stored, stored_settings
-from ...pipeline.report.records import BakeReport
+from ...pipeline.report.reports import BakeReport
 from ...pipeline.run import run_steps
 from ...scene.rig.chain_finding import bones_of_selected_limbs
 from ...settings import BakeSettings
@@ -20,7 +20,7 @@ from ...tasks.bake.task import BAKE
 from ...tasks.convert.task import CONVERT
 from ...tasks.find_contacts.exchange import EXPORT_CONTACTS, IMPORT_CONTACTS
 from ...tasks.give.baking import with_rotation
-from ...tasks.give.records import TargetReport
+from ...tasks.give.target_report import TargetReport
 from ...tasks.give.task import GIVE
 from ...tasks.nudge.task import NUDGE
 from ...tasks.plant.task import PLANT

@@ -9,9 +9,8 @@ from bpy.app.translations import pgettext_rpt
 from ...core.arrays import magnitude
 from ...errors import TwoBoneError
 from ...pipeline.plan.completing import StoredChain, names_of, stored_settings
-from ...pipeline.plan.finding import chain_found
-from ...pipeline.plan.first_plane import fitting_letters
-from ...pipeline.plan.limits_of_rig import limits_of_rig
+from ...pipeline.plan.found_chain import chain_found
+from ...pipeline.plan.planes_of_rig import fitting_letters, limits_of_rig
 from ...settings import LIMITS, OPTION
 from ..refusing import MayRefuse
 from ..stored.storing import key_if_keyed, set_values

@@ -11,8 +11,8 @@ from bpy.app.translations import pgettext_iface, pgettext_rpt
 
 from ...errors import TwoBoneError
 from ...pipeline.plan.completing import FLIPPED
-from ...pipeline.report.records import BakeReport
-from ...pipeline.stopwatch import SkipCheckError
+from ...pipeline.report.reports import BakeReport
+from ...pipeline.run import SkipCheckError
 from ...said import Sentence
 from ...scene.restoring import bring_up_to_date, write_animated_values
 from ...scene.sampling.stepping import Steps, Verifying, at_once

@@ -8,7 +8,7 @@ from bpy.app.translations import pgettext_iface
 
 from ...errors import ObjectError
 from ...pipeline.plan.completing import StoredChain, limit_pairs, over_stored, stored_settings
-from ...pipeline.report.records import BakeReport
+from ...pipeline.report.reports import BakeReport
 from ...scene.lookup import find_armature
 from ...settings import BakeSettings
 from ...settings.options import Group

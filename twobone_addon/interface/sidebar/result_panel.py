@@ -7,7 +7,7 @@ import bpy
 from ...errors import TwoBoneError
 from ...pipeline.plan.completing import StoredChain, stored_settings
 from ...pipeline.report.freshness import settings_digest
-from ...pipeline.report.statements import statement_of
+from ...pipeline.report.reports import statement_of
 from ...pipeline.report.units import units_of
 from ...said import INFO, Sentence
 from ..operators.results import TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, parsed_report

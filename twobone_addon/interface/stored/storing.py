@@ -6,8 +6,7 @@ from typing import Any
 
 import bpy
 
-from ...pipeline.plan.chain_names import free_name
-from ...pipeline.plan.completing import StoredChain, fresh_chain
+from ...pipeline.plan.completing import StoredChain, free_name, fresh_chain
 from ...pipeline.plan.frame_choice import fresh_range
 from ...scene.keys.reading import is_animated
 from ...settings import OPTIONS

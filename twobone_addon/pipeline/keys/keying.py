@@ -11,8 +11,7 @@ from ...core.array_types import Array
 from ...scene.keys.tables import ChannelKeys, Keyed
 from ..plan.chain_plan import ChainPlan
 from ..pose.solving import CurveSamples, SolvedChain
-from .holding import held_outside
-from .looping import loop_slopes
+from .holding import held_outside, loop_slopes
 from .reducing import NO_DRIFT, KeyDrift, reduced
 from .repeating import repeated_keys
 

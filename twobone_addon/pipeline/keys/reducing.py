@@ -15,7 +15,7 @@ from ...core.curves.reduction import Reduction, reduce_keys
 from ...scene.keys.tables import ChannelKeys
 from ..plan.chain_plan import ChainPlan
 from ..pose.solving import CurveSamples, SolvedChain
-from .looping import loop_slopes
+from .holding import loop_slopes
 from .posed_points import PosedByCurves
 
 

@@ -15,8 +15,9 @@ from ...core.array_types import Array, Indices
 from ...core.arrays import frame_rows, magnitude
 from ...core.curves.bezier import Keys, evaluate
 from ...core.curves.drift import portions
+from ...core.curves.frames import NEAR_FRAME
 from ...core.rig.channels import channel_rotations
-from ...scene.keys.tables import INTERPOLATION, KEY_GENERATED, NEAR_FRAME, ChannelKeys, some_keys
+from ...scene.keys.tables import INTERPOLATION, KEY_GENERATED, ChannelKeys, some_keys
 from ..plan.chain_plan import ChainPlan
 from ..pose.solving import REPEATED, SolvedChain
 from .posed_points import PosedByCurves, RotationColumns

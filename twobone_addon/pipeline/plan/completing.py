@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias
 
 from ...errors import ChainError
@@ -12,10 +13,21 @@ from ...scene.lookup import find_armature, objects_by_name, refuse_namesake
 from ...scene.rig.chain_finding import automatic_tip, chain_from_names, chain_from_selection
 from ...settings import OPTIONS, BakeSettings
 from ...settings.options import Kind
-from .finding import chain_found, find_chain
-from .first_plane import first_plane, fitting_letters
+from .found_chain import chain_found, find_chain
 from .frame_choice import with_custom_range
+from .planes_of_rig import first_plane, fitting_letters
 from .planning import ANIMATABLE
+
+
+def free_name(wanted: str, taken: AbstractSet[str]) -> str:
+    """`wanted`, or the same with the first number (`.001` ...) that is not taken."""
+    base = wanted or "Chain"
+    name, number = base, 0
+    while name in taken:
+        number += 1
+        name = f"{base}.{number:03}"
+    return name
+
 
 StoredChain: TypeAlias = Any
 """An entry of `object.twobone.chains`."""

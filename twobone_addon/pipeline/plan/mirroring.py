@@ -18,7 +18,7 @@ from ...errors import ChainError
 from ...scene.blender_types import Object
 from ...scene.lookup import objects_by_name, other_side
 from ...settings import LIMB_PLANES, PAIRS, BakeSettings
-from .plane_now import normal_at_rest
+from .planes_of_rig import normal_at_rest
 
 AXIAL_MIRROR = np.array([1.0, -1.0, -1.0])
 """What mirroring across X does to the axis of a turn."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ...core.array_types import Array
-from ...core.rig.bones import RestChain
+from ...core.arrays import path_length
+from ...core.rig.bones import RestBone, RestChain
 from ...core.rig.posing import bone_that_stops_stretch, scale_carriers
-from ...errors import ChainError, DependencyError
-from ...said import Sentence, note
+from ...core.rig.rotations import nearest_rotation
+from ...errors import ChainError, DependencyError, SettingError
+from ...said import Sentence, Value, note
 from ...scene.blender_types import Object, PoseBone, Scene
 from ...scene.bones import ChainNames, scale_path
 from ...scene.graph.rig_graph import Dependencies, dependencies
@@ -19,14 +23,87 @@ from ...scene.keys.reading import is_animated, read_keyed, repeats
 from ...scene.keys.replaced import own_scale
 from ...scene.lookup import find_object, is_in_a_scene, object_named, objects_by_name
 from ...scene.rig.constraints import is_acting, is_constrained
+from ...scene.sampling.evaluate import evaluate
 from ...scene.sampling.quantities import Quantity
+from ...scene.sampling.stepping import at_once
 from ...scene.versions import curve_bag
 from ...settings import BakeSettings
-from ...settings.without_effect import without_effect
-from .chain_plan import ChainPlan
-from .finding import FoundChain, end_bone_of, find_chain, refuse_unknown
+from ...settings.options import without_effect
+from .chain_plan import ChainPlan, SourceLimb
+from .found_chain import FoundChain, end_bone_of, find_chain, refuse_unknown
 from .frame_choice import choose_frames
-from .source_limb import source_limb
+
+AUTOMATIC = 0.0
+"""Target Scale that stands for the lengths of both limbs."""
+
+
+def source_limb(
+    scene: Scene, settings: BakeSettings, armature: Object, rest: RestChain, end_bone: RestBone | None
+) -> SourceLimb | None:
+    """The limb whose root and scale the settings name; `None` where they name none. Raises a `TwoBoneError`.
+
+    The rest poses are compared as both objects stand at the scene's first frame, whatever frame is shown: an object that
+    turns later turns its limb, not its rest pose.
+    """
+    if not settings.target_root_bone:
+        if settings.target_scale != 1.0:
+            raise SettingError(
+                "Target Scale is {scale:g}, but there is no Target Root Bone to scale from. Name the first bone of the limb "
+                "that is followed, or set the scale to 1.",
+                scale=settings.target_scale,
+            )
+        return None
+    source = find_object("Target root", settings.target, settings.target_root_bone)
+    scale, turn = settings.target_scale, np.eye(3)
+    turned = end_bone if settings.end_rotation == "TARGET" and settings.target_bone else None
+    if turned is not None or scale == AUTOMATIC:  # only these compare rest poses, which are to be evaluated
+        own_world, source_world = _first_matrices(scene, armature, source)
+        if turned is not None:
+            source_rest = nearest_rotation(source_world[:3, :3] @ _rest(source, settings.target_bone))
+            turn = source_rest.T @ nearest_rotation(own_world[:3, :3] @ turned.rest[:3, :3])
+        if scale == AUTOMATIC:
+            own = float(path_length(rest.rest_joints())) * _size(own_world)
+            scale = own / _source_length(source, settings, _size(source_world))
+    return SourceLimb(Quantity("WORLD", settings.target, settings.target_root_bone), scale, turn)
+
+
+def _source_length(source: Object, settings: BakeSettings, size: float) -> float:
+    """From joint to joint at rest, world units."""
+    bone = source.data.bones.get(settings.target_bone)
+    joints = []
+    while bone is not None:
+        joints.append(bone.head_local)
+        if bone.name == settings.target_root_bone:
+            break
+        bone = bone.parent
+    length = float(path_length(np.array(joints, dtype=float))) * size if bone is not None and len(joints) > 1 else 0.0
+    if not length:
+        raise ChainError(
+            'Target Root Bone "{bone}" is not above target bone "{target_bone}" of "{source}", so the limb between them has no '
+            "length to scale by. Name the bone where that limb begins, or give the scale.",
+            bone=settings.target_root_bone,
+            target_bone=settings.target_bone,
+            source=source.name,
+        )
+    return length
+
+
+def _first_matrices(scene: Scene, *things: Object) -> list[Array]:
+    """World matrices `(4, 4)` of objects at the scene's first frame."""
+    quantities = [Quantity("WORLD", thing.name) for thing in things]
+    reads_scene = dependencies(objects_by_name(), [(thing.name, "") for thing in things]).reads_scene
+    values = at_once(evaluate(scene, quantities, np.array([float(scene.frame_start)]), in_scene=reads_scene))
+    return [values[quantity][0] for quantity in quantities]
+
+
+def _rest(source: Object, bone: str) -> Array:
+    return np.array(source.data.bones[bone].matrix_local, dtype=float)[:3, :3]
+
+
+def _size(world: Array) -> float:
+    """How many world units a unit of an object with that world matrix is, in the mean."""
+    return float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
+
 
 MOST_CHANNELS = 4
 """Of one property: those of a quaternion."""
@@ -219,3 +296,44 @@ def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: Re
                 object=found.name,
                 bone=bone,
             )
+
+
+class OverlapError(ChainError):
+    """Two chains that would key the same; `numbers` says which of those that were given."""
+
+    def __init__(self, sentence: str, numbers: tuple[int, int], /, **values: Value) -> None:
+        super().__init__(sentence, **values)
+        self.numbers = numbers
+
+
+def refuse_overlap(plans: Sequence[ChainPlan]) -> None:
+    """Raise `OverlapError` where a later chain would overwrite what an earlier one has just keyed."""
+    keyed_by: dict[tuple[str, str], list[int]] = {}
+    for number, plan in enumerate(plans):
+        for path in plan.keyed_paths():
+            earlier = keyed_by.setdefault((plan.names.armature, path), [])
+            for before in earlier:
+                if _share_frames(plans[before], plan):
+                    names = [_name(plans[before]), _name(plan)]
+                    if names[0] == names[1]:
+                        names = [f"{name} ({place + 1})" for name, place in zip(names, (before, number), strict=True)]
+                    raise OverlapError(
+                        'Chains "{first}" and "{second}" of "{armature}" both key {path} at the same frames. Disable one of '
+                        "them, give them ranges of their own, or let the last one win.",
+                        (before, number),
+                        first=names[0],
+                        second=names[1],
+                        armature=plan.names.armature,
+                        path=path,
+                    )
+            earlier.append(number)
+
+
+def _share_frames(first: ChainPlan, second: ChainPlan) -> bool:
+    """More than the frame at which one range ends and the other begins."""
+    start, end = max(first.frames[0], second.frames[0]), min(first.frames[-1], second.frames[-1])
+    return bool(start < end or first.frames[0] == first.frames[-1] == start == end)
+
+
+def _name(plan: ChainPlan) -> str:
+    return plan.settings.stored or f"{plan.names.upper} to {plan.names.lower}"

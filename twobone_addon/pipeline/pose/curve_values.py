@@ -8,15 +8,12 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.curves.continuity import continuous_angles, continuous_axis_angles, continuous_eulers, continuous_quaternions
-from ...core.rig.channels import LocalRotations, from_eulers, to_eulers
+from ...core.rig.channels import STILL_ZERO, LocalRotations, from_eulers, to_eulers
 from ...core.rig.rotations import to_axis_angle
 
 HINGE_TOLERANCE = 1e-5
 """Radians between hinge and local axis below which the bone turns about that axis alone. A link of a metre then leaves
 the plane by at most 10 micrometres, and its place in the plane is right to a ten-thousandth of that."""
-
-STILL_ZERO = 1e-6
-"""Radians below which another Euler channel counts as zero."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from ...settings import BakeSettings
 from ..motion.plan_motion import AimedMotion, followed_motion, motion_quantities, points
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake
+from .chain_task import turned_over
 from .present import PresentPlan, present_motion
 from .solving import SolvedPose, solve_chain_pose
-from .task import turned_over
 
 ARC_STEPS = 64
 """Points of a curve that bounds the reach: no corner is visible at any usual size on screen."""
@@ -154,9 +154,11 @@ def chain_picture(
 def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
     """The ways that a bake with these settings would find and make; raises a `TwoBoneError`. Changes nothing.
 
-    `None` where only a walk through the user's own scene could tell: nobody has asked for one.
+    `None` where only stepping through the user's own scene could tell: nobody has asked for one.
     """
-    plan = plan_bake(scene, _each_frame(settings), None)
+    if settings.keys != "REDUCE":  # Every frame is sampled, however few get keys: a path is curved between them.
+        settings = replace(settings, keys="FRAMES", step=min(settings.step, 1.0))
+    plan = plan_bake(scene, settings, None)
     if plan.reads_scene:
         return None
     samples = sample(scene, motion_quantities(plan), plan.frames)
@@ -175,11 +177,6 @@ def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
         reach=reach.astype(np.int8),
         chains=chains,
     )
-
-
-def _each_frame(settings: BakeSettings) -> BakeSettings:
-    """The settings with every frame sampled, however few get keys: a way is curved between them."""
-    return settings if settings.keys == "REDUCE" else replace(settings, keys="FRAMES", step=min(settings.step, 1.0))
 
 
 def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: SolvedPose) -> ChainPictures:

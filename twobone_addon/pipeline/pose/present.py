@@ -30,10 +30,10 @@ from ..motion.plan_motion import (
 )
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
+from .chain_task import target_offset
 from .curve_values import Surroundings, rotation_curves
 from .limb_plane import hinges_of, is_straight_limb
 from .solving import SolvedPose, solve_chain_pose
-from .task import target_offset
 
 SAY_THE_OFFSET = (
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",
@@ -189,9 +189,8 @@ def present_channels(plan: ChainPlan, motion: AimedMotion) -> list[ChannelValue]
     values = []
     for bone, rotation in turned:
         now = np.array(rotation_values(armature.pose.bones[bone.name]))
-        curves = rotation_curves(
-            bone.rotation_mode, rotation=rotation, present=now[None], outside=Surroundings(_of_mode(bone, now), None)
-        )
+        before = now if bone.rotation_mode in {"QUATERNION", "AXIS_ANGLE"} else now[:3]
+        curves = rotation_curves(bone.rotation_mode, rotation=rotation, present=now[None], outside=Surroundings(before, None))
         channel = rotation_path(bone).rpartition(".")[2]
         values += [
             ChannelValue(bone.name, channel, index, float(curves.values[0, column]))
@@ -209,10 +208,6 @@ def _scales(plan: ChainPlan, motion: PlanMotion, solved: SolvedPose) -> list[Cha
         name = plan.rest.bones[index].name
         values += [ChannelValue(name, "scale", axis, float(scale[axis])) for axis in range(3)]
     return values
-
-
-def _of_mode(bone: RestBone, values: Array) -> Array:
-    return values if bone.rotation_mode in {"QUATERNION", "AXIS_ANGLE"} else values[:3]
 
 
 def _is_same(first: RestBone, second: RestBone) -> bool:

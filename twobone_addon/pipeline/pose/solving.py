@@ -19,8 +19,8 @@ from ...core.rig.rotations import from_quaternion, nearest_rotation, slerp, to_q
 from ...scene.bones import rotation_path, scale_path
 from ..motion.plan_motion import AimedMotion, PlanMotion
 from ..plan.chain_plan import ChainPlan
+from .chain_task import chain_task, target_offset
 from .curve_values import Surroundings, rotation_curves
-from .task import chain_task, target_offset
 
 REPEATED = 5e-7
 """What a bone's channels, angles or quaternions, may be off at any frame and still be what this bake would write. A pose

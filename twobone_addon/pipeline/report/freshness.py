@@ -12,10 +12,10 @@ from ...scene.keys.reading import is_animated
 from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import bones_between
 from ...settings import BakeSettings
-from ..plan.finding import chain_names
+from ..plan.found_chain import chain_names
 from ..plan.frame_choice import frame_range
 from ..plan.planning import ANIMATABLE, ChainPlan
-from .records import Fingerprint
+from .reports import Fingerprint
 
 WITHOUT_A_SAY = {"asked", "stored", "verify", "evaluation"}
 """Fields of the settings that do not change what is baked."""

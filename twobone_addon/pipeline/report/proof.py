@@ -32,8 +32,8 @@ from .between import (
     worst_intervals,
     worth_a_look,
 )
-from .sight import Sight
 from .units import limb_length
+from .visibility import Visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Measured:
     between: Between | None
     turned: tuple[Array, ...]
     """Posed matrices `(K, 4, 4)` of the bones that turn, one row where they are still."""
-    sight: Sight | None = None
+    visibility: Visibility | None = None
     """What people see of it."""
 
 

@@ -1,14 +1,15 @@
-"""From solved and measured chains to their reports."""
+"""From solved and measured chains to their reports, and to what is said of where their tips are."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...core.array_types import Array
+from ...core.array_types import Array, Codes, Mask
+from ...core.arrays import frame_rows
 from ...core.curves.frames import ranges
 from ...core.solver import Reach
 from ...said import Sentence, note
@@ -18,13 +19,130 @@ from ...scene.keys.writing import ChannelKeys
 from ...scene.lookup import object_named, playing_action
 from ...scene.rig.rest_reading import starts_at_tail
 from ...scene.rig.rigify_reading import is_rigify
+from ...settings import BakeSettings
 from ..keys.reducing import NO_DRIFT, KeyDrift
 from ..pose.solving import SolvedChain
+from .between import WIDEST
 from .proof import Measured
-from .records import ChainReport, Visible
+from .reports import ChainReport, Visible, statement
 from .twist import SEEN_TWIST, Twist, largest_twists
 from .units import Units
-from .verdict import verdict
+
+BETWEEN_KEYS = 1e-3
+"""Part of a limb's length by which a tip may be off between keys before it is worth saying: a millimetre on a leg."""
+
+BETWEEN_FRAMES = 1e-2
+"""The same where every frame has a key: only motion blur and slow motion show what is between frames."""
+
+LETTER_PLANES = {"XY", "XZ", "YZ", "OBJECT"}
+"""Planes that need not contain the target."""
+
+
+def verdict(chain: SolvedChain, measured: Measured | None, units: Units, part: str) -> list[Sentence]:
+    """What to say of a chain; `part` is what people call its tip."""
+    reach = chain.pose.on_targets.reach[chain.plan.report_rows]
+    if measured is None:
+        return _unmeasured(chain.plan.report_frames, reach, part)
+    return _Verdict(chain, measured, units, reach).statements(part)
+
+
+def _unmeasured(frames: Array, reach: Codes, part: str) -> list[Sentence]:
+    outside = (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)
+    said = [statement("IN_REACH", {"part": part, "count": int(np.count_nonzero(~outside)), "frames": len(frames)})]
+    if outside.any():
+        count = {"count": int(np.count_nonzero(outside))}
+        said.append(statement("OUT_OF_REACH_UNMEASURED", count, ranges(frames, outside)))
+    return said
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    chain: SolvedChain
+    measured: Measured
+    units: Units
+    reach: Codes
+
+    @property
+    def settings(self) -> BakeSettings:
+        return self.chain.plan.settings
+
+    @property
+    def frames(self) -> Array:
+        return self.chain.plan.report_frames
+
+    def statements(self, part: str) -> list[Sentence]:
+        """First what people do not see, then what is on target, then what is not."""
+        on = self.measured.distances <= self._allowed()
+        unseen = self._unseen()
+        # Where the visible limb goes its own way, only the bones that are keyed can be on target.
+        said = [*unseen, self._on_target(on, self.chain.plan.names.lower if unseen else part)]
+        left = ~on
+        for kind, mask in self._reasons():
+            said += self._off(kind, mask & left)
+            left = left & ~mask
+        return said + self._between()
+
+    def _unseen(self) -> list[Sentence]:
+        visibility = self.measured.visibility
+        if visibility is None or visibility.follows or visibility.max_distance is None:
+            return []
+        values = {"bone": visibility.bone, "distance": self.units.text(visibility.max_distance), "frame": f"{visibility.frame:g}"}
+        return [statement("NOT_SHOWN", values, [[visibility.frame, visibility.frame]])]
+
+    def _allowed(self) -> float:
+        """Distance at which a tip is on target: what cannot be seen, and what somebody has allowed the keys to drift."""
+        seen = self.units.seen(self.measured.limb_length)
+        return seen + (self.settings.tolerance if self.settings.keys == "REDUCE" else 0.0)
+
+    def _on_target(self, on: Mask, part: str) -> Sentence:
+        count, frames = int(np.count_nonzero(on)), len(on)
+        named = {"part": part, "frames": frames}
+        if 0 < count < frames:
+            return statement("SOME_ON_TARGET", {**named, "count": count})
+        if count == 0:
+            return statement("NONE_ON_TARGET", named)
+        farthest, seen = float(self.measured.distances.max()), self.units.seen(self.measured.limb_length)
+        kind = "ALL_WITHIN" if farthest > seen else "ALL_ON_TARGET"
+        return statement(kind, {**named, "distance": self.units.text(max(farthest, seen))})
+
+    def _reasons(self) -> list[tuple[str, Mask]]:
+        """Reasons for not being on target with the frames they hold for, the first that fits counts."""
+        measured, allowed = self.measured, self._allowed()
+        influence = np.broadcast_to(frame_rows(self.chain.motion.influence, self.chain.plan.report_rows), self.reach.shape)
+        overridden = measured.visibility is not None and measured.visibility.is_own and not measured.visibility.follows
+        beside = "BESIDE_LETTER_PLANE" if self.settings.plane in LETTER_PLANES else "BESIDE_PLANE"
+        in_plane = np.sqrt(np.maximum(measured.distances**2 - measured.beside**2, 0.0))
+        return [
+            ("NOWHERE", ~np.isfinite(measured.distances)),
+            ("INFLUENCE", influence < 1.0),
+            # A link that is scaled to nothing leaves a circle to reach: what is off it is as far out of reach.
+            ("OUT_OF_REACH", self.reach != Reach.REACHED),
+            (beside, (measured.beside > 0.5 * allowed) & (in_plane <= measured.beside + allowed)),
+            ("HELD_BACK", measured.aside > 0.5 * allowed),
+            ("OVERRIDDEN" if overridden else "OTHERWISE", np.ones(self.reach.shape, dtype=bool)),
+        ]
+
+    def _off(self, kind: str, mask: Mask) -> list[Sentence]:
+        if not mask.any():
+            return []
+        values: dict[str, str | int] = {"count": int(np.count_nonzero(mask))}
+        if kind != "NOWHERE":
+            worst = int(np.argmax(np.where(mask, self.measured.distances, -1.0)))
+            values |= {"distance": self.units.text(float(self.measured.distances[worst])), "frame": f"{self.frames[worst]:g}"}
+        return [statement(kind, values, ranges(self.frames, mask))]
+
+    def _between(self) -> list[Sentence]:
+        between = self.measured.between
+        if between is None:
+            return []
+        apart = np.diff(self.frames).max() > WIDEST or self.settings.keys == "REDUCE"
+        least = (BETWEEN_KEYS if apart else BETWEEN_FRAMES) * self.measured.limb_length
+        least = max(least, self._allowed())
+        if between.rise <= least:
+            return []
+        values: dict[str, str | int] = {"distance": self.units.text(between.rise), "frame": f"{between.frame:g}"}
+        return [statement("BETWEEN", values, between.stretches(least))]
+
 
 BEHIND_THE_SCENES = re.compile(r"^(?:ORG|MCH|DEF)-|_fk(?=\.|$)")
 """What Rigify adds to the name that a bone had before."""
@@ -86,7 +204,7 @@ def _of_solved(chain: SolvedChain, keys: Sequence[ChannelKeys], drift: KeyDrift,
 
 
 def _with_measures(report: ChainReport, measured: Measured) -> ChainReport:
-    sight = measured.sight
+    visibility = measured.visibility
     return replace(
         report,
         max_error=measured.max_error,
@@ -96,8 +214,8 @@ def _with_measures(report: ChainReport, measured: Measured) -> ChainReport:
         max_distance_to_target=_largest(measured.distances),
         target_off_plane=_largest(measured.beside),
         between_frames=measured.between.farthest if measured.between else None,
-        notes=[*report.notes, *(sight.hindrances if sight else ())],
-        visible=Visible(sight.bone, sight.follows, sight.max_distance) if sight else None,
+        notes=[*report.notes, *(visibility.hindrances if visibility else ())],
+        visible=Visible(visibility.bone, visibility.follows, visibility.max_distance) if visibility else None,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.arrays import every_row, frame_rows
+from ...core.rig.following import ROWS_AT_ONCE
 from ...core.rig.plane_frames import frames_of
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import times_still, twists_about, unit
@@ -17,9 +18,6 @@ from .proof import Measured
 
 SEEN_TWIST = 5.0
 """Degrees of a twist that a person is told of: less is lost in the bend of most limbs."""
-
-ROWS_AT_ONCE = 16384
-"""Frames of several bones that are worked out together: many, for each call has its cost, few enough for the cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,15 +125,12 @@ def plain(value: Any) -> object:
     if value is None or isinstance(value, bool | int | float | str | set):
         return sorted(value) if isinstance(value, set) else value
     if isinstance(value, bpy.types.bpy_prop_collection):
-        return tuple((each.bl_rna.identifier, *(plain(getattr(each, name)) for name in _settable_of(each))) for each in value)
+        kinds = [(each, each.bl_rna.identifier) for each in value]
+        return tuple((kind, *(plain(getattr(each, name)) for name in _settable(kind))) for each, kind in kinds)
     try:
         return tuple(map(plain, value))
     except TypeError:
         return type(value).__name__
-
-
-def _settable_of(thing: Any) -> tuple[str, ...]:
-    return _settable(thing.bl_rna.identifier)
 
 
 @lru_cache(maxsize=128)

@@ -7,24 +7,14 @@ from typing import Any
 import numpy as np
 
 from ...core.array_types import Array, Codes, Mask
+from ...core.curves.frames import NEAR_FRAME
 from ..blender_types import FCurve, Object
 from ..restoring import present_values
 from ..versions import curve_bag, new_fcurve
 from .destinations import open_destination
 from .reading import read_frames
 from .replaced import FOUND, Ledger, Writing, limb_name, note, written_keys
-from .tables import (
-    HANDLES,
-    INTERPOLATION,
-    KEY_GENERATED,
-    KEY_PLAIN,
-    NEAR_FRAME,
-    joined_keys,
-    new_keys,
-    put_keys,
-    read_keys,
-    some_keys,
-)
+from .tables import HANDLES, INTERPOLATION, KEY_GENERATED, KEY_PLAIN, joined_keys, new_keys, put_keys, read_keys, some_keys
 
 GROUP = "Contacts"
 """Of the curves in the action."""

@@ -8,12 +8,12 @@ import bpy
 import numpy as np
 
 from ...core.array_types import Array
-from ...core.curves.frames import FRAME_DECIMALS
+from ...core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
 from ..blender_types import CurveBag, FCurve, Object, PoseBone
 from ..bones import rotation_channel
 from ..lookup import BONES
 from ..versions import curve_bag, strip_bag
-from .tables import KEY_GENERATED, NEAR_FRAME, Keyed, KeyTable, read_keys
+from .tables import KEY_GENERATED, Keyed, KeyTable, read_keys
 
 MOTION = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 

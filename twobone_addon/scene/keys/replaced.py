@@ -23,6 +23,7 @@ import bpy
 import numpy as np
 
 from ...core.array_types import Array, Mask
+from ...core.curves.frames import NEAR_FRAME
 from ..blender_types import CurveBag, FCurve, Object
 from ..versions import curve_bag, slot_key
 from .nudges import forget_nudges
@@ -32,7 +33,6 @@ from .tables import (
     INTERPOLATION,
     KEY_GENERATED,
     KEY_PLAIN,
-    NEAR_FRAME,
     REAL,
     SWITCHES,
     WIDTHS,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.rig.bones import RestBone
+from ...core.rig.channels import STILL_ZERO
 from ..blender_types import FCurve, Object
 from ..bones import rotation_path
 from ..lookup import rotation_values
@@ -16,9 +17,6 @@ from ..versions import curve_bag, ensure_curve_bag
 from .clearing import remove_curve
 from .reading import any_baked_keys, is_animated
 from .writing import ChannelKeys, write_keys
-
-STILL_ZERO = 1e-6
-"""Radians below which a channel counts as zero."""
 
 
 @dataclass(frozen=True, slots=True)

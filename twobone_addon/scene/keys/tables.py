@@ -9,10 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from ...core.array_types import Array, Mask
+from ...core.curves.frames import NEAR_FRAME
 from ..blender_types import FCurve
-
-NEAR_FRAME = 0.01
-"""Blender takes keys closer than this (frames) for one."""
 
 INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
 HANDLE_FREE, HANDLE_VECTOR, HANDLE_ALIGNED = 0, 2, 3

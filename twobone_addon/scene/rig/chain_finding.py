@@ -275,7 +275,7 @@ def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
 def _is_of_trunk(pair: tuple[PoseBone, PoseBone]) -> bool:
     """Whether a pair of bones is one of spine, neck or head, or is parented to the body itself, as roots and torsos are.
 
-    By their names, where these can be believed; else by the limbs that the character has.
+    By their names, where these can be relied on; else by the limbs that the character has.
     """
     armature = pair[0].id_data
     skeleton = read_skeleton(armature)

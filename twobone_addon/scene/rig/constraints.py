@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...errors import ChainError
-from ..blender_types import Constraint, CurveBag, Object, PoseBone
+from ..blender_types import Constraint, Object, PoseBone
 from ..bones import ChainNames, IkLimb, constraint_path, ik_constraint
 from ..graph.rig_graph import inverse_kinematics
 from ..keys.reading import is_keyed_to, moving_curves
@@ -13,6 +13,7 @@ from ..lookup import refuse_namesake
 from ..versions import curve_bag
 
 LINKS = 2
+"""Of a limb."""
 
 Carried = tuple[PoseBone, Constraint]
 """A constraint with the bone that carries it."""
@@ -48,7 +49,7 @@ def acting_ik(armature: Object, bone: str = "") -> list[Carried]:
     carriers = [armature.pose.bones[bone]] if bone else armature.pose.bones
     bag = curve_bag(armature)
     found = [(each, ik) for each in carriers for ik in each.constraints if ik.type == "IK" and not ik.mute]
-    return [(each, ik) for each, ik in found if not is_keyed_off(bag, constraint_path(each.name, ik.name))]
+    return [(each, ik) for each, ik in found if not is_keyed_to(bag, f"{constraint_path(each.name, ik.name)}.influence", 0.0)]
 
 
 def grouped_ik(armature: Object, found: list[Carried]) -> list[list[Carried]]:
@@ -69,11 +70,6 @@ def _has_a_say(ik: Constraint) -> bool:
 
 def _turned_names(carrier: PoseBone, ik: Constraint) -> tuple[str, ...]:
     return tuple(bone.name for bone in turned_bones(ik, carrier))
-
-
-def is_keyed_off(bag: CurveBag | None, path: str) -> bool:
-    """Whether the curves of an action keep the influence of the constraint at a data path at 0."""
-    return is_keyed_to(bag, f"{path}.influence", 0.0)
 
 
 def has_other_constraints(bone: PoseBone) -> bool:

@@ -19,12 +19,10 @@ from mathutils.geometry import intersect_point_line
 from ..blender_types import Object, PoseBone
 from ..graph.rig_graph import Node, RigGraph
 from ..lookup import bone_owner
-from .constraints import turned_bones
+from .constraints import LINKS, turned_bones
 
 COPIES = {"COPY_TRANSFORMS", "COPY_ROTATION"}
 """Constraints that turn a bone as another one turns."""
-
-LINKS = 2
 
 FURTHER = 2
 """Bones below a limb's two links that are still its own: foot and toe."""

@@ -12,10 +12,8 @@ from ...core.rig.bones import RestBone
 from ..blender_types import Constraint, Object, PoseBone
 from ..bones import ChainNames, constraint_path, read_rest_bone
 from ..graph.rig_graph import Node, RigGraph
-from ..rig.constraints import is_acting, turned_bones
+from ..rig.constraints import LINKS, is_acting, turned_bones
 from ..versions import is_hidden
-
-LINKS = 2
 
 BESIDE = 0.02
 """Part of the limb's length within which joints of two chains have to be at rest to be of one limb."""

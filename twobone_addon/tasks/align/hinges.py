@@ -16,15 +16,14 @@ from ...core.rig.limb_planes import rest_normal
 from ...core.rig.plane_frames import is_bent
 from ...core.rig.posing import hinge_axis, scale_carriers
 from ...core.rig.rotations import unit
-from ...pipeline.plan.finding import end_bone_of, find_chain
-from ...pipeline.plan.plane_now import normal_now
+from ...pipeline.plan.found_chain import end_bone_of, find_chain
+from ...pipeline.plan.planes_of_rig import normal_now
 from ...said import Sentence, note
 from ...scene.blender_types import Object
 from ...scene.bones import ChainNames
 from ...scene.keys.rotation_channels import RotationChannels, read_rotation_channels
 from ...settings import LIMB_PLANES, BakeSettings
-from .moving_plane import ON_AXIS, why_no_hinges
-from .still_plane import plane_moves, present_pose
+from .chain_plane import ON_AXIS, plane_moves, present_pose, why_no_hinges
 
 FOUR_CHANNELS = {"QUATERNION": "it rotates by quaternions", "AXIS_ANGLE": "it rotates by axis and angle"}
 """Rotation modes that always take four curves."""

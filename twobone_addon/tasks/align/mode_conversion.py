@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.array_types import Array, Indices
-from ...core.curves.frames import merge_frames, subframe_grid
+from ...core.curves.frames import NEAR_FRAME, merge_frames, subframe_grid
 from ...core.curves.reduction import reduce_keys
 from ...core.rig.bones import RestBone
 from ...core.rig.channels import Matrices, channel_rotations, from_eulers
@@ -15,7 +15,7 @@ from ...pipeline.keys.reducing import reduced_channel
 from ...pipeline.pose.curve_values import RotationCurves, Surroundings, rotation_curves
 from ...scene.blender_types import Object
 from ...scene.keys.rotation_channels import RotationChannels, euler_path, read_rotation_channels
-from ...scene.keys.tables import INTERPOLATION, KEY_PLAIN, NEAR_FRAME, read_keys
+from ...scene.keys.tables import INTERPOLATION, KEY_PLAIN, read_keys
 from ...scene.keys.writing import ChannelKeys
 
 KEPT = 1e-4

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.rig.bones import RestBone
 from ...core.rig.hinges import ORDERS, Y_AXIS, roll_to_axis, rolled
 from ...errors import ChainError
-from ...pipeline.report.records import WholeReport
+from ...pipeline.report.reports import WholeReport
 from ...pipeline.task import Outcome, Span, Task
 from ...said import Sentence, joined, note
 from ...scene.blender_types import Object, Scene
@@ -24,9 +24,9 @@ from ...scene.keys.rotation_channels import euler_path, read_rotation_channels, 
 from ...scene.lookup import object_named
 from ...scene.rig.rolling import change_rolls, refuse_unrollable
 from ...settings.tasks import TABLES, AlignSettings
+from .chain_plane import ON_AXIS
 from .hinges import FOUR_CHANNELS, Hinge, chain_hinges, degrees_off
 from .mode_conversion import Converted, converted
-from .moving_plane import ON_AXIS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ def _changes(armature: Object, hinge: Hinge) -> Iterator[Change]:
     """The change that a bone needs, if it needs one."""
     bone = hinge.bone
     change = 0.0 if hinge.channel is not None or hinge.axis is None else roll_to_axis(hinge.axis)
-    channel = _rolled_hinge(hinge, change)
+    channel = int(np.argmax(np.abs(rolled(change).T @ hinge.axis)))
     channels = read_rotation_channels(armature, bone)
     is_euler = bone.rotation_mode not in FOUR_CHANNELS
     applied_last = is_euler and bone.rotation_mode[-1] == "XYZ"[channel]
@@ -165,7 +165,3 @@ def _changes(armature: Object, hinge: Hinge) -> Iterator[Change]:
     refuse_unconvertible(armature, [channels.path, euler_path(bone)], bone.name)
     mode = bone.rotation_mode if applied_last else ORDERS[channel]
     yield Change(bone, mode, change, converted(armature, bone, mode, rolled(change)))
-
-
-def _rolled_hinge(hinge: Hinge, change: float) -> int:
-    return int(np.argmax(np.abs(rolled(change).T @ hinge.axis)))

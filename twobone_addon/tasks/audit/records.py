@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ...core.audit.measures import Skating
-from ...pipeline.report.records import headed
+from ...pipeline.report.reports import headed
 from ...said import Sentence, Translate, in_english, note
 
 

@@ -21,7 +21,7 @@ from ...core.rig.bones import RestChain
 from ...errors import ChainError, ObjectError, SettingError
 from ...pipeline.clips import ClipsReport, report_of_clips
 from ...pipeline.plan.completing import names_of
-from ...pipeline.plan.finding import chain_found
+from ...pipeline.plan.found_chain import chain_found
 from ...pipeline.report.units import units_of
 from ...pipeline.task import Done, Look, Outcome, Span, Task
 from ...said import Sentence, note

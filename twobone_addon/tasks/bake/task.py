@@ -1,35 +1,88 @@
-"""Bake: the rotations of chains, so that their tips follow their targets; and the same without writing."""
+"""Bake: the rotations of chains, so that their tips follow their targets; without writing, a dry run and a report of what is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from ...core.array_types import Array
+from ...core.arrays import magnitude
+from ...core.curves.frames import NEAR_FRAME
 from ...errors import TwoBoneError
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report
 from ...pipeline.keys.keying import KeyedChain, keyed_chain
-from ...pipeline.keys.writing import put_chains
 from ...pipeline.motion.plan_motion import followed_motion, motion_quantities
 from ...pipeline.plan.completing import was_flipped
-from ...pipeline.plan.overlap import refuse_overlap
-from ...pipeline.plan.planning import ChainPlan, plan_bake
-from ...pipeline.pose.solving import solve_together
+from ...pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
+from ...pipeline.pose.solving import SolvedChain, solve_together
 from ...pipeline.report.freshness import fingerprints_of
 from ...pipeline.report.proof import Measured
-from ...pipeline.report.records import BakeReport, ChainReport, Refused
 from ...pipeline.report.reporting import chain_report
+from ...pipeline.report.reports import BakeReport, ChainReport, Refused, statement
 from ...pipeline.report.twist import largest_twists
 from ...pipeline.report.units import units_of
-from ...pipeline.stages import all_frames, evaluation_of, prove
+from ...pipeline.stages import all_frames, chain_changes, evaluation_of, prove
 from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
 from ...scene.blender_types import Object, Scene
+from ...scene.keys.tables import read_keys
+from ...scene.keys.writing import put
 from ...scene.lookup import object_named
 from ...scene.sampling.evaluate import Verified
 from ...scene.sampling.stepping import Steps
+from ...scene.versions import curve_bag
+from ...settings import BakeSettings
 from ...settings.tasks import TABLES, BakeAllSettings
-from .rehearsal import Rehearsal, rehearsal
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRehearsal:
+    """One curve that a bake would write."""
+
+    path: str
+    index: int
+    keys: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRehearsal:
+    """What a bake would do with one chain."""
+
+    settings: BakeSettings
+    tip_at_tail: bool
+    """Whether the tip is the tip bone's tail; else its head."""
+    rest_lengths: tuple[float, ...]
+    """Of the links, from joint to joint, in the armature's own units."""
+    curves: tuple[CurveRehearsal, ...]
+    report: ChainReport
+    """As the bake would give it, but nothing is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What a bake would do."""
+
+    chains: list[ChainRehearsal]
+    evaluation: str | dict[str, str]
+    """How motion was sampled, as in `BakeReport`."""
+    refused: list[Refused] = field(default_factory=list)
+    """Of several actions, what cannot be baked."""
+
+
+def rehearsal(keyed: KeyedChain, report: ChainReport) -> ChainRehearsal:
+    """What would be written of a chain."""
+    plan = keyed.solved.plan
+    links = np.diff(plan.rest.rest_joints(), axis=0)
+    return ChainRehearsal(
+        settings=plan.settings,
+        tip_at_tail=plan.names.tip_at_tail,
+        rest_lengths=tuple(float(length) for length in magnitude(links)),
+        curves=tuple(CurveRehearsal(key.path, key.index, len(key.frames)) for key in keyed.keys),
+        report=report,
+    )
+
 
 ON_EDITS = "Keys of the last bake were edited since, so this one has begun with them."
 
@@ -94,7 +147,7 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         return found
 
     def solve(self, plan: BakePlan, begun: Beginning, look: Look) -> Steps[Baked]:
-        """All chains in one walk over time, and the choice of their keys."""
+        """All chains in one pass over time, and the choice of their keys."""
         plans, verified = plan.chains, Verified()
         frames: Array = all_frames(chain.frames for chain in plans)
         quantities = [quantity for chain in plans for quantity in motion_quantities(chain)]
@@ -109,7 +162,7 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
 
     def write(self, scene: Scene, plan: BakePlan, solution: Baked, begun: Beginning) -> Baked:
         """Write the keys where the settings of each chain say."""
-        put_chains(solution.chains, task=self.NAME, earlier=begun.earlier)
+        put(chain_changes(solution.chains, self.NAME), begun.earlier)
         return replace(solution, edited=begun.edited)
 
     def prove(self, plan: BakePlan, solution: Baked, look: Look) -> Steps[Measures]:
@@ -147,3 +200,60 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
 
 
 BAKE = Bake()
+
+
+class Inspect(Bake):
+    """The report of a bake, about the animation as it is: its own keys and curves, its measured distances.
+
+    Which frames are in reach is what a bake would find. Raises a `TwoBoneError` where a bake would. Writes nothing.
+    """
+
+    NAME = "report"
+
+    def plan(self, scene: Scene, settings: BakeAllSettings, active: Object | None, span: Span | None) -> BakePlan:
+        """All chains, which may overlap, for none of them is written."""
+        chains = tuple(replace(chain, verify=True) for chain in settings.chains)
+        return super().plan(scene, replace(settings, chains=chains, last_wins=True), active, span)
+
+    def reaches(self, plan: BakePlan) -> list[Reach]:
+        """Nothing: what is there is looked at as it is."""
+        return []
+
+    def paths(self, plan: BakePlan, solution: Baked) -> set[tuple[Object, str]]:
+        """Nothing is keyed."""
+        return set()
+
+    def write(self, scene: Scene, plan: BakePlan, solution: Baked, begun: Beginning) -> Baked:
+        """Nothing is written."""
+        return solution
+
+    def judge(self, scene: Scene, done: BakeDone) -> list[ChainReport]:
+        """One report for each chain, with the keys that are there."""
+        chains, units = [chain.solved for chain in done.solution.chains], units_of(scene)
+        measured: Sequence = done.proof or [None] * len(chains)
+        return [
+            _with_present_keys(chain, chain_report(chain, (), found, units=units))
+            for chain, found in zip(chains, measured, strict=True)
+        ]
+
+
+INSPECT = Inspect()
+
+
+def _with_present_keys(chain: SolvedChain, report: ChainReport) -> ChainReport:
+    """Count the keys that are in the range now, on the channels that a bake writes.
+
+    Nobody knows whether they were made to follow the target, so nothing else is blamed where they do not.
+    """
+    bag = curve_bag(object_named(chain.plan.names.armature))
+    paths = chain.plan.keyed_paths()
+    counts = [_keys_between(fcurve, report) for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
+    statements = [statement("OFF", each.values, each.frames) if each.kind == "OTHERWISE" else each for each in report.statements]
+    channels = sum(count > 0 for count in counts)
+    return replace(report, keys=sum(counts), channels=channels, statements=statements)
+
+
+def _keys_between(fcurve: object, report: ChainReport) -> int:
+    frames = read_keys(fcurve)["co"][:, 0]
+    inside = (frames >= report.frame_start - NEAR_FRAME) & (frames <= report.frame_end + NEAR_FRAME)
+    return int(np.count_nonzero(inside))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...pipeline.plan.finding import end_bone_of, find_chain
+from ...pipeline.plan.found_chain import end_bone_of, find_chain
 from ...pipeline.plan.frame_choice import frame_range
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames, read_rest_bone, rotation_path, scale_path

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...pipeline.clips import in_words
-from ...pipeline.report.records import Refused, WholeReport
+from ...pipeline.report.reports import Refused, WholeReport
 from ...pipeline.task import Look, Outcome, Span, Task, with_range
 from ...said import Sentence, joined, note
 from ...scene.blender_types import Object, Scene

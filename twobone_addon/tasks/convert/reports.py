@@ -10,14 +10,13 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.arrays import magnitude, path_length
 from ...pipeline.motion.plan_motion import points
-from ...pipeline.report.records import ChainReport
 from ...pipeline.report.reporting import chain_report
-from ...pipeline.report.statements import statement
+from ...pipeline.report.reports import ChainReport, statement
 from ...pipeline.report.units import Units
 from ...said import Sentence
 from ...scene.sampling.quantities import Samples
-from .records import ConvertedReport
-from .solving import SolvedLimb, moved_points
+from .converted_report import ConvertedReport
+from .solve import SolvedLimb, moved_points
 
 SEEN_TO_MOVE = 2e-3
 """Part of a limb's length from which on a conversion counts as visible; stretched IK is off by a quarter of that."""

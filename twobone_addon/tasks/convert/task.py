@@ -7,31 +7,113 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ...errors import ChainError, TwoBoneError
-from ...pipeline.actions.choosing import ALL, goes_on_beside, refuse_strips
+from ...pipeline.actions.choosing import ALL, goes_on_beside, names_of, refuse_strips
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report, with_notes
 from ...pipeline.keys.keying import KeyedChain
-from ...pipeline.keys.writing import put_chains
-from ...pipeline.report.records import BakeReport, Refused
-from ...pipeline.report.statements import statement
+from ...pipeline.report.reports import BakeReport, Refused, statement
 from ...pipeline.report.units import units_of
-from ...pipeline.stages import all_frames, evaluation_of
+from ...pipeline.stages import all_frames, chain_changes, evaluation_of
 from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
 from ...said import Sentence, note
-from ...scene.actions import action_named, actions_of, key_span
+from ...scene.actions import OwnAction, action_named, actions_of, hold, is_held, key_span
 from ...scene.blender_types import Action, Object, Scene
+from ...scene.keys.writing import put
 from ...scene.lookup import find_armature, object_named
-from ...scene.rig.constraints import mute_path
+from ...scene.rig.constraints import mute, mute_path
 from ...scene.sampling.quantities import Quantity, Samples
 from ...scene.sampling.stepping import Steps
 from ...settings.tasks import TABLES, ConvertSettings
-from .ending import EndedLimb, Endings
+from .converted_report import ConvertedReport
 from .limb_plan import LimbPlan
 from .plans import Conversion, plan_limbs
-from .reports import ConvertedReport, converted_report
-from .solving import SolvedLimb, solve_limb
+from .reports import converted_report
+from .solve import SolvedLimb, solve_limb, with_influence_off
 
-Told: TypeAlias = tuple[Sentence, Sentence]
+
+@dataclass(frozen=True, slots=True)
+class EndedLimb:
+    """A limb with all its keys, and what to say about the end of its IK."""
+
+    solved: SolvedLimb
+    notes: tuple[Sentence, ...]
+
+
+class Endings:
+    """What becomes of the IK of all limbs, of which each action may have converted others.
+
+    It is muted; or keyed off, and on elsewhere, where actions that are not converted need it. A muted constraint is muted for
+    every action, and an influence without a key stays as the last action left it.
+    """
+
+    def __init__(
+        self, armature: Object, converted: Sequence[tuple[Action | None, Sequence[SolvedLimb]]], destination: str
+    ) -> None:
+        plans = [solved.plan for _, limbs in converted for solved in limbs]
+        self._ends = {end.path: (end, plan) for plan in plans for end in plan.ends}
+        own = actions_of(armature)
+        self._needed: dict[str, list[OwnAction]] = {}
+        """Actions that go on with the IK, by what switches it off."""
+        for path, (end, _) in self._ends.items():
+            through = {
+                action
+                for action, limbs in converted
+                if any(own_end.path == path for solved in limbs for own_end in solved.plan.ends)
+            }
+            # A new action leaves the one that it was made from as it is.
+            through = set() if destination == "NEW_ACTION" else through
+            others = [each for each in own if each.action not in through and not is_held(each, path, end.value)]
+            if others:
+                self._needed[path] = others
+
+    def ended(self, limbs: Sequence[SolvedLimb]) -> tuple[list[EndedLimb], list[ChainError]]:
+        """The limbs of one action, and what is wrong with those whose IK cannot be switched off for this action alone."""
+        ended, errors = [], []
+        for solved in limbs:
+            try:
+                ended.append(self._ended(solved))
+            except ChainError as error:
+                errors.append(error)
+        return ended, errors
+
+    def _ended(self, solved: SolvedLimb) -> EndedLimb:
+        limb = solved.plan
+        others = next((self._needed[end.path] for end in limb.ends if end.path in self._needed), None)
+        if others is None:
+            return EndedLimb(solved, ())
+        linked = [each for each in others if not each.action.is_editable]
+        notes = [
+            note(
+                "Other actions use this IK ({actions}), so it is keyed off here and on there instead of being muted.",
+                actions=names_of(others),
+            )
+        ]
+        notes += [
+            note('Action "{action}" is linked and cannot be keyed, so this IK may be off in it.', action=each.name)
+            for each in linked
+        ]
+        if limb.keyed_off:
+            return EndedLimb(solved, tuple(notes))
+        if limb.influence_refused is not None:
+            raise ChainError(
+                "{limb} is used by other actions ({actions}), so it must be keyed off in this one. {remedy}",
+                limb=limb.name,
+                actions=names_of(others),
+                remedy=limb.influence_refused.sentence,
+            )
+        return EndedLimb(with_influence_off(solved), tuple(notes))
+
+    def finish(self) -> None:
+        """Mute what no action needs any more, and keep on what others need."""
+        for path, (end, limb) in self._ends.items():
+            others = self._needed.get(path, [])
+            for each in others:
+                hold(each, path, end.present, end.group)
+            if not others and end.ik is not None and not limb.keyed_off:
+                mute(end.ik)
+
+
+Remark: TypeAlias = tuple[Sentence, Sentence]
 """What is said in the status bar, and the note that says it at more length."""
 
 
@@ -55,7 +137,7 @@ class Converted:
     evaluation: str | dict[str, str]
     endings: Endings | None = None
     """Of all actions together."""
-    longer: Sequence[Told] = ()
+    longer: Sequence[Remark] = ()
     """What the range of the scene means for the action that the armature plays now."""
 
 
@@ -129,7 +211,7 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
 
     def write(self, scene: Scene, plan: ConversionPlan, solution: Converted, begun: Beginning) -> Converted:
         """Key the limbs."""
-        put_chains([_with_mutes(limb.solved) for limb in solution.limbs], task=self.NAME, earlier=begun.earlier)
+        put(chain_changes([_with_mutes(limb.solved) for limb in solution.limbs], self.NAME), begun.earlier)
         return solution
 
     def finish(self, written: Sequence[ConvertDone]) -> None:
@@ -164,7 +246,8 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
             refused = ((done, error) for done in outcome.done for error in done.solution.left)
             return bake_report(outcome, [Refused(done.plan.armature, done.action, error.sentence) for done, error in refused])
         told = [*first.solution.longer, *_muted_elsewhere(outcome.scene, first.solution)]
-        remarks = [*_left(first.solution), *_were_off(first.solution), *(remark for remark, _ in told)]
+        left = [statement("LIMBS_LEFT", {"count": len(first.solution.left)})] if first.solution.left else []
+        remarks = [*left, *_were_off(first.solution), *(remark for remark, _ in told)]
         return bake_report(outcome, remarks=remarks)
 
 
@@ -177,16 +260,12 @@ def _notes(scene: Scene, done: ConvertDone) -> list[Sentence]:
     return [*(error.sentence for error in done.solution.left), *(said for _, said in told)]
 
 
-def _left(converted: Converted) -> list[Sentence]:
-    return [statement("LIMBS_LEFT", {"count": len(converted.left)})] if converted.left else []
-
-
 def _were_off(converted: Converted) -> list[Sentence]:
     limbs = [limb.solved.plan for limb in converted.limbs]
     return [statement("IK_WAS_OFF", {"bone": limb.ik.bone}) for limb in limbs if limb.ik and limb.was_off]
 
 
-def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: Action | None) -> list[Told]:
+def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: Action | None) -> list[Remark]:
     """What the range of the scene means for an action of a library, which is shorter before it is keyed over that range."""
     span = key_span(action) if action is not None else None
     settings, frames = wanted.settings, limb.chain.report_frames
@@ -208,7 +287,7 @@ def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: A
     return [(statement("ACTION_LONGER", {"action": action.name, "first": f"{first:g}", "last": f"{last:g}"}), said)]
 
 
-def _muted_elsewhere(scene: Scene, converted: Converted) -> list[Told]:
+def _muted_elsewhere(scene: Scene, converted: Converted) -> list[Remark]:
     """What a muted constraint means for frames of the scene that have no keys instead."""
     # Where other actions need it, notes say so, and it is keyed off instead.
     muted = [limb.solved.plan for limb in converted.limbs if not limb.notes]

@@ -15,8 +15,7 @@ from ...errors import ChainError, RangeError, SettingError, WriteError
 from ...pipeline.task import Span
 from ...said import note
 from ...scene.blender_types import Object, Scene
-from ...scene.lookup import find_armature
-from ...scene.paths import absolute
+from ...scene.lookup import absolute, find_armature
 from ...scene.versions import curve_bag
 from ...settings.contacts import ContactFileSettings, ContactSettings, ExportContactSettings
 from ...settings.tasks import TABLES

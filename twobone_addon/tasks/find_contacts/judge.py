@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from ...core.contacts.points import FootPoints
 from ...core.contacts.states import Contact
-from ...pipeline.report.records import headed
+from ...pipeline.report.reports import headed
 from ...pipeline.report.units import Units
 from ...said import Sentence, Translate, in_english, note
 from .solve import FoundContacts

@@ -14,7 +14,7 @@ from ...core.curves.frames import frame_grid
 from ...core.rig.bones import RestChain
 from ...errors import ChainError, ObjectError, RangeError
 from ...pipeline.plan.completing import names_of
-from ...pipeline.plan.finding import chain_found
+from ...pipeline.plan.found_chain import chain_found
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.task import Span
 from ...said import Sentence

@@ -15,10 +15,10 @@ from ...core.limbs.skeleton import Skeleton
 from ...errors import ObjectError
 from ...pipeline.motion.curve_motion import CurveMotion
 from ...pipeline.motion.sampling import sample
-from ...pipeline.plan.chain_names import free_name
-from ...pipeline.plan.finding import chain_found
-from ...pipeline.plan.first_plane import first_plane
+from ...pipeline.plan.completing import free_name
+from ...pipeline.plan.found_chain import chain_found
 from ...pipeline.plan.frame_choice import fresh_range
+from ...pipeline.plan.planes_of_rig import first_plane
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames
 from ...scene.graph.lineage_reading import LineageReader

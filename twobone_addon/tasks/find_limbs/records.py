@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...pipeline.report.records import WholeReport
+from ...pipeline.report.reports import WholeReport
 from ...said import Sentence, joined, note
 
 STATEMENTS = {

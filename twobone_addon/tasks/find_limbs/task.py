@@ -12,7 +12,7 @@ from ...scene.bones import ChainNames
 from ...scene.lookup import find_armature, object_named
 from ...settings.tasks import TABLES, FindLimbsSettings
 from ..give.guides import TARGET_SHAPE, add_guide, guide_name, seen_target_guide
-from ..give.moving import give_motion
+from ..give.task import give_motion
 from .finding import FoundLimbs, found_limbs, store_limbs
 from .records import LimbsReport, said_left_out, said_named
 

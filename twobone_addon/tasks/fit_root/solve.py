@@ -57,11 +57,11 @@ def _moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array, directio
 def _free_moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array) -> Array:
     """Moves `(S, 3)` of the root, in any direction, within the limits."""
     reaches = np.stack([reach_limits(leg, plan.settings, keeps_straight=False) for leg in legs])
-    ways = goals - np.stack([leg.joints[:, 0] for leg in legs])
-    wanted, length = np.ones(ways.shape[:2], dtype=bool), max(leg.length for leg in legs)
-    moves = np.zeros(ways.shape[1:])
+    paths = goals - np.stack([leg.joints[:, 0] for leg in legs])
+    wanted, length = np.ones(paths.shape[:2], dtype=bool), max(leg.length for leg in legs)
+    moves = np.zeros(paths.shape[1:])
     for _ in range(ROUNDS):
-        more = shortest_moves(ways - moves, reaches, wanted)
+        more = shortest_moves(paths - moves, reaches, wanted)
         more[magnitude(more) <= NOTHING * length] = 0.0
         if not more.any():
             break

@@ -33,8 +33,8 @@ from ...scene.sampling.quantities import Quantity, Samples
 from ...scene.sampling.stepping import Steps
 from ...settings import BakeSettings
 from .keys import LOCATION, location_keys, location_space, refuse_flat, rotation_keys, rotation_space
-from .records import TargetReport
-from .solving import TargetMotion, solve_target, way_back
+from .solve import TargetMotion, round_trip, solve_target
+from .target_report import TargetReport
 
 SAME_SHAPE = 1e-3
 """Part of the chain's length that joints may be moved by and still be where they were to the eye."""
@@ -145,7 +145,7 @@ def _refuse_shared(things: list[list[Object]]) -> None:
 def solved_guides(
     plans: Sequence[ChainPlan], things: Sequence[Sequence[Object]], look: Look
 ) -> Steps[tuple[list[Guided], str | dict[str, str]]]:
-    """All chains in one walk over time, with the keys of what guides them; and how their motion was sampled."""
+    """All chains in one pass over time, with the keys of what guides them; and how their motion was sampled."""
     frames = all_frames(plan.frames for plan in plans)
     with parent_frames([thing for chain in things for thing in chain]) as stand_ins:
         parents = [Quantity("WORLD", name) for name in stand_ins]
@@ -214,7 +214,7 @@ def _proof(chain: Guided, samples: Samples) -> GuideProof:
     worlds = [samples.on(plan.frames).every(guide.world) for guide in chain.guides]
     errors = [world[rows, :3, 3] - guide.places_world[rows] for world, guide in zip(worlds, chain.guides, strict=True)]
     pole_world = worlds[1][:, :3, 3] if len(worlds) > 1 else None
-    moved, turned = way_back(plan, chain.solved, worlds[0], pole_world)
+    moved, turned = round_trip(plan, chain.solved, worlds[0], pole_world)
     end_turn = None if chain.solved.turns_world is None else float(turned[rows].max())
     return GuideProof(float(magnitude(np.stack(errors)).max()), float(moved[rows].max()), end_turn)
 

@@ -1,7 +1,9 @@
-"""New targets and poles: their names, and where they go, at the tip and beyond the middle joint."""
+"""New targets and poles: their names, where they go, at the tip and beyond the middle joint, and those that a chain lacks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,17 +14,19 @@ from ...core.rig.limb_normals import resting_hinge
 from ...core.rig.limb_planes import carried_normal, plane_with_normal
 from ...core.rig.plane_frames import LETTERS, STRAIGHT, carried_frames, letter_axes
 from ...core.rig.rotations import nearest_rotation, unit
-from ...pipeline.plan.finding import chain_found
+from ...pipeline.plan.completing import StoredChain
+from ...pipeline.plan.found_chain import chain_found, chain_names
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames
-from ...scene.lookup import object_named
-from ...scene.new_objects import add_empty
+from ...scene.lookup import find_armature, object_named
+from ...scene.new_objects import add_empty, remove_object
 from ...scene.restoring import as_evaluated
 from ...scene.rig.chain_finding import is_seen
 from ...scene.rig.control_limbs import plain_name
 from ...scene.rig.rest_reading import starts_at_tail
 from ...scene.visible.skin import seen_from
 from ...scene.visible.visible_bone import shown_bone
+from ...settings import BakeSettings
 
 TARGET_SIZE = 0.15
 """Size of a target relative to the chain's length: seen beside the bones, not hiding them."""
@@ -132,3 +136,55 @@ def _joints_world(armature: Object, names: ChainNames) -> Array:
     tip = bones[names.tip].tail if names.tip_at_tail else bones[names.tip].head
     places = (bones[names.upper].head, bones[names.lower].head, tip)
     return np.array([armature.matrix_world @ place for place in places])
+
+
+@contextmanager
+def missing_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None) -> Iterator[list[BakeSettings]]:
+    """The settings with an empty for each target and pole that they leave out; raises a `TwoBoneError` for wrong bones.
+
+    The empties stay, and become those of the stored chains that the settings come from, if the block ends well.
+    """
+    made: list[Object] = []
+    try:
+        settings = [_filled(scene, chain, active, made) for chain in wanted]
+        yield settings
+        for before, after in zip(wanted, settings, strict=True):
+            _store(before, after, active)
+        made.clear()
+    finally:
+        for empty in made:
+            remove_object(empty)
+
+
+def _filled(scene: Scene, settings: BakeSettings, active: Object | None, made: list[Object]) -> BakeSettings:
+    lacking = [role for role in _roles(settings) if not getattr(settings, role)]
+    if not lacking:
+        return settings
+    armature = find_armature(settings.armature, active)
+    names = chain_names(armature, settings)
+    guides: dict[str, tuple[Guide, str]] = {
+        "target": (target_guide(armature, names), TARGET_SHAPE),
+        "pole": (pole_guide(armature, names, settings.plane, settings.bend), POLE_SHAPE),
+    }
+    given = {}
+    for role in lacking:
+        guide, shape = guides[role]
+        name = guide_name(role.capitalize(), armature, names)
+        made.append(add_guide(scene, armature, guide, name=name, size=guide.size, shape=shape))
+        given[role] = made[-1].name
+    return replace(settings, **given)
+
+
+def _roles(settings: BakeSettings) -> tuple[str, ...]:
+    return ("target", "pole") if settings.plane == "POLE" else ("target",)
+
+
+def _store(before: BakeSettings, after: BakeSettings, active: Object | None) -> None:
+    """Give the stored chain, if the settings come from one, what was made for it."""
+    chains = find_armature(after.armature, active).twobone.chains
+    chain: StoredChain = chains.get(after.stored) if after.stored else None
+    if chain is None:
+        return
+    for role in _roles(after):
+        if not getattr(before, role):
+            setattr(chain, role, object_named(getattr(after, role)))

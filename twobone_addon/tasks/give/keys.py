@@ -14,8 +14,8 @@ from ...core.curves.reduction import reduce_keys
 from ...core.rig.channels import Matrices, channel_rotations
 from ...core.rig.rotations import is_flat, nearest_rotation
 from ...errors import WriteError
+from ...pipeline.keys.holding import loop_slopes
 from ...pipeline.keys.keying import full_rate_keys, with_held
-from ...pipeline.keys.looping import loop_slopes
 from ...pipeline.keys.reducing import kept_frames, reduced_keys
 from ...pipeline.plan.planning import ChainPlan
 from ...pipeline.pose.curve_values import Surroundings, rotation_curves
@@ -25,7 +25,7 @@ from ...scene.bones import rotation_channel
 from ...scene.keys.reading import read_keyed
 from ...scene.keys.writing import ChannelKeys
 from ...scene.lookup import rotation_values
-from .solving import location_values
+from .solve import location_values
 
 LOCATION = "location"
 GROUP = "Object Transforms"

@@ -17,7 +17,7 @@ from ...core.curves.continuity import continuous_quaternions
 from ...core.rig.rotations import nearest_rotation, to_quaternion
 from ...pipeline.motion.sampling import sample
 from ...pipeline.plan.completing import StoredChain
-from ...pipeline.plan.finding import chain_names
+from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
 from ...scene.blender_types import Object, Scene
 from ...scene.graph.rig_graph import dependencies
@@ -30,14 +30,13 @@ from ...scene.sampling.quantities import Quantity
 from ...scene.versions import ensure_curve_bag
 from ...settings import BakeSettings
 from .guides import POLE_SHAPE, TARGET_SHAPE, guide_name, target_guide
+from .keys import GROUP
 
 GUIDES = (("target", "target_bone"), ("pole", "pole_bone"), ("plane_object", ""))
 
 ROLES = {"target": "Target", "pole": "Pole", "plane_object": "Plane"}
 
 SHAPES = {"target": TARGET_SHAPE, "pole": POLE_SHAPE, "plane_object": "ARROWS"}
-
-GROUP = "Object Transforms"
 
 AWAY, TURNED = 0.25, 0.87
 """Part of the limb's length, and cosine of a turn by 30 degrees, from which on a character is elsewhere: hips sway less."""

@@ -14,7 +14,7 @@ from ...core.nudges import Nudge, Span, with_nudge, without_nudge
 from ...errors import ChainError, DependencyError, RangeError, SettingError
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.plan.completing import completed
-from ...pipeline.plan.finding import end_bone_of, find_chain
+from ...pipeline.plan.found_chain import end_bone_of, find_chain
 from ...pipeline.plan.frame_choice import LAST_FRAME
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
 from ...pipeline.report.units import Units, units_of

@@ -14,7 +14,7 @@ from ...settings import BakeSettings
 from ...settings.planting import PlantSettings
 from ...settings.tasks import GiveSettings
 from ..give.baking import planned_guides
-from ..give.missing_guides import missing_guides
+from ..give.guides import missing_guides
 from ..give.task import GIVE
 from .plan.planning import LegPlan, PlantingPlan
 

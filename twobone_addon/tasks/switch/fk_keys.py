@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import ChainError
 from ...pipeline.keys.holding import held_outside
-from ...pipeline.plan.finding import chain_names
+from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames
@@ -24,7 +24,7 @@ from ...scene.versions import curve_bag
 from ...scene.visible.switches import Setting, fk_settings, set_value, switch_frames
 from ...scene.visible.visible_bone import deciding, hindrances, shown_bone
 from ...settings import BakeSettings
-from .records import SwitchReport
+from .switch_report import SwitchReport
 
 
 def plan_fk_switch(scene: Scene, settings: BakeSettings, active: Object | None = None) -> Callable[[], SwitchReport]:

@@ -11,46 +11,155 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.arrays import magnitude
-from ...core.curves.frames import frame_grid
+from ...core.curves.frames import frame_grid, ranges
+from ...core.rig.bones import RestBone
+from ...core.rig.inheritance import local_basis
+from ...core.rig.rotations import nearest_rotation
 from ...errors import ChainError
-from ...pipeline.keys.writing import write_chains
 from ...pipeline.motion.sampling import sample_steps
-from ...pipeline.plan.finding import chain_names, end_bone_of, find_chain, with_end
+from ...pipeline.plan.chain_plan import ChainPlan
+from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
-from ...pipeline.report.statements import statement
+from ...pipeline.report.reports import statement
 from ...pipeline.report.units import units_of
 from ...pipeline.run import run, run_steps
-from ...pipeline.stages import evaluation_of
+from ...pipeline.stages import chain_changes, evaluation_of
 from ...pipeline.task import Span, with_range
 from ...said import Sentence, note
 from ...scene.blender_types import Object, Scene
-from ...scene.bones import ChainNames
+from ...scene.bones import ChainNames, read_rest_bone, rotation_path
 from ...scene.graph.rig_graph import dependencies
 from ...scene.graph.stillness import Stillness
+from ...scene.keys.guarding import refuse_unwritable
 from ...scene.keys.reading import is_animated
+from ...scene.keys.replaced import limb_name
 from ...scene.keys.tables import ChannelKeys
-from ...scene.lookup import find_armature, objects_by_name
+from ...scene.keys.writing import Change, write
+from ...scene.lookup import find_armature, object_named, objects_by_name, rotation_values
 from ...scene.restoring import as_evaluated
 from ...scene.rig.rigify_reading import rigify_limbs
+from ...scene.sampling.evaluate import values_over
 from ...scene.sampling.quantities import Quantity
 from ...scene.sampling.stepping import Steps, at_once, part_of
 from ...scene.visible.rig_ik import RigIk, RigReader
-from ...scene.visible.switches import Setting
+from ...scene.visible.switches import SAME, Setting
 from ...settings import BakeSettings
-from ...settings.keys import KeySettings
+from ...settings.bake_options import KeySettings
 from ...settings.tasks import ConvertSettings
+from ..convert.converted_report import ConvertedReport
 from ..convert.plans import limb_plan
-from ..convert.reports import SEEN_TO_MOVE, ConvertedReport
-from ..convert.solving import SolvedLimb, solve_limb
+from ..convert.reports import SEEN_TO_MOVE
+from ..convert.solve import SolvedLimb, solve_limb
 from ..convert.task import CONVERT
 from ..give.controls.baking import bake_plans, looking, solved_controls, steered_keys
-from ..give.controls.plans import plan_controls
-from ..give.records import TargetReport
+from ..give.controls.plans import plan_controls, toe_controls
+from ..give.keys import chosen_keys, rotation_drift, rotation_samples
+from ..give.target_report import TargetReport
 from .fk_keys import fk_settings_over, is_still, plan_fk_switch, switch_keys, switch_report, write_switch
-from .ranges import SwitchRanges, ranges_to_switch
-from .records import SwitchReport
-from .toes import key_toes, seen_toes
+from .switch_report import SwitchReport, in_words
+
+
+@dataclass(frozen=True, slots=True)
+class Toe:
+    """The visible bones of toes, and what poses them on IK."""
+
+    control: RestBone
+    parent: Quantity
+    """Pose of the control's parent."""
+    seen: Array
+    """`(F, 4, 4)` poses of the toes before the switch, armature space."""
+
+
+def seen_toes(scene: Scene, armature: Object, plan: ChainPlan) -> list[Toe]:
+    """The toes of a chain's limb as they visibly are; raises `WriteError` where the control cannot be keyed."""
+    found = [
+        (shown, read_rest_bone(control), Quantity("POSE", armature.name, control.parent.name))
+        for shown, control in toe_controls(armature, plan.names.upper)
+    ]
+    if not found:
+        return []
+    refuse_unwritable(armature, [rotation_path(control) for _, control, _ in found], plan.settings.destination)
+    quantities = [Quantity("POSE", armature.name, shown) for shown, _, _ in found]
+    seen = at_once(sample_steps(scene, quantities, plan.frames, evaluation="PROBES"))
+    return [Toe(control, parent, seen.every(each)) for each, (_, control, parent) in zip(quantities, found, strict=True)]
+
+
+def key_toes(scene: Scene, plan: ChainPlan, toes: Sequence[Toe]) -> list[ChannelKeys]:
+    """Key the toes' controls so that on IK, which has its keys, they are as they were seen."""
+    if not toes:
+        return []
+    armature = object_named(plan.names.armature)
+    poses = at_once(sample_steps(scene, [toe.parent for toe in toes], plan.frames, evaluation="PROBES"))
+    keys: list[ChannelKeys] = []
+    for toe in toes:
+        bone = toe.control
+        rotation = nearest_rotation(local_basis(bone, poses.every(toe.parent), toe.seen)[1])
+        present = rotation_values(armature.pose.bones[bone.name])
+        mode = bone.rotation_mode
+        curves = rotation_samples(plan, armature, rotation_path(bone), bone.name, rotation, mode=mode, present=present)
+        keys += chosen_keys(plan, armature, curves, rotation_drift(mode, rotation, bone.length))[0]
+    names, settings, within = plan.names, plan.settings, (float(plan.frames[0]), float(plan.frames[-1]))
+    change = Change(
+        owner=names.armature,
+        keys=keys,
+        within=within,
+        task="switch",
+        limb=limb_name(names.armature, names.upper),
+        destination=settings.destination,
+        strip=settings.stored or names.upper,
+    )
+    write(scene, [change])
+    return keys
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchRanges:
+    """Parts of a range, each as its first and last frame."""
+
+    switched: list[tuple[float, float]]
+    """Where to switch the limb, with its motion; empty where it is on the wanted side all along."""
+    between: list[tuple[float, float]]
+    """Where it is blended between the sides, in poses that neither side may have."""
+
+    @property
+    def notes(self) -> list[Sentence]:
+        """What to say about frames that are left between the sides."""
+        if not self.between:
+            return []
+        return [note("Skipped frames {frames}: the limb is blended between FK and IK there.", frames=in_words(self.between))]
+
+    @property
+    def remarks(self) -> list[Sentence]:
+        """The same for the status bar."""
+        return [statement("HALFWAY", {"frames": in_words(self.between)}, self.between)] if self.between else []
+
+
+def ranges_to_switch(
+    scene: Scene, names: ChainNames, wanted: Sequence[Setting], within: tuple[float, float], *, apart: bool
+) -> SwitchRanges:
+    """The parts of a range that are not as the settings want it, frame by frame.
+
+    apart : FK and IK are bones of their own, and the visible limb is a mix of both while a switch is halfway
+
+    Raises `ChainError` where it is halfway at all frames.
+    """
+    frames = frame_grid(*within)
+    values = values_over(scene, [(setting.owner, setting.path) for setting in wanted], frames)
+    goals = np.array([[setting.value] for setting in wanted])
+    to_switch = (np.abs(values - goals) > SAME).any(axis=0)
+    halfway = ((np.abs(values) > SAME) & (np.abs(values - 1.0) > SAME)).any(axis=0) & apart
+    found = [[(first, last) for first, last in ranges(frames, mask)] for mask in (to_switch & ~halfway, to_switch & halfway)]
+    if found[1] and not found[0]:
+        raise ChainError(
+            'The limb from "{upper}" to "{lower}" is blended between FK and IK at frames {frames}. Key {path} to 0 or 1 there '
+            "first.",
+            upper=names.upper,
+            lower=names.lower,
+            frames=in_words(found[1]),
+            path=wanted[0].path,
+        )
+    return SwitchRanges(*found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +311,7 @@ def _own_to_fk(
     solved = at_once(_solved_fk(scene, settings, armature, names))
     shown, frames = solved.plan.shown, _whole_frames(within)
     before = _joints(scene, armature, shown, frames)
-    write_chains(scene, [solved.keyed], task="switch")
+    write(scene, chain_changes([solved.keyed], "switch"))
     _write_switch_after(scene, settings, armature, keyed, within)
     moved = float(magnitude(_joints(scene, armature, shown, frames) - before).max())
     made = switch_report(armature, names, wanted, [*solved.keyed.keys, *_all(keyed)], within)

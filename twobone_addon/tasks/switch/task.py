@@ -12,7 +12,7 @@ from ...scene.blender_types import Object, Scene
 from ...scene.sampling.stepping import Steps, part_of
 from ...settings.tasks import TABLES, SwitchSettings
 from .limb_switch import LimbSwitch, plan_switch
-from .records import SwitchedLimbs, SwitchReport
+from .switch_report import SwitchedLimbs, SwitchReport
 
 
 @dataclass(frozen=True, slots=True)

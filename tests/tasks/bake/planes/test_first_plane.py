@@ -10,8 +10,8 @@ import pytest
 from tests.interface.acting import select_bones
 from tests.tasks.checks.orientations import UNSEEN, degrees_between, posed
 from tests.tasks.scenes import BoneShape, Limb, add_empty, bake, build_armature, key_channel, set_range
-from twobone_addon.pipeline.plan.finding import find_chain
-from twobone_addon.pipeline.plan.first_plane import fitting_letters
+from twobone_addon.pipeline.plan.found_chain import find_chain
+from twobone_addon.pipeline.plan.planes_of_rig import fitting_letters
 from twobone_addon.settings import BakeSettings
 
 RIG = Limb("Rig")

@@ -17,13 +17,12 @@ from ....pipeline.keys.reducing import KeyDrift
 from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.motion.sampling import sample_steps
 from ....pipeline.pose.solving import SolvedChain
-from ....pipeline.report.records import BakeReport, ChainReport, ReportEntry
 from ....pipeline.report.reporting import chain_report
-from ....pipeline.report.statements import statement
+from ....pipeline.report.reports import BakeReport, ChainReport, ReportEntry, statement
 from ....pipeline.report.twist import SEEN_TWIST
 from ....pipeline.report.units import digits
+from ....pipeline.run import Stopwatch
 from ....pipeline.stages import all_frames, evaluation_of
-from ....pipeline.stopwatch import Stopwatch
 from ....pipeline.task import Look
 from ....said import Sentence, note
 from ....scene.blender_types import Object, Scene
@@ -31,14 +30,14 @@ from ....scene.keys.writing import write
 from ....scene.sampling.quantities import Quantity, Samples
 from ....scene.sampling.stepping import Steps, at_once
 from ....settings import BakeSettings
-from ..records import TargetReport
-from ..solving import TargetMotion, solve_target
+from ..solve import TargetMotion, solve_target
+from ..target_report import TargetReport
+from .control_keys import SteeredKeys, control_changes, keys_of
 from .controls import Control
 from .goals import Goals, Seen, end_errors, joint_errors, read_goals, rest_turn, seen_in, tip_errors
 from .plans import ControlPlan, moving_toes, plan_controls
 from .steering import SteeredLimb
 from .trying import look_at, on_trial, steer_all, steered_limb
-from .writing import SteeredKeys, control_changes, keys_of
 
 TURNED = math.radians(0.05)
 """Angle that the bone at the tip may be off; more is something in the control's way."""

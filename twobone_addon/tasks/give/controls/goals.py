@@ -8,12 +8,12 @@ import numpy as np
 
 from ....core.array_types import Array
 from ....core.arrays import magnitude, path_length
-from ....core.rig.rotations import nearest_rotation, to_quaternion, unit
+from ....core.rig.rotations import nearest_rotation, unit
 from ....core.rig.steering import hinges
 from ....pipeline.motion.plan_motion import points
 from ....scene.lookup import object_named
 from ....scene.sampling.quantities import Quantity, Samples
-from ..solving import TargetMotion
+from ..solve import TargetMotion, angles_between
 from .plans import ControlPlan
 
 
@@ -122,11 +122,10 @@ def end_errors(goals: Goals, seen: Seen) -> Array:
     """How far `(F,)`, radians, the end bone is rotated from its goal; 0 where it has none."""
     if goals.end is None or seen.end is None:
         return np.zeros(len(goals.joints))
-    quaternions = to_quaternion(np.swapaxes(seen.end, -1, -2) @ goals.end)
-    return 2.0 * np.arctan2(magnitude(quaternions[..., 1:]), np.abs(quaternions[..., 0]))
+    return angles_between(seen.end, goals.end)
 
 
-def ways_off(goals: Goals, seen: Seen) -> Array:
+def misses(goals: Goals, seen: Seen) -> Array:
     """How far `(F, 4)` joints are off, relative to the limb's length.
 
     The middle one along the limb's line, across it in its plane, and out of that; then the tip.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ....errors import ObjectError
-from ....pipeline.plan.finding import chain_names
+from ....pipeline.plan.found_chain import chain_names
 from ....pipeline.plan.planning import ChainPlan, plan_chain
 from ....scene.blender_types import Object, PoseBone, Scene
 from ....scene.bones import rotation_path

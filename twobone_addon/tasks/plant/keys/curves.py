@@ -10,6 +10,7 @@ import numpy as np
 
 from ....core.array_types import Array, Indices
 from ....core.arrays import every_row, magnitude
+from ....core.curves.frames import NEAR_FRAME
 from ....core.curves.reduction import reduce_keys
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.rig.inheritance import parent_transform
@@ -19,7 +20,7 @@ from ....pipeline.keys.reducing import reduced_keys as few_keys
 from ....pipeline.motion.plan_motion import PlanMotion
 from ....pipeline.pose.solving import CurveSamples, solve_curves
 from ....scene.bones import rotation_path
-from ....scene.keys.tables import NEAR_FRAME, ChannelKeys, Keyed, KeyTable
+from ....scene.keys.tables import ChannelKeys, Keyed, KeyTable
 from ....scene.sampling.quantities import Samples
 from ....scene.sampling.stepping import Steps, part_of
 from ..plan.feet import moved_leg

@@ -10,12 +10,13 @@ import numpy as np
 from ....core.array_types import Array, Mask
 from ....core.arrays import frame_rows
 from ....core.contacts.states import runs
+from ....core.curves.frames import NEAR_FRAME
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.rig.bones import BoneChannels
 from ....pipeline.keys.holding import with_held_keys
 from ....pipeline.motion.plan_motion import AimedMotion
 from ....pipeline.pose.solving import CurveSamples
-from ....scene.keys.tables import NEAR_FRAME, ChannelKeys, Keyed, KeyTable, blank_keys
+from ....scene.keys.tables import ChannelKeys, Keyed, KeyTable, blank_keys
 
 STRAIGHT_HANDLES = 1e-4
 """Sine of the angle between two handles, in frames and radians, below which they count as one line."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....core.array_types import Array
+from ....core.curves.frames import NEAR_FRAME
 from ....core.planting.cycles import Rounds, round_way, stance_beside, ways_gone
 from ....core.planting.goals import SAMPLES_PER_FRAME, FootGoals
 from ....core.planting.ground import moving_ground
 from ....core.planting.knees import STRETCH
 from ....core.planting.pins import Pin
 from ....pipeline.pose.limb_plane import hinges_of
-from ....scene.keys.tables import NEAR_FRAME
 from ..plan.contacts import Standing
 from ..plan.feet import LegMotion
 from .standing import Footing, Planted, PlantedLeg, smoothing_window

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from ....pipeline.report.records import Visible, headed
+from ....pipeline.report.reports import Visible, headed
 from ....pipeline.report.units import Units
 from ....said import Sentence, Translate, as_json, in_english
 from ...find_contacts.judge import not_seen, steps, taken_as_it_is

@@ -15,7 +15,7 @@ from ....core.curves.frames import ranges
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.planting.ground import Ground
 from ....core.planting.pins import Pin
-from ....pipeline.report.records import Visible
+from ....pipeline.report.reports import Visible
 from ....said import Sentence, note
 from ....scene.sampling.quantities import Samples
 from ..keys.curves import ChannelPieces

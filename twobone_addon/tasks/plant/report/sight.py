@@ -9,8 +9,8 @@ import numpy as np
 from ....core.array_types import Array
 from ....core.arrays import magnitude, path_length
 from ....pipeline.motion.plan_motion import points
-from ....pipeline.report.records import Visible
-from ....pipeline.report.sight import APART, MOST_LOOKS
+from ....pipeline.report.reports import Visible
+from ....pipeline.report.visibility import APART, MOST_LOOKS
 from ....scene.lookup import object_named
 from ....scene.sampling.quantities import Quantity, Samples
 from ....scene.visible.skin import Skins, seen_from

@@ -29,7 +29,7 @@ APART = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Visibility:
     """The visible bone of one chain, world units."""
 
     bone: str
@@ -70,7 +70,7 @@ def look_frames(solved: SolvedChain) -> Array:
     return frames[np.unique(np.linspace(0, len(frames) - 1, min(MOST_LOOKS, len(frames))).round().astype(int))]
 
 
-def sight_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
+def look_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
     """What to sample in order to see what people see."""
     plan = solved.plan
     tip = plan.pose(len(plan.rest.bones) - 1)
@@ -78,12 +78,12 @@ def sight_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
     return [plan.armature_world, *plan.aims, tip, *seen]
 
 
-def unmeasured(solved: SolvedChain, shown: Shown, skins: Skins) -> Sight:
+def unmeasured(solved: SolvedChain, shown: Shown, skins: Skins) -> Visibility:
     """What is known without looking."""
-    return Sight(shown.bone, is_own(solved, shown), shown.follows, _reasons(solved, shown, skins), None, 0.0)
+    return Visibility(shown.bone, is_own(solved, shown), shown.follows, _reasons(solved, shown, skins), None, 0.0)
 
 
-def sight(solved: SolvedChain, shown: Shown, skins: Skins, samples: Samples, limb_length: float) -> Sight:
+def visibility(solved: SolvedChain, shown: Shown, skins: Skins, samples: Samples, limb_length: float) -> Visibility:
     """Compare the visible bone, at the frames of `look_frames`, which the samples have, with the chain's tip and its target."""
     plan, samples = solved.plan, samples.on(look_frames(solved))
     world, other = samples[plan.armature_world], object_named(shown.armature)
@@ -95,11 +95,11 @@ def sight(solved: SolvedChain, shown: Shown, skins: Skins, samples: Samples, lim
     away = np.broadcast_to(distances(seen, target), samples.frames.shape)
     apart = np.broadcast_to(distances(seen, tip), samples.frames.shape)
     if apart.max() <= APART * limb_length or not np.isfinite(away).any():
-        return Sight(shown.bone, is_own=False, follows=True, hindrances=_unseen(solved, skins), max_distance=None, frame=0.0)
+        return Visibility(shown.bone, is_own=False, follows=True, hindrances=_unseen(solved, skins), max_distance=None, frame=0.0)
     worst = int(np.nanargmax(np.where(apart > APART * limb_length, away, -1.0)))
     found = _reasons(solved, shown, skins)
     when = float(samples.frames[worst])
-    return Sight(shown.bone, is_own=False, follows=False, hindrances=found, max_distance=float(away[worst]), frame=when)
+    return Visibility(shown.bone, is_own=False, follows=False, hindrances=found, max_distance=float(away[worst]), frame=when)
 
 
 def _reasons(solved: SolvedChain, shown: Shown, skins: Skins) -> tuple[Sentence, ...]:

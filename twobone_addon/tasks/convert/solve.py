@@ -58,7 +58,7 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
     motion = plan_motion(limb.chain, samples)
     shown = np.stack([samples.every(pose) for pose in limb.poses()])
     shown_joints = _shown_joints(limb, shown)
-    own = _own_scales(limb, samples)
+    own = [samples.every(limb.chain.channels[index])[:, 7:] for index in limb.chain.rest.turning]
     chain, off = _as_shown(limb, motion, samples, scales=own)
     stretched = bool(np.any(off > IK_RESIDUAL))
     if stretched:
@@ -94,7 +94,8 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
     keyed = keyed_chain(solved)
     if stretched:
         keyed = replace(keyed, keys=[replace(each, lasting=each.path in limb.scale_paths()) for each in keyed.keys])
-    extra = [*_further_keys(limb, samples, shown), *_switch_keys(limb)]
+    switching = [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
+    extra = [*_further_keys(limb, samples, shown), *switching]
     stays = keyed.stays and not extra
     return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra], stays=stays), shown, on_target)
 
@@ -162,11 +163,6 @@ def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: l
     return chain, magnitude(joints - shown_joints).max(axis=1) / path_length(shown_joints)
 
 
-def _own_scales(limb: LimbPlan, samples: Samples) -> list[Array]:
-    """Scales `(F, 3)` of the two bones' own channels."""
-    return [samples.every(limb.chain.channels[index])[:, 7:] for index in limb.chain.rest.turning]
-
-
 def _scale_curves(limb: LimbPlan, solved: SolvedChain, own: list[Array]) -> list[CurveSamples]:
     """Curves of the two bones' scales, which show what IK stretches."""
     curves = []
@@ -228,12 +224,8 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
     return keys
 
 
-def _switch_keys(limb: LimbPlan) -> list[ChannelKeys]:
-    """Keys that switch IK off from the first to the last frame, and leave it as it is before and after."""
-    return [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
-
-
 def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
+    """Keys that switch an IK off from the first to the last frame, and leave it as it is before and after."""
     frames = np.unique(limb.chain.frames[[0, -1]])
     outside = held_outside(
         limb.chain.keyed[end.path, 0],

@@ -12,24 +12,66 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.curves.frames import merge_frames, subframe_grid
-from ...core.rig.bones import BoneChannels, ChainMotion, RestChain
+from ...core.rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
 from ...core.rig.channels import channel_rotations
 from ...core.rig.plane_frames import LETTERS, PlaneSpaces, has_plane, still_frames
-from ...core.rig.posing import hinge_axis, rest_reference
+from ...core.rig.posing import Reference, hinge_axis, present_reference, rest_reference
 from ...core.rig.rotations import determinant, unit
 from ...pipeline.motion.curve_motion import CurveMotion
-from ...pipeline.plan.plane_now import normal_now
+from ...pipeline.plan.planes_of_rig import normal_now
 from ...pipeline.pose.curve_values import HINGE_TOLERANCE
 from ...said import Sentence
 from ...scene.blender_types import Object
 from ...scene.bones import ChainNames
 from ...scene.graph.lineage_reading import LineageReader
 from ...scene.graph.rig_graph import Node, dependencies
+from ...scene.graph.stillness import Stillness
 from ...scene.keys.reading import key_frames, motion_curves
-from ...scene.lookup import objects_by_name
+from ...scene.lookup import objects_by_name, rotation_values
 from ...scene.sampling.quantities import Quantity
 from ...settings import BakeSettings
-from .still_plane import plane_moves
+
+
+def present_pose(armature: Object, rest: RestChain, settings: BakeSettings) -> Reference:
+    """The reference pose of a bake, with one row: the scene's frame."""
+    bones = armature.pose.bones
+    parent = bones[rest.bones[0].name].parent
+    motion = ChainMotion(
+        np.array(parent.matrix, dtype=float)[None] if parent else None,
+        tuple(_channels(armature, bone) for bone in rest.bones),
+    )
+    return (rest_reference if settings.reference == "REST" else present_reference)(rest, motion)
+
+
+def plane_moves(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> bool:
+    """Whether anything may turn the plane against the parents of the chain, or the bones between its joints.
+
+    Says yes where stillness cannot be proved.
+    """
+    objects, stillness = objects_by_name(), Stillness()
+    between = [bone.name for index, bone in enumerate(rest.bones[: rest.turning[-1]]) if index not in rest.turning]
+    if not stillness.holds((names.armature, name) for name in between):
+        return True
+    if settings.plane != "OBJECT" and settings.plane_space == "PARENT":
+        return False
+    parent = armature.pose.bones[names.upper].parent
+    above = dependencies(objects, [(names.armature, parent.name)]).nodes if parent else set()
+    own = dependencies(objects, [(names.armature, "")]).nodes
+    if settings.plane == "OBJECT":
+        return not stillness.holds(above | own | dependencies(objects, [(settings.plane_object, "")]).nodes)
+    if settings.plane_space == "WORLD":
+        return not stillness.holds(above | own)
+    # What moves the armature object moves the plane with it, as long as no bone above looks at anything else.
+    outside = {node for node in above if node[0] != names.armature} - own
+    return not stillness.holds(above if outside else {node for node in above if node[1]})
+
+
+def _channels(armature: Object, bone: RestBone) -> BoneChannels:
+    """The bone's own channels now, one row."""
+    pose_bone = armature.pose.bones[bone.name]
+    rotation = channel_rotations(bone.rotation_mode, np.array([rotation_values(pose_bone)]))
+    return BoneChannels(np.array([pose_bone.location]), rotation, np.array([pose_bone.scale]))
+
 
 ON_AXIS = 0.5 * HINGE_TOLERANCE
 """Radians between a hinge and a local axis below which every turn about the hinge, up to a half one, is within the

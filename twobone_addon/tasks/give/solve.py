@@ -16,10 +16,9 @@ from ...core.rig.steering import rounded_at_distance
 from ...core.solver import UNSEEN_BEND
 from ...pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
 from ...pipeline.plan.chain_plan import ChainPlan
-from ...pipeline.pose.bends import seen_bend
-from ...pipeline.pose.limb_plane import posed_normals
+from ...pipeline.pose.chain_task import SINGLE_PRECISION
+from ...pipeline.pose.limb_plane import posed_normals, seen_bend
 from ...pipeline.pose.solving import SolvedPose, solve_chain_pose
-from ...pipeline.pose.task import SINGLE_PRECISION
 from ...scene.sampling.quantities import Samples
 
 
@@ -87,7 +86,7 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
     )
 
 
-def way_back(plan: ChainPlan, solved: TargetMotion, target_world: Array, pole_world: Array | None) -> tuple[Array, Array]:
+def round_trip(plan: ChainPlan, solved: TargetMotion, target_world: Array, pole_world: Array | None) -> tuple[Array, Array]:
     """What a bake with target and pole as they really are makes of the chain, and of the bone at its tip.
 
     target_world : (F, 4, 4); pole_world : (F, 3)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
-from ...pipeline.report.records import Refused, headed
+from ...pipeline.report.reports import Refused, headed
 from ...said import INFO, Sentence, Translate, as_json, in_english
 
 

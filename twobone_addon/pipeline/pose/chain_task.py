@@ -17,8 +17,7 @@ from ...core.solver import UNSEEN_BEND, ReachOptions, sides_with_hysteresis
 from ...settings import LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import AimedMotion, PlanMotion, points
 from ..plan.chain_plan import ChainPlan
-from .bends import kept_sides, needed_bends, overstretched_sides, seen_bend
-from .limb_plane import Limb, limb_in_plane
+from .limb_plane import Limb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, seen_bend
 
 SINGLE_PRECISION = 1e-6
 """Relative error of positions that Blender evaluates, with a margin of ten: what is out of reach by less is reached."""
@@ -120,12 +119,12 @@ def _on_tips(targets: Array, joints: Array, tolerance: float) -> Array:
     return np.where(near[:, None], tips, targets)
 
 
-def _world_scale(linear: Array, frames: Array, ways: Array) -> Array:
+def _world_scale(linear: Array, frames: Array, directions: Array) -> Array:
     """World units `(F,)` per unit of armature space along the way from root to target, as far as it is in the plane.
 
-    A scaled armature may be scaled otherwise along other ways. A target at the root has no way: then it is the average.
+    A scaled armature may be scaled otherwise along other directions. A target at the root is in none: then it is the average.
     """
-    in_space = from_plane(frames, in_plane(frames, ways))
+    in_space = from_plane(frames, in_plane(frames, directions))
     length = magnitude(in_space)
     average = np.cbrt(np.abs(np.linalg.det(linear)))
     along = magnitude((linear @ in_space[..., None])[..., 0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...pipeline.report.records import FurtherReport
+from ...pipeline.report.reports import FurtherReport
 from ...said import Sentence
 
 

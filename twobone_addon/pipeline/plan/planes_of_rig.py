@@ -1,0 +1,141 @@
+"""The plane of a chain as its rig tells it: the one to start with, its normal as the scene is now, and the joint limits in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.rig.hinges import joint_limits_in_plane
+from ...core.rig.limb_normals import resting_hinge
+from ...core.rig.limb_planes import rest_normal
+from ...core.rig.plane_frames import PlaneSpaces, flat_letters, has_plane, nearest_letters, still_frames, thin_letters
+from ...core.rig.rotations import determinant
+from ...errors import ChainError
+from ...scene.blender_types import Object
+from ...scene.lookup import objects_by_name
+from ...scene.rig.rest_reading import all_places, mesh_extents, turn_limits
+from ...settings import LIMB_PLANES, BakeSettings
+from .found_chain import FoundChain, find_chain
+
+
+def normal_now(armature: Object, settings: BakeSettings, upper: str, *, at_rest: bool = False) -> Array | None:
+    """Unit normal `(3,)` of a letter plane or of a plane object, armature space; `None` where there is no plane.
+
+    The parent of the upper bone counts as it is posed, or as it is at rest.
+    """
+    world = _linear(armature.matrix_world)
+    is_object = settings.plane == "OBJECT"
+    thing = objects_by_name().get(settings.plane_object) if is_object else None
+    if is_object or settings.plane_space == "WORLD":
+        if determinant(world) == 0.0 or (is_object and thing is None):
+            return None
+        world = np.linalg.inv(world)
+    bone = armature.pose.bones.get(upper)
+    parent = bone.parent if bone else None
+    spaces = PlaneSpaces(
+        world,
+        None if parent is None else _linear(parent.bone.matrix_local if at_rest else parent.matrix),
+        None if thing is None else world @ _linear(thing.matrix_world),
+    )
+    frame = still_frames(settings.plane, settings.plane_space, spaces)
+    return frame[:, 2] if has_plane(frame) else None
+
+
+def normal_at_rest(armature: Object, settings: BakeSettings, upper: str) -> Array:
+    """The same with the rig at rest; the armature's X where no plane can be told."""
+    found = normal_now(armature, settings, upper, at_rest=True)
+    return np.array([1.0, 0.0, 0.0]) if found is None else found
+
+
+def _linear(matrix: object) -> Array:
+    return np.array(matrix, dtype=float)[:3, :3]
+
+
+CURRENT_POSE = {"plane": "POSE", "plane_space": "ARMATURE", "bend": "POSITIVE", "reference": "POSE"}
+"""What leaves a limb alone that is right already."""
+
+SHEET = 0.05
+"""Thickness of a mesh, relative to the rig, up to which it is a sheet, as a cut-out's; heads and bodies are thicker."""
+
+
+def first_plane(found: FoundChain) -> dict[str, str]:
+    """Plane, its space, bend and reference of a new chain.
+
+    The plane of its current pose. In a flat rig, such as a cut-out, which lies in a letter plane with its meshes, at rest and
+    as it is posed now, that letter plane, and the side of the chain's bend at rest. A lone limb says nothing about the rig that
+    it belongs to: every leg lies in a plane. Only flat meshes make a cut-out of it.
+    """
+    flat = _flat(found.armature) if _is_whole_rig(found) else ()
+    return {**_letters(found, flat), "reference": "REST"} if flat else dict(CURRENT_POSE)
+
+
+def fitting_letters(found: FoundChain) -> dict[str, str]:
+    """Plane, its space and bend of the letter plane that fits a chain best: nearest to its bend at rest, to its side."""
+    return _letters(found, _flat(found.armature))
+
+
+def _flat(armature: Object) -> tuple[str, ...]:
+    """The letter planes in which all of a rig lies, its bones and its meshes: a person in a T-pose has flat bones as well."""
+    places = all_places(armature)
+    flat = flat_letters(places)
+    if not flat:
+        return ()
+    sheets = thin_letters(mesh_extents(armature), SHEET * np.ptp(places, axis=0).max())
+    return tuple(letters for letters in flat if letters in sheets)
+
+
+def _is_whole_rig(found: FoundChain) -> bool:
+    """Whether there is more than one limb and its parents: another that moves a mesh, or a mesh."""
+    upper = found.armature.data.bones[found.names.upper]
+    root = upper.parent_recursive[-1] if upper.parent else upper
+    own = {upper, *upper.parent_recursive, *upper.children_recursive}
+    # Controls, which move no mesh, often lie in the limb's own plane.
+    beside = any(bone.use_deform and bone not in own for bone in root.children_recursive)
+    return beside or bool(mesh_extents(found.armature).any())
+
+
+def _letters(found: FoundChain, flat: tuple[str, ...]) -> dict[str, str]:
+    joints = found.rest.rest_joints()
+    plane, side = nearest_letters(joints, flat) if flat else nearest_letters(joints)
+    return {"plane": plane, "plane_space": "ARMATURE", "bend": "POSITIVE" if side > 0 else "NEGATIVE"}
+
+
+def limits_of_rig(settings: BakeSettings, active: Object | None) -> dict[str, Any]:
+    """The settings of a chain's joint limits as its bones are limited; `active` is the armature where they name none.
+
+    Of two joints `upper_min` and so on, of `ALL` joints `limits`. Raises `ChainError` where nothing limits the bones
+    about the hinge of the chain's plane.
+    """
+    found = find_chain(settings, active)
+    names, rest = found.names, found.rest
+    turns = np.array([turn_limits(found.armature.pose.bones[rest.bones[index].name]) for index in rest.turning])
+    limits = joint_limits_in_plane(rest, _normal(found, settings), turns)
+    if np.all(limits == (-np.pi, np.pi)):
+        raise ChainError(
+            'No joint limits found from "{upper}" to "{lower}" around the bending axis. Add Limit Rotation constraints in Local '
+            "Space to them, or turn on their IK limits.",
+            upper=names.upper,
+            lower=names.lower,
+        )
+    if len(limits) > 2:  # noqa: PLR2004 - more joints than upper and lower bone have settings for
+        return {"use_limits": True, "limits": tuple((float(low), float(high)) for low, high in limits)}
+    (upper_min, upper_max), (lower_min, lower_max) = limits.tolist()
+    return {
+        "use_limits": True,
+        "limits": (),
+        "upper_min": upper_min,
+        "upper_max": upper_max,
+        "lower_min": lower_min,
+        "lower_max": lower_max,
+    }
+
+
+def _normal(found: FoundChain, settings: BakeSettings) -> Array:
+    """Normal `(3,)` of the chain's plane at rest, armature space."""
+    if settings.plane == "POSE":
+        return found.rest.upper.rest[:3, :3] @ resting_hinge(found.rest)
+    if settings.plane in LIMB_PLANES:
+        return rest_normal(found.rest)
+    return normal_at_rest(found.armature, settings, found.names.upper)
