@@ -245,8 +245,9 @@ class NameReading:
                 lowers[meaning.family, meaning.side].append(bone)
             elif Rank.END in meaning.ranks and not any(self.meanings[each].family in LIMBS for each in self.above(bone)):
                 ends[meaning.family, meaning.side].append(bone)
-        pairs = [(own, ends[key]) for key, own in lowers.items() if len(own) == len(ends[key]) == 1]
-        return {lower: (end, self.meanings[end].ranks[Rank.END]) for (lower,), (end,) in pairs}
+        pairs = [(own[0], ends[key][0]) for key, own in lowers.items() if len(own) == len(ends[key]) == 1]
+        depths = [sum(1 for _ in self.above(bone)) for bone in range(len(self.parents))]
+        return {lower: (end, self.meanings[end].ranks[Rank.END]) for lower, end in pairs if depths[end] < depths[lower]}
 
     def _places(self) -> Iterator[bool]:
         """For each bone whose name places it below others of its limb whether it hangs from those."""

@@ -81,11 +81,24 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
     return tuple(parents)
 
 
+def is_loose(skeleton: Skeleton, bones: LimbBones) -> bool:
+    """Whether the tip of a limb is a foot or hand that hangs from elsewhere."""
+    return bones.lower not in skeleton.way_up(bones.tip)
+
+
+def is_known_at_rest(skeleton: Skeleton, bones: LimbBones) -> bool:
+    """Whether the rest shows where a limb ends: of a loose foot it has to be a pose, with the foot as far as a link is long."""
+    if not is_loose(skeleton, bones):
+        return True
+    lengths = np.linalg.norm(np.diff(skeleton.heads[[bones.upper, bones.lower, bones.tip]], axis=0), axis=1)
+    return not is_laid_out(skeleton) and float(lengths.min()) >= BALANCE * float(lengths.max())
+
+
 def as_parented(skeleton: Skeleton, pair: LimbPair, tolerance: float) -> LimbPair:
     """The pair whose tips hang from their lower bones, where these end at the loose feet; else the feet are the tips."""
 
     def own(bones: LimbBones) -> LimbBones:
-        if bones.lower in skeleton.way_up(bones.tip):
+        if not is_loose(skeleton, bones):
             return bones
         at = skeleton.heads[bones.tip]
         ends = {bone: skeleton.heads[bone] for bone, above in enumerate(skeleton.parents) if above == bones.lower}
