@@ -147,6 +147,9 @@ LYING = 0.35
 SHOE = 1.6
 """Times as far as the farthest joint of a foot is from its ankle, its mesh may be."""
 
+STUB = 0.02
+"""Length of a foot, relative to its leg, up to which an importer made it up, so that it does not tell how far its mesh goes."""
+
 SAME_PLACE = 0.05
 """Part of that within which a bone that deforms begins where a control does."""
 
@@ -201,7 +204,8 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
     places = np.array([place for bone in below.values() for place in (bone.head_local, bone.tail_local)]).reshape(-1, 3)
     length = float(path_length(joints))
     ankle = np.array(foot.bone.head_local)
-    reach = SHOE * max(foot.bone.length, *(magnitude(places - ankle)), 0.0)
+    farthest = max(foot.bone.length, *(magnitude(places - ankle)), 0.0)
+    reach = SHOE * farthest if farthest > STUB * length else length
     up = _up_at_rest(armature, joints)
     seen, source = _vertices(armature, foot, min(reach, length)), "MESH"
     if not len(seen):
