@@ -119,6 +119,7 @@ def test_of_imported_legs_whose_feet_hang_from_elsewhere_the_feet_are_the_tips()
     skeleton, limbs = imported_robot()
     feet = {(*limb[:4], limb[2].replace("UpperLeg", "Foot") if limb[0] == "LEG" else limb[4]) for limb in limbs}
     assert found(skeleton) == feet
+    assert {limb.against for limb in find_limbs(skeleton).limbs if limb.kind.value == "LEG"} == {Reason.LOOSE}
 
 
 def test_where_no_name_tells_the_foot_either_such_legs_are_left_out_for_that_reason():

@@ -13,7 +13,7 @@ from .body.judging import Kind
 from .body.shapes import BALANCE, Reason
 from .lone import is_even
 from .names import Family, NamedLimb, NameReading, Rank, Side
-from .offsets import as_parented, is_known_at_rest
+from .offsets import as_parented, is_known_at_rest, is_loose
 from .pairs import Found, LimbBones, LimbPair, in_order
 from .skeleton import Skeleton
 
@@ -64,7 +64,8 @@ def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Arr
             left_out.append((tuple(each.upper for each in pair.both), Reason.LOOSE))
         elif len(pair.both) > 1 or bones.tip == bones.lower or is_even(skeleton, (bones.upper, bones.lower, bones.tip)):
             way = {bone for each in pair.both for bone in skeleton.way_up(each.lower)}
-            kept.append(replace(pair, against=next((reason for first, reason in found.left_out if way & set(first)), None)))
+            against = next((reason for first, reason in found.left_out if way & set(first)), None)
+            kept.append(replace(pair, against=Reason.LOOSE if is_loose(skeleton, bones) else against))
         else:
             left_out.append(((bones.upper,), Reason.UNEVEN))
     return Found(in_order(kept), tuple(left_out))
