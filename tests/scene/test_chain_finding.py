@@ -140,6 +140,19 @@ def test_a_lonely_bone_says_what_to_select(empty_file):
         chain_from_selection(rig)
 
 
+@pytest.mark.parametrize("tip", ["hand.L", "thigh.L", "hips"])
+def test_only_a_foot_that_hangs_from_near_the_root_may_be_the_tip_without_hanging_from_the_limb(empty_file, tip):
+    loose = [BoneShape("root", (0, 0, 0), (0, 0, 0.1)), BoneShape("foot.L", (0.1, 0.01, 0.1), (0.1, -0.12, 0.02), "root")]
+    armature = build_armature((*HUMAN[:3], *loose, *HUMAN[5:]), "Human")
+    assert chain_from_names(armature, "thigh.L", "shin.L", "foot.L") == ChainNames(
+        "Human", "thigh.L", "shin.L", "foot.L", tip_at_tail=False
+    )
+    with pytest.raises(ChainError, match="is not a descendant of the lower bone"):
+        chain_from_names(armature, "thigh.L", "shin.L", tip)
+    with pytest.raises(ChainError, match="is not a descendant of the lower bone"):
+        chain_from_names(armature, "thigh.L", "shin.L", "foot.L", "TAIL")
+
+
 IMPORTED = (
     BoneShape("hip", (0, 0, 1), (0, 10, 1)),
     BoneShape("knee", (0, 0, 0.5), (0, 10, 0.5), "hip"),

@@ -77,7 +77,7 @@ class ChainNames:
     upper: str
     lower: str
     tip: str
-    """Bone that carries the tip: the lower bone itself or one below it."""
+    """Bone that has the tip: the lower bone itself, one below it, or a foot that is parented elsewhere, where it rests."""
     tip_at_tail: bool
     """Whether the tip is that bone's tail; else its head."""
 

@@ -98,6 +98,50 @@ def test_feet_that_hang_from_the_root_but_follow_the_shins_are_feet():
     }  # fmt: skip
 
 
+def loose_feet(*, rest, follow=True):
+    """A person in motion whose feet hang from the root and go with the shins by keys, or stay; shins have made-up tails."""
+    whole = Builder()
+    whole.bone("root", "", (0, 0, 0))
+    own = person()
+    for number, name in enumerate(own.names):
+        above = own.names[own.parents[number]] if own.parents[number] >= 0 else "root"
+        x, y, z = own.heads[number]
+        whole.bone(name, above, (x, y, z), (x, y + 0.02, z + 0.02) if name.startswith("shin") else own.tails[number])
+    moving = in_motion(whole.skeleton(), 0.5)
+    feet = [moving.names.index(f"foot.{side}") for side in "LR"]
+    parents = tuple(0 if bone in feet else above for bone, above in enumerate(moving.parents))
+    poses = moving.poses.copy()
+    if not follow:
+        poses[:, feet] = poses[0, feet]
+    moving = dataclasses.replace(moving, parents=parents, poses=poses)
+    return laid_out(moving) if rest == "along one axis" else moving
+
+
+def test_the_motion_tells_which_feet_follow_where_tails_do_not():
+    nameless, before = renamed(loose_feet(rest="standing"), 1)
+    seen = {(kind, side, *(before[bone] for bone in bones)) for kind, side, *bones in found(nameless)}
+    assert seen == PERSON
+
+
+@pytest.mark.parametrize("rest", ["standing", "along one axis"])
+def test_feet_that_do_not_follow_are_none(rest):
+    """Where the shins end is then not known, nor is it where neither the rest nor a tail shows the place."""
+    nameless, before = renamed(loose_feet(rest=rest, follow=False), 1)
+    assert not {before[limb.upper] for limb in find_limbs(nameless).limbs} & {"thigh.L", "thigh.R"}
+
+
+def test_a_tip_that_the_rest_does_not_show_is_none():
+    """Feet follow in all poses, but the rest, along one axis, does not say where on the shin they are."""
+    skeleton = loose_feet(rest="along one axis")
+    for case in (skeleton, renamed(skeleton, 1)[0]):
+        findings = find_limbs(case)
+        assert {limb.kind.value for limb in findings.limbs} <= {"ARM"}
+        reasons = [
+            entry.reason for entry in findings.left_out if set(entry.bones) & {case.names[skeleton.names.index("thigh.L")]}
+        ]
+        assert reasons == [Reason.LOOSE]
+
+
 def test_thousand_bones_of_cloth_change_nothing():
     builder = Builder()
     spine(builder)

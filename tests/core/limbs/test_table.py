@@ -106,12 +106,38 @@ def test_what_names_decide_against_the_shape_is_told():
     assert against == {"UpperLegL": None, "UpperLegR": None, "UpperArmL": Reason.FAN, "UpperArmR": Reason.FAN}
 
 
-def test_legs_whose_feet_hang_from_elsewhere_and_whose_tails_an_importer_made_up_are_left_out():
-    """Without children, imported bones have tails that mean nothing; then nothing tells where the shin ends."""
-    skeleton, _ = TABLE["robot"]
+def imported_robot():
+    """The robot as importers make it: bones without children have tails that mean nothing, so nothing tells where shins end."""
+    skeleton, limbs = TABLE["robot"]
     tails = skeleton.tails.copy()
     for bone in (skeleton.names.index("LowerLegL"), skeleton.names.index("LowerLegR")):
         tails[bone] = skeleton.heads[bone] + (0, 0, 1e-4)
-    findings = find_limbs(dataclasses.replace(skeleton, tails=tails))
+    return dataclasses.replace(skeleton, tails=tails), limbs
+
+
+def test_of_imported_legs_whose_feet_hang_from_elsewhere_the_feet_are_the_tips():
+    skeleton, limbs = imported_robot()
+    feet = {(*limb[:4], limb[2].replace("UpperLeg", "Foot") if limb[0] == "LEG" else limb[4]) for limb in limbs}
+    assert found(skeleton) == feet
+    assert {limb.against for limb in find_limbs(skeleton).limbs if limb.kind.value == "LEG"} == {Reason.LOOSE}
+
+
+def test_where_no_name_tells_the_foot_either_such_legs_are_left_out_for_that_reason():
+    skeleton, _ = imported_robot()
+    names = tuple(name.replace("Foot", "Thing") for name in skeleton.names)
+    findings = find_limbs(dataclasses.replace(skeleton, names=names))
     assert {limb.upper for limb in findings.limbs} == {"UpperArmL", "UpperArmR"}
     assert {entry.bones: entry.reason for entry in findings.left_out} == {("UpperLegL", "UpperLegR"): Reason.LOOSE}
+
+
+@pytest.mark.parametrize("far", ["near", "far"])
+def test_a_foot_by_its_name_that_is_no_link_away_is_none(far):
+    """A control of the foot that is parked at the knee, or far from the character."""
+    skeleton, _ = imported_robot()
+    heads = skeleton.heads.copy()
+    for side in "LR":
+        foot, shin = (skeleton.names.index(f"{part}{side}") for part in ("Foot", "LowerLeg"))
+        heads[foot] = heads[shin] + ((0, 0, -0.01) if far == "near" else (0, 9, 0))
+    findings = find_limbs(dataclasses.replace(skeleton, heads=heads))
+    assert {limb.upper for limb in findings.limbs} == {"UpperArmL", "UpperArmR"}
+    assert Reason.LOOSE in {entry.reason for entry in findings.left_out}

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from tests.interface.acting import select_bones
 from tests.tasks.rigs.person import person
@@ -128,6 +129,60 @@ def test_the_sentence_says_what_was_added_and_what_was_left_out(empty_file):
         "Limbs recognised by name, against their shape: UpperArmL (it fans out like a wing)."
     )
     assert LimbsReport(armature="Rig", limbs=[], left_out=[]).sentence() == "No arms or legs found in Rig."
+
+
+LOOSE_FEET = [
+    BoneShape("Bone", (0, 0, 0), (0, 0, 0.1)),
+    BoneShape("Body", (0, 0, 0.9), (0, 0, 1.0), "Bone"),
+    BoneShape("Torso", (0, 0, 1.1), (0, 0, 1.3), "Body"),
+    BoneShape("Head", (0, 0, 1.5), (0, 0, 1.8), "Torso"),
+    *(
+        shape
+        for side, x in (("L", 0.2), ("R", -0.2))
+        for shape in (
+            BoneShape(f"UpperLeg.{side}", (x, 0, 0.85), (x, -0.02, 0.5), "Body"),
+            BoneShape(f"LowerLeg.{side}", (x, -0.02, 0.5), (x, -0.02, 0.51), f"UpperLeg.{side}"),
+            BoneShape(f"Foot.{side}", (x, 0.02, 0.15), (x, 0.02, 0.14), "Bone"),
+            BoneShape(f"UpperArm.{side}", (x, 0, 1.4), (2 * x, 0.02, 1.4), "Torso"),
+            BoneShape(f"LowerArm.{side}", (2 * x, 0.02, 1.4), (3 * x, 0, 1.4), f"UpperArm.{side}"),
+            BoneShape(f"Hand.{side}", (3 * x, 0, 1.4), (3.2 * x, 0, 1.4), f"LowerArm.{side}"),
+        )
+    ),
+]
+"""As importers make it: tails of bones without children mean nothing, and feet hang from the root."""
+
+
+def test_a_leg_whose_foot_hangs_from_elsewhere_follows_it_to_where_it_rests_on_the_shin(empty_file):
+    rig = build_armature(LOOSE_FEET, "Robot")
+    for frame, step in ((1, 0.0), (6, 0.1), (11, 0.2)):
+        foot = rig.pose.bones["Foot.L"]
+        foot.location = foot.bone.matrix_local.to_3x3().inverted() @ Vector((0, -step, step))
+        foot.keyframe_insert("location", frame=frame)
+    assert bpy.ops.twobone.find_limbs() == {"FINISHED"}
+    legs = [(limb["upper"], limb["lower"], limb["tip"], limb["tip_end"]) for limb in report()["limbs"] if limb["kind"] == "LEG"]
+    assert legs == [(f"UpperLeg.{side}", f"LowerLeg.{side}", f"Foot.{side}", "HEAD") for side in "LR"]
+
+    def apart():
+        """Farthest that the foot ever is from where it rests on the shin."""
+        shin, ankle = rig.data.bones["LowerLeg.L"], rig.data.bones["Foot.L"].head_local
+        on_shin, most = shin.matrix_local.inverted() @ ankle, 0.0
+        for frame in range(1, 12):
+            bpy.context.scene.frame_set(frame)
+            posed = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+            most = max(most, (posed["LowerLeg.L"].matrix @ on_shin - posed["Foot.L"].head).length)
+        return most
+
+    assert apart() > 0.2
+    chain = rig.twobone.chains["Left Leg"]
+    chain.target, chain.target_bone = rig, "Foot.L"
+    bpy.context.scene.frame_end = 11
+    for other in rig.twobone.chains[1:]:
+        other.enabled = False
+    assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
+    assert apart() <= 1e-5
+    chain.end_rotation = "KEEP"
+    with pytest.raises(RuntimeError, match=r'"Foot\.L" at the tip is parented elsewhere, so the chain cannot turn it'):
+        bpy.ops.twobone.bake_all(scope="ACTIVE")
 
 
 @pytest.mark.parametrize("scale", [(0, 0, 0), (1, 0, 1), (float("inf"), 1, 1), (float("nan"), 1, 1)], ids=str)

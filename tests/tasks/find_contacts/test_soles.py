@@ -68,6 +68,22 @@ def test_a_shoe_that_is_parented_to_the_foot_tells_as_well():
     assert soles(find()) == {"MESH"}
 
 
+def test_the_mesh_tells_as_well_where_an_importer_has_made_up_the_length_of_the_foot():
+    """Of the last bones of a file nothing tells where they end, and some importers make them a hair's breadth long."""
+    rig, _ = build_walker(Walk())
+    put_on_shoes(rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side in "LR":
+        foot = rig.data.edit_bones[f"foot.{side}"]
+        for toe in foot.children_recursive:
+            rig.data.edit_bones.remove(toe)
+        foot.length = 1e-3
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for chain in rig.twobone.chains:
+        chain.toe = ""
+    assert soles(find()) == {"MESH"}
+
+
 def test_a_heel_bone_tells_where_no_mesh_does():
     rig, _ = build_walker(Walk())
     bpy.ops.object.mode_set(mode="EDIT")

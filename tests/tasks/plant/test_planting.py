@@ -296,8 +296,9 @@ def test_targets_follow_the_planted_feet_and_bake_back_to_the_same(empty_file):
     assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
 
 
+@pytest.mark.parametrize("tip", ["shin", "foot"])
 @pytest.mark.parametrize("by", ["keys", "constraint"])
-def test_feet_that_hang_from_elsewhere_and_have_keys_of_their_own_are_not_left_behind(empty_file, by):
+def test_feet_that_hang_from_elsewhere_and_have_keys_of_their_own_are_not_left_behind(empty_file, by, tip):
     """Parented to nothing, at the end of a leg without a foot: by keys they would stay, by a constraint they follow."""
     armature, states = build_walker(FAULTS["slides"])
     key_contacts(armature, states)
@@ -308,7 +309,7 @@ def test_feet_that_hang_from_elsewhere_and_have_keys_of_their_own_are_not_left_b
     bpy.ops.object.mode_set(mode="OBJECT")
     for side in SIDES:
         chain, foot = armature.twobone.chains[f"leg.{side}"], armature.pose.bones[f"foot.{side}"]
-        chain.tip, chain.tip_end, chain.toe = f"shin.{side}", "TAIL", ""
+        chain.tip, chain.tip_end, chain.toe = f"{tip}.{side}", "TAIL" if tip == "shin" else "HEAD", ""
         if by == "keys":
             for frame in (1, 20):
                 foot.keyframe_insert("location", frame=frame)

@@ -52,14 +52,9 @@ class Controls:
 
         The upper one turns one side only: it has no child at the `other` side's middle joint.
         """
-        free = [pair for pair in self._pairs(root, mid) if not self._between(*pair) & self._skeleton.bound]
+        free = [pair for pair in self._pairs(root, mid) if not self._skeleton.between(*pair) & self._skeleton.bound]
         beyond = {above for bone in self._at(other) for above in self._above(bone)}
         return any(upper not in beyond for upper, _ in free)
-
-    def _between(self, upper: int, lower: int) -> set[int]:
-        """Two bones and those between them."""
-        above = self._above(lower)
-        return {lower, *above[: above.index(upper) + 1]}
 
     def _pairs(self, root: Array, mid: Array) -> list[tuple[int, int]]:
         return [(upper, lower) for upper, lower in product(self._at(root), self._at(mid)) if upper in self._above(lower)]

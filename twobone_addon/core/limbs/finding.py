@@ -12,9 +12,9 @@ from .body.judging import Kind
 from .body.shapes import Reason
 from .named import with_names
 from .names import NameReading, Side
-from .offsets import as_parented, is_laid_out, steadied, with_loose_ends
+from .offsets import as_parented, is_known_at_rest, is_laid_out, steadied, with_loose_ends
 from .one_pose import search
-from .pairs import NOTHING, LimbBones, LimbPair, without_listed
+from .pairs import NOTHING, Found, LimbBones, LimbPair, without_listed
 from .several_poses import sides_over_time, voted
 from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
@@ -81,7 +81,10 @@ def find_limbs(skeleton: Skeleton) -> Findings:
     found, from_motion, seen = NOTHING if laid_out else search(tree_like), False, poses[:0]
     if len(poses):
         found, from_motion, seen = voted(tree_like, found, poses)
-    found = replace(found, pairs=tuple(as_parented(skeleton, pair, tolerance) for pair in found.pairs))
+    pairs = [as_parented(skeleton, pair, tolerance) for pair in found.pairs]
+    known = [pair for pair in pairs if all(is_known_at_rest(skeleton, bones) for bones in pair.both)]
+    lost = [(tuple(bones.upper for bones in pair.both), Reason.LOOSE) for pair in pairs if pair not in known]
+    found = Found(tuple(known), (*lost, *found.left_out))
     if laid_out and not len(seen):
         seen = poses
     elif not from_motion:

@@ -13,6 +13,7 @@ from .body.judging import Kind
 from .body.shapes import BALANCE, Reason
 from .lone import is_even
 from .names import Family, NamedLimb, NameReading, Rank, Side
+from .offsets import as_parented, is_known_at_rest, is_loose
 from .pairs import Found, LimbBones, LimbPair, in_order
 from .skeleton import Skeleton
 
@@ -55,14 +56,16 @@ def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Arr
             left_out.append((tuple(bones.upper for bones in pair.both), Reason.NAMED))
         else:
             kept.append(pair)
-    for pair in _rescued(skeleton, reading, [limb for limb in named if limb not in matched], places):
+    for rescued in _rescued(skeleton, reading, [limb for limb in named if limb not in matched], places):
+        pair = as_parented(skeleton, rescued, tolerance)
         bones = pair.both[0]
         if any(_ends_nowhere(skeleton, places, each) for each in pair.both):
             left_out = [entry for entry in left_out if not {each.upper for each in pair.both} & set(entry[0])]
             left_out.append((tuple(each.upper for each in pair.both), Reason.LOOSE))
         elif len(pair.both) > 1 or bones.tip == bones.lower or is_even(skeleton, (bones.upper, bones.lower, bones.tip)):
             way = {bone for each in pair.both for bone in skeleton.way_up(each.lower)}
-            kept.append(replace(pair, against=next((reason for first, reason in found.left_out if way & set(first)), None)))
+            against = next((reason for first, reason in found.left_out if way & set(first)), None)
+            kept.append(replace(pair, against=Reason.LOOSE if is_loose(skeleton, bones) else against))
         else:
             left_out.append(((bones.upper,), Reason.UNEVEN))
     return Found(in_order(kept), tuple(left_out))
@@ -109,9 +112,14 @@ def _rescued(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb
 
 
 def _ends_nowhere(skeleton: Skeleton, places: Array, bones: LimbBones) -> bool:
-    """Whether a limb ends at a tail that importers made up: too near for a link, and the hand or foot is parented elsewhere."""
+    """Whether a limb ends at a tail that importers made up: too near for a link, and the hand or foot is parented elsewhere.
+
+    Or whether it is not known at rest where that hand or foot is.
+    """
+    if bones.tip != bones.lower:
+        return not is_known_at_rest(skeleton, bones)
     link = float(np.linalg.norm(skeleton.tails[bones.lower] - skeleton.heads[bones.lower]))
-    return bones.tip == bones.lower and link < BALANCE * float(np.linalg.norm(places[bones.lower] - places[bones.upper]))
+    return link < BALANCE * float(np.linalg.norm(places[bones.lower] - places[bones.upper]))
 
 
 def _named_pair(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb]) -> LimbPair:

@@ -8,7 +8,8 @@ no names give.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
@@ -233,7 +234,20 @@ class NameReading:
                 if other.family is meaning.family and other.side is meaning.side and Rank.LOWER in other.ranks:
                     doubt = meaning.ranks[Rank.END]
                     found[bone] = min(found.get(bone, (1e9, -1, 0.0)), (steps + doubt, end, doubt))
-        return {bone: (end, doubt) for bone, (_, end, doubt) in found.items()}
+        ends = {bone: (end, doubt) for bone, (_, end, doubt) in found.items()}
+        return self._loose_ends(ends) | ends
+
+    def _loose_ends(self, known: Mapping[int, tuple[int, float]]) -> dict[int, tuple[int, float]]:
+        """For lower bones that end a branch the only hand or foot of the same side that is parented to no limb."""
+        lowers, ends = (defaultdict[tuple[Family, Side], list[int]](list) for _ in range(2))
+        for bone, meaning in enumerate(self.meanings):
+            if Rank.LOWER in meaning.ranks and bone not in self.parents and bone not in known:
+                lowers[meaning.family, meaning.side].append(bone)
+            elif Rank.END in meaning.ranks and not any(self.meanings[each].family in LIMBS for each in self.above(bone)):
+                ends[meaning.family, meaning.side].append(bone)
+        pairs = [(own[0], ends[key][0]) for key, own in lowers.items() if len(own) == len(ends[key]) == 1]
+        depths = [sum(1 for _ in self.above(bone)) for bone in range(len(self.parents))]
+        return {lower: (end, self.meanings[end].ranks[Rank.END]) for lower, end in pairs if depths[end] < depths[lower]}
 
     def _places(self) -> Iterator[bool]:
         """For each bone whose name places it below others of its limb whether it is their descendant."""

@@ -1,4 +1,4 @@
-"""What the offsets between bones tell: whether a rest is a pose, which feet hang from elsewhere, which joints shake."""
+"""What the offsets between bones tell: whether a rest is a pose, which feet are parented elsewhere, which joints shake."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..array_types import Array
+from .body.shapes import BALANCE
 from .pairs import LimbBones, LimbPair
 from .skeleton import Skeleton
 
@@ -17,6 +18,12 @@ offsets lie along one axis, as exporters of motion lay them out. Standing bodies
 SHAKY = (1e-3, 0.3)
 """Standard deviation of a bone's offset over time, relative to its length, from and up to which its joint shakes. Recordings
 from markers and video do; what changes more is meant to."""
+
+RIGID = 0.03
+"""Change of the distance between a foot and the ends of the bone above, relative to that one's link, up to which it follows."""
+
+BENT = 0.01
+"""Change of its distance from where the limb begins, relative to the same, from which the limb bends meanwhile."""
 
 DEEP = 4
 """Bones from the top of a skeleton to the end of a leg without a foot, at least: root, hips, two of the leg."""
@@ -36,11 +43,13 @@ def is_laid_out(skeleton: Skeleton) -> bool:
 
 
 def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple[int, ...]:
-    """The parents, where feet that hang from elsewhere but begin at the end of a limb in all poses hang from that limb.
+    """The parents, where feet that are parented elsewhere but begin at the end of a limb in all poses hang from that limb.
 
-    Some rigs parent feet to the root, and let them follow by constraints or by keys.
+    Some rigs parent feet to the root, and let them follow by constraints or by keys. Of bones whose tails an importer made up
+    the motion tells where they end: at what stays in one place as they see it, while the limb bends.
     """
-    parents, at = list(skeleton.parents), np.concatenate([np.stack([skeleton.heads, skeleton.tails], axis=1)[None], poses])
+    rest = np.stack([skeleton.heads, skeleton.tails], axis=1)[None]
+    parents, at = list(skeleton.parents), poses if len(poses) and is_laid_out(skeleton) else np.concatenate([rest, poses])
     loose = [bone for bone, above in enumerate(parents) if above < 0 or parents[above] < 0]
     has_children = set(parents)
     for leaf, above in enumerate(skeleton.parents):
@@ -56,19 +65,46 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
                 way = skeleton.way_up(leaf)
                 if bone not in way and len(way) >= DEEP:
                     parents[bone] = carrier
+    heads, has_children = at[:, loose, 0], set(parents)
+    for leaf in (bone for bone in range(len(parents)) if bone not in has_children and len(skeleton.way_up(bone)) >= DEEP):
+        above = parents[leaf]
+        link = float(np.linalg.norm(at[0, leaf, 0] - at[0, above, 0]))
+        off, off_tail, off_above = (
+            np.linalg.norm(heads - end[:, None], axis=2) for end in (at[:, leaf, 0], at[:, leaf, 1], at[:, above, 0])
+        )
+        changes = np.maximum(np.ptp(off, axis=0), np.ptp(off_tail, axis=0))
+        follows = (changes <= RIGID * link) & (np.ptp(off_above, axis=0) > 2.0 * changes + BENT * link)
+        is_link = (off[0] >= BALANCE * link) & (BALANCE * off[0] <= link)
+        for bone in (loose[number] for number in np.flatnonzero(follows & is_link)):
+            if parents[bone] == skeleton.parents[bone]:
+                parents[bone] = leaf
     return tuple(parents)
 
 
+def is_loose(skeleton: Skeleton, bones: LimbBones) -> bool:
+    """Whether the tip of a limb is a foot or hand that is parented elsewhere."""
+    return bones.lower not in skeleton.way_up(bones.tip)
+
+
+def is_known_at_rest(skeleton: Skeleton, bones: LimbBones) -> bool:
+    """Whether the rest shows where a limb ends: of a loose foot it has to be a pose, with the foot as far as a link is long."""
+    if not is_loose(skeleton, bones):
+        return True
+    lengths = np.linalg.norm(np.diff(skeleton.heads[[bones.upper, bones.lower, bones.tip]], axis=0), axis=1)
+    return not is_laid_out(skeleton) and float(lengths.min()) >= BALANCE * float(lengths.max())
+
+
 def as_parented(skeleton: Skeleton, pair: LimbPair, tolerance: float) -> LimbPair:
-    """The pair whose tips hang from their lower bones: a loose foot is told by where it begins, the end of the bone above."""
+    """The pair whose tips hang from their lower bones, where these end at the loose feet; else the feet are the tips."""
 
     def own(bones: LimbBones) -> LimbBones:
-        if bones.lower in skeleton.way_up(bones.tip):
+        if not is_loose(skeleton, bones):
             return bones
         at = skeleton.heads[bones.tip]
-        ends = [bone for bone, above in enumerate(skeleton.parents) if above == bones.lower]
-        tip = next((bone for bone in ends if np.linalg.norm(skeleton.heads[bone] - at) <= 2.0 * tolerance), bones.lower)
-        return replace(bones, tip=tip, toe=-1)
+        ends = {bone: skeleton.heads[bone] for bone, above in enumerate(skeleton.parents) if above == bones.lower}
+        ends[bones.lower] = skeleton.tails[bones.lower]
+        tip = next((bone for bone, end in ends.items() if np.linalg.norm(end - at) <= 2.0 * tolerance), -1)
+        return bones if tip < 0 else replace(bones, tip=tip, toe=-1)
 
     return replace(pair, both=tuple(own(bones) for bones in pair.both))
 

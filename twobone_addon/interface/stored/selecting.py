@@ -117,8 +117,11 @@ def _chains_by_bone(armature: bpy.types.Object, chains: list[StoredChain]) -> di
     """The chain of each bone that is part of one, or that one follows."""
     own: dict[str, str] = {}
     for chain in chains:
-        for bone in bones_between(armature, chain.upper, chain.tip or chain.lower):
+        found = bones_between(armature, chain.upper, chain.tip or chain.lower)
+        for bone in found or bones_between(armature, chain.upper, chain.lower):
             own.setdefault(bone.name, chain.name)
+        if chain.tip and not found:
+            own.setdefault(chain.tip, chain.name)
     for chain in chains:
         for thing, bone in BONE_GUIDES:
             if getattr(chain, thing) == armature:

@@ -11,7 +11,7 @@ from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames, read_rest_bone
 from ...scene.lookup import find_armature, find_object
 from ...scene.rig.chain_finding import chain_from_names, chain_from_selection
-from ...scene.rig.rest_reading import read_rest_chain, starts_at_tail
+from ...scene.rig.rest_reading import carrier_of, read_rest_chain, starts_at_tail
 from ...scene.rig.rigify_reading import rigify_limbs
 from ...settings import OPTION, BakeSettings
 from .frame_choice import frame_range
@@ -91,6 +91,11 @@ def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | N
     if settings.end_rotation == "NONE":
         return None, 0
     bones = found.rest.bones
+    if carrier_of(found.armature, found.names) != found.names.tip:
+        raise ChainError(
+            'Bone "{bone}" at the tip is parented elsewhere, so the chain cannot turn it. Let the end follow.',
+            bone=found.names.tip,
+        )
     if not found.names.tip_at_tail:
         return bones[-1], len(bones) - 2
     carrier = found.armature.pose.bones[found.names.tip]

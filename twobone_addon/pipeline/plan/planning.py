@@ -23,6 +23,7 @@ from ...scene.keys.reading import is_animated, read_keyed, repeats
 from ...scene.keys.replaced import own_scale
 from ...scene.lookup import find_object, is_in_a_scene, object_named, objects_by_name
 from ...scene.rig.constraints import is_acting, is_constrained
+from ...scene.rig.rest_reading import carrier_of
 from ...scene.sampling.evaluate import evaluate
 from ...scene.sampling.quantities import Quantity
 from ...scene.sampling.stepping import at_once
@@ -198,7 +199,7 @@ def _lost(followed: list[tuple[str, str, str]]) -> list[Sentence]:
 
 def _reads_scene(armature: Object, followed: list[tuple[str, str, str]], names: ChainNames, rest: RestChain) -> bool:
     """Check what the chain follows, and tell whether any of it depends on the scene itself."""
-    reads_scene = dependencies(objects_by_name(), [(armature.name, names.tip)]).reads_scene
+    reads_scene = dependencies(objects_by_name(), [(armature.name, carrier_of(armature, names))]).reads_scene
     for role, name, bone in followed:
         found = find_object(role, name, bone)
         above = dependencies(objects_by_name(), [(found.name, bone)])

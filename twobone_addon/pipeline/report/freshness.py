@@ -10,7 +10,7 @@ from ...scene.bones import ChainNames
 from ...scene.graph.motion_digests import KnownMotion, motion_digest, text_digest
 from ...scene.keys.reading import is_animated
 from ...scene.lookup import find_armature
-from ...scene.rig.chain_finding import bones_between
+from ...scene.rig.chain_finding import bones_of
 from ...settings import BakeSettings
 from ..plan.found_chain import chain_names
 from ..plan.frame_choice import frame_range
@@ -63,6 +63,6 @@ def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:
 
 def _moving(armature: Object, names: ChainNames, settings: BakeSettings) -> Iterator[tuple[str, str]]:
     """Objects and bones whose motion decides whether the tip is on its target."""
-    yield from ((armature.name, bone.name) for bone in bones_between(armature, names.upper, names.tip))
+    yield from ((armature.name, bone.name) for bone in bones_of(armature, names))
     followed = ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, ""))
     yield from ((name, bone) for name, bone in followed if name)

@@ -66,7 +66,7 @@ class MotionBetween:
         self._scene = scene
         self._frames = frames
         self._whole: CurveMotion | None = None
-        """Of a short take, kept: several chains hang from the same."""
+        """Of a short take, kept: several chains depend on the same."""
 
     def places(self, quantity: Quantity, place: Array) -> Array | None:
         """Where a matrix brings a point `(3,)`, `(M - 1, 2, 3)`; `None` where curves do not tell."""

@@ -217,6 +217,12 @@ def bones_between(armature: Object, first: str, last: str) -> list[PoseBone]:
     return path[: path.index(bones[first]) + 1] if bones[first] in path else []
 
 
+def bones_of(armature: Object, names: ChainNames) -> list[PoseBone]:
+    """The bones of a chain from the last one up; a foot that is parented elsewhere, which may be the tip, is one."""
+    above = bones_between(armature, names.upper, names.tip)
+    return above or [armature.pose.bones[names.tip], *bones_between(armature, names.upper, names.lower)]
+
+
 def automatic_tip(lower: PoseBone, tip_end: str) -> tuple[str, bool]:
     """Tip of a lower bone: its tail, or where its children start if that is one other place.
 
@@ -245,11 +251,14 @@ def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[s
 
 
 def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]:
+    """The tip that is named: below the lower bone, or, where that ends a branch, a foot that hangs from what the limb does."""
     if tip == lower:
         if tip_end == "HEAD":
             raise ChainError('The tip is the head of the lower bone "{bone}" itself. Choose its tail.', bone=lower.name)
         return tip.name, True
-    if lower not in ancestors(tip):
+    above = ancestors(lower)
+    is_loose = not lower.children and tip_end != "TAIL" and tip not in above and len(ancestors(tip)) < len(above)
+    if lower not in ancestors(tip) and not is_loose:
         raise ChainError(
             'Tip bone "{bone}" is not a descendant of the lower bone "{lower}". Choose a bone below it.',
             bone=tip.name,

@@ -30,12 +30,21 @@ def read_rest_chain(armature: Object, names: ChainNames, *, all_joints: bool) ->
     `all_joints`: every bone from the upper to the lower one turns; else only these two.
     """
     bones = armature.pose.bones
-    path = bone_path(bones[names.upper], bones[names.tip])
+    path = bone_path(bones[names.upper], bones[carrier_of(armature, names)])
     carrier = path[-1].bone
     tip = np.array([0.0, carrier.length if names.tip_at_tail else 0.0, 0.0])
+    if carrier.name != names.tip:
+        tip = np.array(carrier.matrix_local.inverted() @ bones[names.tip].bone.head_local)
     lower = [bone.name for bone in path].index(names.lower)
     turning = tuple(range(lower + 1)) if all_joints else (0, lower)
     return RestChain(tuple(read_rest_bone(bone) for bone in path), turning, tip)
+
+
+def carrier_of(armature: Object, names: ChainNames) -> str:
+    """Name of the bone that carries the tip: the lower bone where the tip is a foot that is parented elsewhere."""
+    bones = armature.pose.bones
+    is_loose = names.tip != names.lower and bones[names.lower] not in bones[names.tip].parent_recursive
+    return names.lower if is_loose else names.tip
 
 
 def all_places(armature: Object) -> Array:
@@ -138,6 +147,9 @@ LYING = 0.35
 SHOE = 1.6
 """Times as far as the farthest joint of a foot is from its ankle, its mesh may be."""
 
+STUB = 0.02
+"""Length of a foot, relative to its leg, up to which an importer made it up, so that it does not tell how far its mesh goes."""
+
 SAME_PLACE = 0.05
 """Part of that within which a bone that deforms begins where a control does."""
 
@@ -146,19 +158,25 @@ EVEN = 1e-5
 
 
 def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
-    """The bone that begins at the tip of a limb; `None` where the limb ends there, or goes on in several bones."""
+    """The bone that begins at the tip of a limb; `None` where the limb ends there, or goes on in several bones.
+
+    A foot that is parented elsewhere and follows by a constraint is part of the lower bone.
+    """
     carrier = armature.pose.bones[names.tip]
     if not names.tip_at_tail:
-        return carrier
+        is_bound = carrier_of(armature, names) != names.tip and any(map(is_acting, carrier.constraints))
+        return None if is_bound else carrier
     at_tip = [child for child in carrier.children if starts_at_tail(child)]
     return at_tip[0] if len(at_tip) == 1 else None
 
 
 def loose_foot(armature: Object, names: ChainNames) -> str:
-    """Name of the deforming bone that begins at the tail of a limb, is parented elsewhere and goes there by keys of its own.
+    """Name of the deforming bone that begins at the tip of a limb, is parented elsewhere and goes there by keys of its own.
 
     Empty where there is none: feet that follow by constraints, and targets of IK, are none.
     """
+    if carrier_of(armature, names) != names.tip and foot_bone(armature, names) is not None:
+        return names.tip
     if not names.tip_at_tail or any(map(is_acting, inverse_kinematics(armature).get(names.lower, ()))):
         return ""
     carrier = armature.pose.bones[names.tip]
@@ -186,7 +204,8 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
     places = np.array([place for bone in below.values() for place in (bone.head_local, bone.tail_local)]).reshape(-1, 3)
     length = float(path_length(joints))
     ankle = np.array(foot.bone.head_local)
-    reach = SHOE * max(foot.bone.length, *(magnitude(places - ankle)), 0.0)
+    farthest = max(foot.bone.length, *(magnitude(places - ankle)), 0.0)
+    reach = SHOE * farthest if farthest > STUB * length else length
     up = _up_at_rest(armature, joints)
     seen, source = _vertices(armature, foot, min(reach, length)), "MESH"
     if not len(seen):

@@ -29,6 +29,7 @@ from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames
 from ...scene.ground import GroundSurface, changes_shape
 from ...scene.lookup import file_at, find_armature, object_named, open_file
+from ...scene.rig.rest_reading import carrier_of
 from ...scene.sampling.quantities import Quantity, Samples
 from ...scene.sampling.stepping import Steps
 from ...settings.auditing import AuditSettings
@@ -220,7 +221,8 @@ def clips_of(report: AuditReport | ClipsReport) -> list[tuple[str, AuditReport]]
 
 
 def _limb(armature: Object, chain: str, kind: str, names: ChainNames) -> LimbPlan:
-    bones = tuple(Quantity("WORLD", armature.name, bone) for bone in (names.upper, names.lower, names.tip))
+    last = carrier_of(armature, names)
+    bones = tuple(Quantity("WORLD", armature.name, bone) for bone in (names.upper, names.lower, last))
     return LimbPlan(chain, kind, chain_found(armature, names).rest, bones)  # type: ignore[arg-type]
 
 

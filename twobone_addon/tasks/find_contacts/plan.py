@@ -25,7 +25,7 @@ from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.reading import read_frames
 from ...scene.lookup import find_armature, object_named
-from ...scene.rig.rest_reading import foot_bone, read_foot_points
+from ...scene.rig.rest_reading import carrier_of, foot_bone, read_foot_points
 from ...scene.sampling.quantities import Quantity
 from ...scene.versions import curve_bag
 from ...settings import BakeSettings
@@ -251,6 +251,6 @@ def foot_plan(armature: Object, chain: str, names: ChainNames, toe: str) -> Foot
         chain=chain,
         rest=rest,
         points=read_foot_points(armature, names, rest, toe),
-        foot=Quantity("WORLD", armature.name, foot.name if foot else names.tip),
+        foot=Quantity("WORLD", armature.name, foot.name if foot else carrier_of(armature, names)),
         hip=Quantity("WORLD", armature.name, names.upper),
     )

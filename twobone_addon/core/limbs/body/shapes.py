@@ -1,4 +1,4 @@
-"""The limbs that two branches would be, and what speaks against them whatever body they hang from."""
+"""The limbs that two branches would be, and what speaks against them whatever body they belong to."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ TELLING = 40
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Two branches that hang from one joint."""
+    """Two branches that start at one joint."""
 
     first: int
     second: int
@@ -182,7 +182,7 @@ class Pair:
     """Two branches, mirror images of one another."""
 
     attached: int
-    """Joint that both hang from; -1 where they hang from nothing."""
+    """Joint that both start at; -1 where there is none."""
     generation: int
     """Number of joints above them."""
     match: Match

@@ -47,7 +47,7 @@ class JointTree:
         return way
 
     def below(self, joint: int) -> list[int]:
-        """The joint and all that hang from it, those above before those below."""
+        """The joint and all below it, those above before those below."""
         found = [joint]
         for each in found:
             found.extend(self.children[each])
@@ -147,7 +147,7 @@ def _joints_above(skeleton: Skeleton, joint_of_bone: Sequence[int], bone: int) -
 def _without_circles(
     parents: list[int], skeleton: Skeleton, joint_of_bone: Sequence[int], members: Sequence[Sequence[int]]
 ) -> list[int]:
-    """The same, where layers of a rig hang from one another in circles (as the pivots of a foot do) by the first bone only."""
+    """The same, where layers of a rig depend on one another in circles (as the pivots of a foot do) by the first bone only."""
     for joint in range(len(parents)):
         if _in_circle(parents, joint):
             way = _joints_above(skeleton, joint_of_bone, members[joint][0])

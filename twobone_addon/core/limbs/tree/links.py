@@ -30,7 +30,7 @@ HALVES = 0.92
 """Ratio of the shortest piece to the longest one from which pieces are equal."""
 
 LATER = 0.9
-"""What each joint before the root takes from it: limbs begin where they hang from the body, if nothing else tells."""
+"""What each joint before the root takes from it: limbs begin where they leave the body, if nothing else tells."""
 
 EVEN = 0.2
 """What a choice gains by links of the same length; for the rest the shorter one counts."""
