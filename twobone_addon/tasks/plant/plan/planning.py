@@ -26,7 +26,7 @@ from ....scene.rig.rest_reading import foot_bone, loose_foot, read_foot_points
 from ....scene.sampling.quantities import Quantity
 from ....settings import BakeSettings
 from ....settings.planting import PlantSettings, RootSettings
-from ...find_contacts.plan import ContactPlan, contact_range, plan_contacts
+from ...find_contacts.plan import ContactPlan, contact_range, even_frames, is_loop, plan_contacts
 from .roots import RootPlan, plan_root
 
 MOST_FRAMES = 300_000
@@ -141,7 +141,7 @@ def _plan(
             least=LEAST_FRAMES,
             most=MOST_FRAMES,
         )
-    frames = np.arange(start, end + 1e-6)
+    frames = even_frames((start, end)) if is_loop(armature, (start, end)) else np.arange(start, end + 1e-6)
     samples = subframe_grid(frames, SAMPLES_PER_FRAME)
     legs = [_leg_plan(scene, armature, each, settings, samples) for each in wanted]
     root, notes = None, ()
