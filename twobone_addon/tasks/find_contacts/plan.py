@@ -236,8 +236,7 @@ def contact_range(scene: Scene, settings: ContactSettings, armature: Object) -> 
 
 
 def is_loop(armature: Object, span: Span) -> bool:
-    """Whether the armature's action has keys from first to last of `span`, ends in the pose in which it begins, and one of both
-    is not a whole frame: then its round is not as long as any number of frames."""
+    """Whether the armature's action has keys from first to last of `span`, ends as it begins, and an end is not a whole frame."""
     bag = curve_bag(armature)
     if bag is None or span[1] - span[0] < 1.0 or all(abs(end - round(end)) <= SAME_FRAME for end in span):
         return False
