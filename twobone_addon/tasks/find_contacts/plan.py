@@ -209,11 +209,13 @@ def _may_stand(armature: Object, limb: LimbRecord, kind: str) -> bool:
     return chain.enabled and (limb.kind if chain.limb == "NONE" else chain.limb) == kind
 
 
-def contact_range(scene: Scene, settings: ContactSettings, armature: Object) -> Span:
+def contact_range(scene: Scene, settings: ContactSettings, armature: Object, *, loops: bool = False) -> Span:
     """First and last frame that the settings mean; of the scene's range those at which the armature's action has keys.
 
     Before its first key and after its last one an action holds its pose. Where something else may move the armature, or its
     bones, or where contacts are keyed there, the range stays that of the scene.
+
+    loops : whether a cycle whose keys are not on whole frames is meant as a whole
     """
     own = BakeSettings(frame_range=settings.frame_range, frame_start=settings.frame_start, frame_end=settings.frame_end)
     start, end = frame_range(scene, own)
@@ -229,7 +231,7 @@ def contact_range(scene: Scene, settings: ContactSettings, armature: Object) -> 
     if not len(keys):
         return start, end
     whole = float(keys.min()), float(keys.max())
-    if start < whole[0] + 1.0 and whole[1] - 1.0 < end and is_loop(armature, whole):
+    if loops and start < whole[0] + 1.0 and whole[1] - 1.0 < end and is_loop(armature, whole):
         return whole
     first, last = max(start, math.floor(whole[0])), min(end, math.ceil(whole[1]))
     return (float(first), float(last)) if last > first else (start, end)

@@ -99,7 +99,7 @@ class _Wanted:
 def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, span: Span | None) -> PlantPlan:
     """Find the legs, their root and their ground; raises a `TwoBoneError` where there is nothing to work on."""
     armature = find_armature(settings.armature, active)
-    span = span or contact_range(scene, settings.contacts(), armature)
+    span = span or contact_range(scene, settings.contacts(), armature, loops=True)
     contacts = plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active, span)
     wanted = [_Wanted(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
     needs_root = bool(settings.root)
