@@ -128,3 +128,26 @@ def test_a_take_in_which_not_every_change_needs_every_channel_is_planted(data_fo
             stood += len(balls)
             assert np.ptp(balls, axis=0).max() < 1e-4 * leg
     assert stood > 200
+
+
+@pytest.mark.parametrize("clip", ["comp_3d_1", "comp_video_1", "demo_3d_1"])
+def test_no_knee_snaps_where_feet_that_skate_are_planted(data_folder, empty_file, clip):
+    take = data_folder / "motion" / f"skate_{clip}_raw.bvh"
+    if not take.is_file():
+        pytest.skip(f"{take.name} is not there")
+    bpy.context.scene.render.fps = 30
+    bpy.ops.import_anim.bvh(filepath=str(take), update_scene_duration=True)
+    armature = bpy.context.object
+
+    def bends():
+        found = []
+        for frame in range(bpy.context.scene.frame_start, bpy.context.scene.frame_end + 1):
+            bpy.context.scene.frame_set(frame)
+            pose = armature.pose.bones
+            heads = [[pose[f"{side}{name}"].head for name in ("UpLeg", "Leg", "Foot")] for side in SIDES]
+            found.append([(knee - hip).angle(ankle - knee) for hip, knee, ankle in heads])
+        return np.abs(np.diff(found, 2, axis=0)).max(axis=0)
+
+    before = bends()
+    assert bpy.ops.twobone.plant() == {"FINISHED"}
+    assert np.all(bends() <= 1.5 * before)

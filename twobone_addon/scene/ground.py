@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import bpy
 import numpy as np
@@ -16,6 +17,7 @@ from ..settings.contacts import SURFACES
 from .blender_types import NodeTree, Object, Scene
 from .graph.animation_reading import Animation, is_flat, read_animation
 from .lookup import find_object
+from .versions import node_inputs
 
 TIMED = {
     "CLOTH", "SOFT_BODY", "OCEAN", "WAVE", "FLUID", "MESH_CACHE", "MESH_SEQUENCE_CACHE", "DYNAMIC_PAINT", "BUILD", "EXPLODE",
@@ -49,10 +51,20 @@ def _shaping(thing: Object) -> Iterator[Object]:
         pointers = [entry.identifier for entry in modifier.bl_rna.properties if entry.type == "POINTER"]
         followed = (getattr(modifier, name) for name in pointers if modifier.show_viewport)
         yield from (each for each in followed if each is not None and hasattr(each, "animation_data"))
+        yield from _objects_in(node_inputs(modifier) if modifier.type == "NODES" and modifier.show_viewport else ())
     for tree in _trees(thing):
         yield tree
-        values = (socket.default_value for node in tree.nodes for socket in node.inputs if socket.type == "OBJECT")
-        yield from (each for each in values if each is not None)
+        sockets = (socket for node in tree.nodes for socket in node.inputs if socket.type in {"OBJECT", "COLLECTION"})
+        yield from _objects_in(socket.default_value for socket in sockets)
+
+
+def _objects_in(values: Iterable[Any]) -> Iterator[Object]:
+    """The objects among some values, and those in the collections among them."""
+    for value in values:
+        if isinstance(value, bpy.types.Collection):
+            yield from value.all_objects
+        elif isinstance(value, bpy.types.Object):
+            yield value
 
 
 def _trees(thing: Object) -> list[NodeTree]:

@@ -200,3 +200,12 @@ def oldest_reader() -> tuple[int, int]:
 def slot_key(bag: CurveBag) -> str:
     """What tells the slot of these curves from the others of its action, also after it was renamed; empty before 4.4."""
     return "" if isinstance(bag, bpy.types.Action) else str(bag.slot_handle)
+
+
+def node_inputs(modifier: Any) -> list[Any]:
+    """What a modifier puts into its geometry nodes: properties of its own from 5.2 on, keys of its own before."""
+    inputs = getattr(getattr(modifier, "properties", None), "inputs", None)
+    if inputs is None:
+        return list(modifier.values())
+    found = (getattr(inputs, entry.identifier) for entry in inputs.bl_rna.properties if entry.type == "POINTER")
+    return [each.value for each in found if hasattr(each, "value")]

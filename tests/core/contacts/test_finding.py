@@ -197,6 +197,25 @@ def test_a_heel_or_toes_that_are_raised_slowly_do_not_stand(raised, other):
     assert set(states[0, :50]) | set(states[0, 110:]) | set(states[1]) == {HEEL | BALL}
 
 
+@pytest.mark.parametrize("rate", [24, 30, 60, 120])
+@pytest.mark.parametrize("seconds", [1.0, 4.0])
+@pytest.mark.parametrize("about", [0, 1], ids=["heel", "ball"])
+def test_a_flat_foot_that_turns_on_the_spot_stands_on_what_it_turns_about(about, seconds, rate):
+    """By 50 degrees; before and after that it lies flat."""
+    times = np.arange(round((seconds + 2.0) * rate)) / rate
+    part = np.clip((times - 1.0) / seconds, 0.0, 1.0)
+    turn = np.radians(50.0) * part * part * (3.0 - 2.0 * part)
+    points, hips = np.zeros((2, 2, len(times), 3)), np.ones((2, len(times), 3)) * [0.0, 0.0, 0.9]
+    points[0, :, :, 0], points[:, 1, :, 1] = 0.2, 0.15
+    way = 0.15 * (1 - 2 * about) * np.stack([-np.sin(turn), np.cos(turn), 0.0 * turn], axis=-1)
+    points[0, 1 - about] = points[0, about] + way
+    states = find_states(FeetMotion(points, points[..., 2], hips, 0.9, float(rate)), Thresholds())
+    turning, stays = (part > 0.2) & (part < 0.8), (HEEL, BALL)[about]
+    assert set(states[0, turning]) == {stays}
+    assert np.all(states[0] & stays)
+    assert set(states[0, (times < 0.9) | (times > seconds + 1.1)]) | set(states[1]) == {HEEL | BALL}
+
+
 def test_a_raised_foot_that_is_held_still_does_not_stand():
     points = np.zeros((2, 2, 60, 3))
     points[1, :, :, 2] = 0.4

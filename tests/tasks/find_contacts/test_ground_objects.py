@@ -149,6 +149,27 @@ def wave_nodes_of_empty(ground):
     follow_nodes(ground, tree)
 
 
+def wave_nodes_of_collection(ground):
+    tree, things = bpy.data.node_groups.new("Follow", "GeometryNodeTree"), bpy.data.collections.new("Hands")
+    tree.nodes.new("GeometryNodeCollectionInfo").inputs["Collection"].default_value = things
+    things.objects.link(add_empty("Hand"))
+    key_places(things.objects["Hand"], [(0, 0, 0), (0, 0, 1)])
+    follow_nodes(ground, tree)
+
+
+def wave_nodes_of_input(ground):
+    """The object that the nodes follow is chosen on the modifier."""
+    tree = bpy.data.node_groups.new("Follow", "GeometryNodeTree")
+    follow_nodes(ground, tree)
+    socket, hand = tree.interface.new_socket("Hand", in_out="INPUT", socket_type="NodeSocketObject"), add_empty("Hand")
+    nodes = ground.modifiers["Nodes"]
+    if bpy.app.version >= (5, 2):
+        getattr(nodes.properties.inputs, socket.identifier).value = hand
+    else:
+        nodes[socket.identifier] = hand
+    key_places(hand, [(0, 0, 0), (0, 0, 1)])
+
+
 def follow_nodes(ground, tree):
     """The mesh goes through the nodes unchanged: what counts is what they hold."""
     for way in ("INPUT", "OUTPUT"):
@@ -158,7 +179,15 @@ def follow_nodes(ground, tree):
     ground.modifiers.new("Nodes", "NODES").node_group = tree
 
 
-WAVES = [wave_shape_key, wave_empty, wave_nodes, wave_nodes_of_empty, lambda ground: ground.modifiers.new("Sea", "OCEAN")]
+WAVES = [
+    wave_shape_key,
+    wave_empty,
+    wave_nodes,
+    wave_nodes_of_empty,
+    wave_nodes_of_collection,
+    wave_nodes_of_input,
+    lambda ground: ground.modifiers.new("Sea", "OCEAN"),
+]
 
 
 @pytest.mark.parametrize("deform", WAVES)

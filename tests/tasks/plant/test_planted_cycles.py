@@ -4,7 +4,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.tasks.checks.seen_walk import SIDES, SLIDE, Seen, plant, whole_frames
+from tests.tasks.checks.seen_walk import SIDES, SLIDE, SLIDE_BETWEEN, Seen, plant, whole_frames
+from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.core.contacts.states import runs
 from twobone_addon.pipeline.pose.limb_plane import hinges_of
@@ -114,3 +115,35 @@ def test_the_bends_of_a_round_are_those_of_its_own_samples(empty_file, monkeypat
         alone = hinges_of(leg.leg.plan, leg.motion)
         assert len(leg.hinges.axes) == len(leg.hinges.sides) == len(leg.joints)
         assert np.array_equal(leg.hinges.sides, alone.sides)
+
+
+def test_a_cycle_that_was_imported_at_another_rate_stays_closed_and_is_planted_once(empty_file):
+    """Of 30 frames a second in a scene of 24: its keys are 0.8 frames apart, and neither end is the end of the scene's range."""
+    armature, _ = build_walker(Walk(frames=CYCLE + 1, rate=30.0, speed=0.9, step_time=CYCLE / 30.0))
+    bpy.context.scene.render.fps = 24
+    for curve in curves_of(armature):
+        for key in curve.keyframe_points:
+            # A body that goes faster than its feet do makes them slide.
+            key.co_ui = 0.8 * key.co[0], key.co[1] * (1.1 if curve.data_path.endswith("location") else 1.0)
+        curve.update()
+    first, last = armature.animation_data.action.frame_range
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 250
+    before = Seen(armature, [first, last])
+    report = plant()
+    after, stood = Seen(armature, [first, last]), 0
+    for points in ("heels", "balls"):
+        for side in SIDES:
+            gone_before, gone_after = (np.diff(getattr(seen, points)[side], axis=0) for seen in (before, after))
+            assert np.abs(gone_after - gone_before).max() < 1e-5
+    assert report["cycle_gap"] < 1e-5
+    for side, chain in zip(SIDES, report["chains"], strict=True):
+        for contact in chain["contacts"]:
+            seen = Seen(armature, np.linspace(contact["first"], contact["last"], 25))
+            points = seen.heels if contact["point"] == "HEEL" else seen.balls
+            assert np.ptp(points[side], axis=0).max() < SLIDE_BETWEEN
+            stood += contact["last"] - contact["first"]
+    assert stood > 0.5 * (last - first)
+    keys = [[tuple(key.co) for key in curve.keyframe_points] for curve in curves_of(armature)]
+    assert armature.animation_data.action.frame_range[:] == (first, last)
+    plant()
+    assert [[tuple(key.co) for key in curve.keyframe_points] for curve in curves_of(armature)] == keys

@@ -74,6 +74,9 @@ LOOPS = 0.05
 cycle, whose contacts go on there."""
 MOST_SLIDE = 0.05
 """Leg lengths that a foot may slide within a contact before it is asked whether that was a step."""
+UNTURNED, STAYS = 0.006, 1.0 / 3.0
+"""Leg lengths that a heel or ball may have moved and still be in its place; and part of its path that the other one, which
+a foot turns about, may have gone."""
 LONG_GLIDE = 0.2
 """Leg lengths that a contact must travel with the body to count as a glide."""
 MOST_TOGETHER = 4
@@ -389,7 +392,21 @@ def _points_of(motion: Kinematics, evidence: Array, stands: Mask, lift: float, n
         worth = np.stack([heel - 1.0 - pitch, np.minimum(heel, ball) + 1.0 - np.abs(pitch), ball - 1.0 + pitch], axis=-1)
         for first, last in runs(stands[foot]):
             states[foot, first : last + 1] = order[best_path(worth[first : last + 1] / motion.rate, changes)]
+        _turn_about(motion.points[foot], states[foot])
     return states
+
+
+def _turn_about(points: Array, states: Codes) -> None:
+    """Let a flat foot that turns on the spot stand on that of its `points` `(2, F, 3)` about which it turns, in place."""
+    for first, last in runs(states == ContactState.BOTH):
+        heel, ball = points[:, first : last + 1, :2]
+        since, until = (magnitude(ball - heel - (ball - heel)[end]) for end in (0, -1))
+        gone = [float(magnitude(each - each.mean(axis=0)).max()) for each in (heel, ball)]
+        if since.max() > MOST_SLIDE and min(gone) <= STAYS * max(gone):
+            turning = first + np.flatnonzero((since > UNTURNED) & (until > UNTURNED))
+            if len(turning):
+                stays = ContactState.BALL if gone[1] < gone[0] else ContactState.HEEL
+                states[turning[0] : turning[-1] + 1] = int(stays)
 
 
 def _stance(feet: FeetMotion, states: Codes, evidence: Array, foot: int, row: tuple[int, int]) -> Stance:

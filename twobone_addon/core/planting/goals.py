@@ -23,6 +23,9 @@ where a point slides evenly, the farthest one is twice the median."""
 FEWEST = 3
 """Frames that a contact keeps."""
 
+LONGEST_WAY = 0.1
+"""Seconds in which a foot has come to its place, or has left it: what is off for longer slides there."""
+
 
 @dataclass(frozen=True, slots=True)
 class FootGoals:
@@ -90,25 +93,28 @@ def foot_goals(
     return FootGoals(goals, turns, pinned, turned)
 
 
-def without_ways(foot: Foot, states: Codes, leg_length: float) -> Codes:
+def without_ways(foot: Foot, states: Codes, leg_length: float, rate: float) -> Codes:
     """States `(F,)` without the frames at the edges of contacts at which a point is still, or already, on its way.
 
-    foot : at frames
+    foot : at frames, of which there are `rate` a second
 
     A point that stands for most of its contact, and is off its place only where that begins or ends, would be dragged there.
     """
-    kept = []
+    kept, longest = [], max(1, round(LONGEST_WAY * rate))
     for stands, points in ((on_heel(states), foot.points(foot.heel)), (on_ball(states), foot.points(foot.ball))):
         on = stands.copy()
-        for first, last in runs(stands):
+        for begin, finish in runs(stands):
+            first, last = begin, finish
             while last - first >= FEWEST:
                 away = magnitude(points[first : last + 1] - median(points[first : last + 1]))
                 near = np.flatnonzero(away <= max(FAR_OFF * float(median(away)), HARDLY * leg_length))
                 start, end = first + int(near[0]), first + int(near[-1])
+                start = start if start - begin <= longest else first
+                end = end if finish - end <= longest else last
                 if (start, end) == (first, last) or end - start + 1 < FEWEST:
                     break
                 on[first:start] = on[end + 1 : last + 1] = False
-                first, last = start, end  # noqa: PLW2901 - what is left is judged again
+                first, last = start, end  # What is left is judged again.
         kept.append(on)
     return kept[0] * int(ContactState.HEEL) + kept[1] * int(ContactState.BALL)
 

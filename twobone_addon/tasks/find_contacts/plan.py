@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 
 from ...core.array_types import Array, Codes, Mask
 from ...core.contacts.points import FootPoints
-from ...core.curves.frames import frame_grid
+from ...core.curves.frames import FRAME_DECIMALS, frame_grid, meets
 from ...core.rig.bones import RestChain
 from ...errors import ChainError, ObjectError, RangeError
 from ...pipeline.plan.completing import names_of
@@ -18,7 +19,7 @@ from ...pipeline.plan.found_chain import chain_found
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.task import Span
 from ...said import Sentence
-from ...scene.blender_types import Object, Scene
+from ...scene.blender_types import FCurve, Object, Scene
 from ...scene.bones import ChainNames
 from ...scene.ground import GroundSurface, changes_shape
 from ...scene.keys.contact_keys import contact_path
@@ -31,7 +32,7 @@ from ...scene.versions import curve_bag
 from ...settings import BakeSettings
 from ...settings.contacts import ContactSettings, ExportContactSettings
 from ..find_limbs.finding import LimbRecord, found_limbs
-from .keyed import edited_by_hand, is_keyed, states_on
+from .keyed import SAME_FRAME, edited_by_hand, is_keyed, states_on
 
 SIDES = {"LEFT": 0, "RIGHT": 1}
 
@@ -89,7 +90,7 @@ class ContactPlan:
     frames: Array
     """`(F,)`"""
     rate: float
-    """Frames a second."""
+    """Of these frames a second."""
     feet: list[FootPlan]
     keyed: list[KeyedContact]
     """Of each foot."""
@@ -139,7 +140,8 @@ def plan_contacts(
     stored = [armature.twobone.chains[name] for name in legs.names if name in armature.twobone.chains]
     if not reads_only:
         refuse_unwritable(armature, [contact_path(chain) for chain in stored], "ACTION")
-    rate = scene.render.fps / scene.render.fps_base
+    step = (frames[-1] - frames[0]) / max(len(frames) - 1, 1) if is_loop(armature, (frames[0], frames[-1])) else 1.0
+    rate = scene.render.fps / scene.render.fps_base / step
     feet = [foot_plan(armature, chain, names, legs.toes[chain]) for chain, names in legs.names.items()]
     held = surface.name if surface is not None and changes_shape(object_named(surface.name)) else ""
     keyed = [keyed_contact(armature, chain, frames) for chain in legs.names]
@@ -209,11 +211,13 @@ def _may_stand(armature: Object, limb: LimbRecord, kind: str) -> bool:
     return chain.enabled and (limb.kind if chain.limb == "NONE" else chain.limb) == kind
 
 
-def contact_range(scene: Scene, settings: ContactSettings, armature: Object) -> Span:
+def contact_range(scene: Scene, settings: ContactSettings, armature: Object, *, loops: bool = False) -> Span:
     """First and last frame that the settings mean; of the scene's range those at which the armature's action has keys.
 
     Before its first key and after its last one an action holds its pose. Where something else may move the armature, or its
     bones, or where contacts are keyed there, the range stays that of the scene.
+
+    loops : whether a cycle whose keys are not on whole frames is meant as a whole
     """
     own = BakeSettings(frame_range=settings.frame_range, frame_start=settings.frame_start, frame_end=settings.frame_end)
     start, end = frame_range(scene, own)
@@ -221,13 +225,37 @@ def contact_range(scene: Scene, settings: ContactSettings, armature: Object) -> 
     things = [armature, *armature.pose.bones]
     if settings.frame_range != "SCENE" or bag is None or armature.parent or any(thing.constraints for thing in things):
         return start, end
-    if data.nla_tracks or data.drivers or settings.ground == "OBJECT":
+    if any(not track.mute for track in data.nla_tracks) or data.drivers or settings.ground == "OBJECT":
         return start, end
     if any(curve.modifiers or curve.extrapolation != "CONSTANT" for curve in bag.fcurves):
         return start, end
     keys = np.concatenate([np.zeros(0), *(read_frames(curve) for curve in bag.fcurves)])
-    first, last = (max(start, np.floor(keys.min())), min(end, np.ceil(keys.max()))) if len(keys) else (start, end)
+    if not len(keys):
+        return start, end
+    whole = float(keys.min()), float(keys.max())
+    if loops and start < whole[0] + 1.0 and whole[1] - 1.0 < end and is_loop(armature, whole):
+        return whole
+    first, last = max(start, math.floor(whole[0])), min(end, math.ceil(whole[1]))
     return (float(first), float(last)) if last > first else (start, end)
+
+
+def is_loop(armature: Object, span: Span) -> bool:
+    """Whether the armature's action has keys from first to last of `span`, ends as it begins, and an end is not a whole frame."""
+    bag = curve_bag(armature)
+    if bag is None or span[1] - span[0] < 1.0 or all(abs(end - round(end)) <= SAME_FRAME for end in span):
+        return False
+    turning: dict[str, list[FCurve]] = {}
+    keys = [(frames[0], frames[-1]) for frames in map(read_frames, bag.fcurves) if len(frames)]
+    if np.abs([min(first for first, _ in keys) - span[0], max(last for _, last in keys) - span[1]]).max() > SAME_FRAME:
+        return False
+    for curve in bag.fcurves:
+        if curve.data_path.endswith((".rotation_quaternion", ".rotation_euler")):
+            turning.setdefault(curve.data_path, []).append(curve)
+    for curves in turning.values():
+        start, end = (np.array([curve.evaluate(frame) for curve in curves]) for frame in span)
+        if not meets(np.stack([start, end])) and not meets(np.stack([-start, end])):
+            return False
+    return bool(turning)
 
 
 def contact_frames(scene: Scene, settings: ContactSettings, armature: Object, span: Span | None) -> Array:
@@ -240,7 +268,12 @@ def contact_frames(scene: Scene, settings: ContactSettings, armature: Object, sp
             end=end,
             most=MOST_FRAMES,
         )
-    return frame_grid(start, end)
+    return even_frames((start, end)) if is_loop(armature, (start, end)) else frame_grid(start, end)
+
+
+def even_frames(span: Span) -> Array:
+    """Frames `(F,)` from first to last, with the same step between them, which is as near to a whole frame as can be."""
+    return np.round(np.linspace(*span, round(span[1] - span[0]) + 1), FRAME_DECIMALS)
 
 
 def foot_plan(armature: Object, chain: str, names: ChainNames, toe: str) -> FootPlan:

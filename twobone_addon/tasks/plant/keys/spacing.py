@@ -151,11 +151,11 @@ def _inserted(keys: Sequence[ChannelKeys], frames: Array, cubics: _Cubics) -> li
 
 
 def _channel_inserted(key: ChannelKeys, frames: Array, cubics: _Cubics, column: int) -> ChannelKeys:
-    length = cubics.step / SAMPLES_PER_FRAME
-    starts = frames[:, None] + np.arange(0.0, 1.0, length)
+    places = np.searchsorted(key.frames, frames)
+    length = (key.frames[places + 1] - frames)[:, None] * cubics.step / SAMPLES_PER_FRAME
+    starts = frames[:, None] + length * np.arange(SAMPLES_PER_FRAME // cubics.step)
     right = np.stack([starts + length / 3.0, cubics.handles[:, :, 0, column]], axis=-1)
     left = np.stack([starts + length * 2.0 / 3.0, cubics.handles[:, :, 1, column]], axis=-1)
-    places = np.searchsorted(key.frames, frames)
     old_left, old_right = np.array(key.left), np.array(key.right)
     old_right[places], old_left[places + 1] = right[:, 0], left[:, -1]
     new = starts[:, 1:].ravel()

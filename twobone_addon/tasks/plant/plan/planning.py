@@ -26,7 +26,7 @@ from ....scene.rig.rest_reading import foot_bone, loose_foot, read_foot_points
 from ....scene.sampling.quantities import Quantity
 from ....settings import BakeSettings
 from ....settings.planting import PlantSettings, RootSettings
-from ...find_contacts.plan import ContactPlan, contact_range, plan_contacts
+from ...find_contacts.plan import ContactPlan, contact_range, even_frames, is_loop, plan_contacts
 from .roots import RootPlan, plan_root
 
 MOST_FRAMES = 300_000
@@ -99,7 +99,7 @@ class _Wanted:
 def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, span: Span | None) -> PlantPlan:
     """Find the legs, their root and their ground; raises a `TwoBoneError` where there is nothing to work on."""
     armature = find_armature(settings.armature, active)
-    span = span or contact_range(scene, settings.contacts(), armature)
+    span = span or contact_range(scene, settings.contacts(), armature, loops=True)
     contacts = plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active, span)
     wanted = [_Wanted(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
     needs_root = bool(settings.root)
@@ -141,7 +141,7 @@ def _plan(
             least=LEAST_FRAMES,
             most=MOST_FRAMES,
         )
-    frames = np.arange(start, end + 1e-6)
+    frames = even_frames((start, end)) if is_loop(armature, (start, end)) else np.arange(start, end + 1e-6)
     samples = subframe_grid(frames, SAMPLES_PER_FRAME)
     legs = [_leg_plan(scene, armature, each, settings, samples) for each in wanted]
     root, notes = None, ()

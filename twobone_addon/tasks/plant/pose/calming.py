@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 ROUNDS = 3
 """The root's moves change how knees are bent, which is then seen again."""
 
-CALM, ABRUPT = 1.4, 2.0
-"""Times the largest acceleration that a knee has anyway: what is above pops, and what is far above."""
+CALM, POPS, ABRUPT = 1.4, 1.5, 2.0
+"""Times the largest acceleration that a knee has anyway: what is above is calmed, what is seen, and what is far above."""
 
 ROOT_GIVES, FOOT_GIVES = 2e-3, 1e-2
 """Legs by which the root, and a foot on its way, give way to a knee at most: of the root nobody is to see that."""
 
 
-def sudden_bends(leg: PlantedLeg, moves: Array) -> Mask:
-    """Frames `(F,)` at which the knee is accelerated far more than it may be: more than the root can make up for."""
-    return np.abs(accelerations(_knee(leg, moves))) > ABRUPT * _largest_bend(leg)
+def sudden_bends(leg: PlantedLeg, moves: Array, times: float = ABRUPT) -> Mask:
+    """Frames `(F,)` at which the knee is accelerated so many `times` more than it is anyway: far more than it may be."""
+    return np.abs(accelerations(_knee(leg, moves))) > times * _largest_bend(leg)
 
 
 def _largest_bend(leg: PlantedLeg) -> float:

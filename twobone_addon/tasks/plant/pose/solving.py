@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +13,13 @@ from ....core.planting.knees import NEAR, NEAR_IN_SECONDS, gentler
 from ....scene.sampling.stepping import Steps
 from ..plan.contacts import Standing
 from ..plan.feet import at_frames
-from .calming import sudden_bends, with_calm_ease, with_calm_root
+from .calming import ABRUPT, POPS, sudden_bends, with_calm_ease, with_calm_root
 from .clearing import with_clear_ways
 from .rounds import many_rounds
 from .standing import Footing, Planted, stand_still
 
-MOST_ROLLED = 40
-"""Times that stances are shortened at most, a little each time."""
+MOST_ROLLED, MOST_SHORTENED = 40, 8
+"""Times that stances are shortened at most, a little each time, before knees are calmed and afterwards."""
 
 UNSEEN = 5.0 / 900.0
 """Leg lengths, 5 mm of a leg of 0.9 m, by which feet may slide in a motion that is right, and is left as it is."""
@@ -48,7 +48,8 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
     by_hand, feet = standing.by_hand, [at_frames(footing.foot(leg)) for leg in footing.legs]
 
     def shortened(states: Sequence[Codes]) -> list[Codes]:
-        firm = [without_ways(foot, each, leg.length) for foot, each, leg in zip(feet, states, footing.legs, strict=True)]
+        rate, moving = footing.plan.frames_per_second, zip(feet, states, footing.legs, strict=True)
+        firm = [without_ways(foot, each, leg.length, rate) for foot, each, leg in moving]
         return [np.where(own, old, new) for own, old, new in zip(by_hand, standing.states, firm, strict=True)]
 
     yield 0.0
@@ -64,13 +65,34 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
         yield 0.2
     if footing.plan.settings.priority == "BODY":
         footing = replace(footing, slack=HARDLY_SEEN)
+    return with_clear_ways(footing, (yield from _calm(footing, states, shortened)))
+
+
+def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequence[Codes]], list[Codes]]) -> Steps[Planted]:
+    """Legs that stand as these `states` say, for a shorter time where knees would pop."""
     near = max(NEAR, round(NEAR_IN_SECONDS * footing.plan.frames_per_second))
+
+    def gentle(planted: Planted, times: float) -> Planted | None:
+        found = shortened([gentler(leg.states, sudden_bends(leg, planted.moves, times), near) for leg in planted.legs])
+        same = all(np.array_equal(new, leg.states) for new, leg in zip(found, planted.legs, strict=True))
+        return None if same else stand_still(footing, found)
+
+    def calmed(planted: Planted) -> Steps[Planted]:
+        rooted = (yield from with_calm_root(footing, planted)) if footing.moves_root else planted
+        return with_calm_ease(footing.plan, rooted)
+
     planted = stand_still(footing, states)
     for number in range(MOST_ROLLED):
         yield 1.0 - 0.6 * 0.9**number
-        gentle = shortened([gentler(leg.states, sudden_bends(leg, planted.moves), near) for leg in planted.legs])
-        if all(np.array_equal(new, leg.states) for new, leg in zip(gentle, planted.legs, strict=True)):
+        shorter = gentle(planted, ABRUPT)
+        if shorter is None:
             break
-        planted = stand_still(footing, gentle)
-    calm = (yield from with_calm_root(footing, planted)) if footing.moves_root else planted
-    return with_clear_ways(footing, with_calm_ease(footing.plan, calm))
+        planted = shorter
+    calm = yield from calmed(planted)
+    # What root and free feet cannot make up for.
+    for _ in range(MOST_SHORTENED):
+        shorter = gentle(calm, POPS)
+        if shorter is None:
+            break
+        calm = yield from calmed(shorter)
+    return calm
