@@ -105,6 +105,8 @@ def test_a_folder_without_the_right_to_write_is_told_by_that_before_anything_is_
     with tempfile.TemporaryDirectory() as place:  # Others may not look into pytest's own.
         shot, open_folder = Path(place, "home", "shot.blend"), Path(place, "open")
         make_shot(shot)
+        secret = shot.with_name("secret.blend")
+        secret.touch(0o600)
         open_folder.mkdir()
         os.chown(open_folder, 65534, 65534)
         for folder in (Path(place), shot.parent):
@@ -114,6 +116,8 @@ def test_a_folder_without_the_right_to_write_is_told_by_that_before_anything_is_
             for words in (["--save"], ["--save", open_folder / "a.blend", "--report", shot.with_name("report.json")]):
                 ended = twobone("bake", "--file", shot, *LEG, *words)
                 assert (ended.code, "may not be written" in ended.complained) == (1, True), ended.complained
+            ended = twobone("bake", "--file", secret, *LEG)
+            assert (ended.code, "no right to" in ended.complained) == (1, True), ended.complained
         finally:
             os.seteuid(0)
         assert not list(open_folder.iterdir())

@@ -15,8 +15,8 @@ import bpy
 
 from ..outcomes import FULL, FileError, UsageError, refused_by_system
 from .claims import SAFELY, unfinished
-from .outputs import COMPRESSED, followed
-from .text_files import content_of, flush_to_disk, publish
+from .outputs import COMPRESSED
+from .text_files import content_of, flush_to_disk, followed, publish, refuse_long
 
 COMMAND = ("-c", "--command")
 """Words that end those for Blender itself, and begin ours."""
@@ -41,11 +41,16 @@ def open_shot(path: Path | None, *, scripts: bool | None) -> None:
     if path is None:
         _refuse_unopened()
         return
+    refuse_long(followed(path))
     if not path.is_file():
         raise FileError('Shot "{path}" is not a file. Name a .blend file that exists.', path=path)
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise refused_by_system(path, "opened", error) from error
     allowed = scripts_of_this_run() if scripts is None else scripts
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=allowed)
+        bpy.ops.wm.open_mainfile(filepath=str(followed(path)), load_ui=False, use_scripts=allowed)
     except RuntimeError as error:
         raise FileError(
             'Shot "{path}" cannot be opened ({reason}). Check that it is a whole .blend file.',
