@@ -54,9 +54,11 @@ def test_a_link_in_place_of_a_batchs_claim_is_refused_too(twobone, shot, words, 
     assert precious.read_text() == "my only copy"
 
 
-def test_a_pipe_in_place_of_the_claim_is_not_waited_for(twobone, shot):
-    os.mkfifo(claim_of(shot))
-    assert twobone("bake", "--file", shot, *LEG, "--save").code == 1
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_pipe_in_place_of_the_claim_is_not_waited_for_and_a_folder_is_named(twobone, shot, make):
+    make(claim_of(shot))
+    ended = twobone("bake", "--file", shot, *LEG, "--save")
+    assert (ended.code, str(claim_of(shot)) in ended.complained) == (1, True)
 
 
 def test_properties_of_a_file_are_never_given_to_what_lies_in_its_drafts_place(tmp_path):

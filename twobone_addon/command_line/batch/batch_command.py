@@ -14,15 +14,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..files.claims import claimed, is_abandoned
-from ..files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs, spelled
+from ..files.outputs import STANDARD_OUTPUT, refuse_unwritable, refuse_wrong_outputs, spelled
 from ..files.shot_files import scripts_of_this_run
 from ..files.text_files import one_line, write_text
 from ..job import Job, load_job
-from ..outcomes import ExitCode, FileError, Outcome, UsageError, refused_by_system
+from ..outcomes import ExitCode, Outcome, UsageError, refused_by_system
 from ..output import Voice, clean_standard_output, complain, hand_over
 from ..stopping import stop_requests
 from .progress import Progress
-from .resuming import Earlier, QueuedShot, Saved, left_to_do, sibling_summaries
+from .resuming import Earlier, QueuedShot, Saved, left_to_do, sibling_records
 from .shots import Shot, chosen_shot, find_shots, frozen_list, frozen_shots, summary_beside
 from .summary import DONE, INCOMPLETE, STRICT, ShotRecord, Summary, earlier_records, refuse_foreign_table
 from .work import BatchRun, work
@@ -83,16 +83,6 @@ OWNER = "owner"
 
 
 @contextmanager
-def claimed_summary(path: Path | None) -> Iterator[None]:
-    """While the block runs, no other batch writes this summary; raises `FileError` where one does already."""
-    if path is None:
-        yield
-        return
-    with claimed(path, role="batch", everything=False):
-        yield
-
-
-@contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A folder that is gone after the block; those of batches that were killed go with it."""
     _remove_abandoned(Path(tempfile.gettempdir()))
@@ -143,7 +133,8 @@ def _batch(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, objec
     scripts = scripts_of_this_run() if arguments.scripts is None else arguments.scripts
     saved = Saved(job.path, path, replace=arguments.replace, no_clobber=arguments.no_clobber)
     saved.learn(earlier)
-    with claimed_summary(path), scratch_folder() as scratch:
+    alone = claimed(path, role="batch", everything=False) if path else contextlib.nullcontext()
+    with alone, scratch_folder() as scratch:
         run = BatchRun(
             job,
             scratch,
@@ -218,8 +209,8 @@ def _refuse_mixed_up_summary(path: Path | None, arguments: argparse.Namespace, s
     table = path.with_suffix(".csv")
     _refuse_over_shots("--summary", path, shots)
     _refuse_over_shots("--summary", table, shots)
-    # With --resume, what is no summary is told by what reads it.
-    refuse_wrong_outputs({"--summary": str(path)} if not arguments.resume else {}, read)
+    # With --resume, what is no summary is told by what reads it; a dry run reads none.
+    refuse_wrong_outputs({"--summary": str(path)} if arguments.dry_run or not arguments.resume else {}, read)
     refuse_foreign_table(table)
 
 
@@ -233,11 +224,9 @@ def _earlier(path: Path | None, arguments: argparse.Namespace) -> Earlier:
     if arguments.dry_run:
         return {}
     records = earlier_records(path)
-    for other in sibling_summaries(arguments.job) if arguments.resume else ():
-        with contextlib.suppress(UsageError):  # Something else that is called so.
-            for key, record in earlier_records(other).items():
-                if record.state == DONE and (key not in records or records[key].state != DONE):
-                    records[key] = record
+    for key, record in sibling_records(arguments.job) if arguments.resume else ():
+        if record.state == DONE and (key not in records or records[key].state != DONE):
+            records[key] = record
     return records
 
 
@@ -253,12 +242,9 @@ def _folder_for_logs(folder: Path | None) -> Path | None:
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
+            refuse_unwritable(folder / "shot.log")
     except OSError as error:
         raise refused_by_system(folder or Path(), "made", error) from error
-    if folder is not None and not os.access(folder, os.W_OK):
-        raise FileError(
-            'The folder "{folder}" may not be written to by this user. Allow it, or write elsewhere.', folder=str(folder)
-        )
     return folder
 
 

@@ -385,7 +385,7 @@ def frozen_shots(job: Job, path: Path) -> list[Shot]:
             path=path,
             reason=str(error.strerror),
         ) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError('"{path}" is not a list written by --freeze. Name one that is.', path=path) from error
     if known != content_of(job.path):
         raise UsageError('Job "{job}" has changed since "{path}" was frozen. Freeze it again.', job=job.path, path=path)

@@ -125,7 +125,7 @@ def _refuse_text_goal(flag: str, name: str) -> None:
     path = Path(name)
     if name == STANDARD_OUTPUT or is_stream(path):
         return
-    _refuse_unwritable(path)
+    refuse_unwritable(path)
     if path.suffix.lower() == ".blend" or (path.exists() and looks_like_blend(path)):
         raise UsageError('{flag} would write text to "{name}", a .blend file. Name another file.', flag=flag, name=name)
     refuse_foreign_text(flag, name)
@@ -137,12 +137,13 @@ def _refuse_shot_goal(flag: str, name: str) -> None:
         raise UsageError(
             '{flag} names "{name}", but a .blend file cannot be written to a stream. Name a file.', flag=flag, name=name
         )
-    _refuse_unwritable(path)
+    refuse_unwritable(path)
     if path.exists() and path.stat().st_size and not looks_like_blend(path):
         raise FileError('"{name}" is not a .blend file, so it cannot be saved over. Name another file.', name=name)
 
 
-def _refuse_unwritable(asked: Path) -> None:
+def refuse_unwritable(asked: Path) -> None:
+    """Refuse a place where no file can be written; raises `FileError`."""
     goal = followed(asked)
     refuse_long(goal, is_written=True)
     if goal.is_dir():
