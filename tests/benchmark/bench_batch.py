@@ -53,14 +53,14 @@ def make_job(folder, count, *, is_whole=True):
     (folder / "shots").mkdir(parents=True)
     first = folder / "shots" / "00000.blend"
     first.touch()
+    asked = {"stored": True}
     if is_whole:
         bpy.ops.wm.read_factory_settings(use_empty=True)
-        limb = two_bones(FRAMES).limbs[0]
+        asked = vars(two_bones(FRAMES).limbs[0])
         bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, FRAMES
         bpy.ops.wm.save_as_mainfile(filepath=str(first), check_existing=False)
     for number in range(1, count):
         shutil.copy(first, folder / "shots" / f"{number:05}.blend")
-    asked = vars(limb) if is_whole else {"stored": True}
     job = folder / "job.json"
     job.write_text(json.dumps({"shots": ["shots/*.blend"], "output": "baked/{shot}.blend", **asked}), encoding="utf-8")
     return job
