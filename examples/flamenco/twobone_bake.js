@@ -3,7 +3,7 @@
 // Flamenco job type: bake two-bone IK in many shots, one task per shot.
 // Put this file into the folder "scripts" beside the Flamenco Manager; see README.md.
 
-const OF_CHAINS = ["bake", "target", "clear", "switch"];
+const OF_CHAINS = ["bake", "target", "clear", "switch", "align"];
 const STRICT = ["bake", "plant", "fit-root"];
 const USES = [...OF_CHAINS, "convert", "limbs", "contacts", "plant", "fit-root"];
 

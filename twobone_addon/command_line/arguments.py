@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from typing import Any, NoReturn
 
 from ..pipeline.completeness import version_text
 from ..settings.tasks import Table
 from .files.outputs import file_name, file_path
-from .flags import (
-    ChainGroup,
-    add_chosen_chains,
-    add_completeness,
-    add_file,
-    add_job,
-    add_option_flags,
-    add_saving,
-    add_scripts,
-    add_strict,
-    add_strict_settings,
-    add_strictness,
-    add_upgrade,
-    count,
-    duration,
-    some,
-)
+from .flags import ChainGroup, add_chain_flags, add_option_flags
 from .job_values import OF_COMMAND, READS_ONLY
 from .outcomes import ExitCode, UsageError
 from .provenance import addon_version
@@ -45,6 +30,9 @@ CODES = "exit codes: " + ", ".join(
         ExitCode.AGAIN: "another run has the file, or the disk is full: try again",
     }.items()
 )
+
+LONGEST_NUMBER = 30
+"""Letters of what is no number that a message repeats."""
 
 NEGATIVE_NUMBER = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -75,6 +63,120 @@ def _with_values_joined(argv: list[str]) -> list[str]:
     return made
 
 
+def distance(text: str) -> float:
+    """A distance of 0 or greater."""
+    value = _number(text, float)
+    if not 0.0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} must be 0 or greater")
+    return value
+
+
+def duration(text: str) -> float:
+    """A time, or another amount, above 0."""
+    value = _number(text, float)
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} must be a number greater than 0")
+    return value
+
+
+def count(text: str) -> int:
+    """A whole number of 1 or more."""
+    return _at_least(1, text)
+
+
+def some(text: str) -> int:
+    """A whole number of 0 or more."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    value = _number(text, int)
+    if value < least:
+        raise argparse.ArgumentTypeError(f"{text} is too small, use {least} or more")
+    return value
+
+
+def _number(text: str, kind: type) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        whole = "whole " if kind is int else ""
+        raise argparse.ArgumentTypeError(f"{text[:LONGEST_NUMBER]} is no {whole}number that can be used") from None
+
+
+IN_PLACE = True
+"""What `--save` without a file means: the file that was opened. An empty name that is given is refused."""
+
+FLAGS: dict[str, dict[str, Any]] = {
+    "--file": {"type": file_path, "metavar": "SHOT.blend", "help": "open this file; default: what Blender was started with"},
+    "--scene": {"metavar": "NAME", "help": "work in this scene of the file; default: the one that is open"},
+    "--report": {
+        "type": file_name, "metavar": "FILE|-", "help": "write the result as JSON to a file, or to standard output",
+    },
+    "--job": {
+        "type": file_path, "metavar": "FILE", "help": "take settings and chains from a TOML or JSON file; flags win over it",
+    },
+    "--stored": {"action": "store_true", "help": "use all enabled chains stored in the scene; flags win over them"},
+    "--strict-settings": {
+        "action": "store_true", "help": "refuse settings that make no difference, as jobs with chains do",
+    },
+    "--strict": {
+        "action": "store_true",
+        "help": f"exit with {int(ExitCode.STRICT)}, unsaved, when a frame is out of reach, or a clip is not fine",
+    },
+    "--max-error": {
+        "type": distance, "metavar": "DISTANCE", "help": "also fail if the measured error exceeds this (implies --strict)",
+    },
+    "--allow-incomplete": {
+        "action": "store_true",
+        "help": "go on without a library, a linked object or a driver that moves the chain, instead of "
+        f"{int(ExitCode.INCOMPLETE)}",
+    },
+    "--save": {
+        "nargs": "?", "type": file_name, "const": IN_PLACE, "metavar": "FILE",
+        "help": "save afterwards; without FILE over the shot",
+    },
+    "--no-clobber": {"action": "store_true", "help": "refuse to save over a file that is there already"},
+    "--linked": {
+        "type": file_name, "metavar": "FILE|-", "help": "write the files that the shot links, and their SHA-256, as JSON",
+    },
+    "--sha256": {"metavar": "HASH", "help": "refuse a shot whose contents do not have this SHA-256"},
+    "--upgrade": {
+        "action": "store_true", "help": "save over a file of another Blender version, which may be unable to read it then",
+    },
+    "--dry-run": {"action": "store_true", "help": "say what would be done and written; change nothing"},
+}  # fmt: skip
+"""What several commands share."""
+
+
+def _add(parser: argparse.ArgumentParser, *flags: str) -> None:
+    for flag in flags:
+        parser.add_argument(flag, **FLAGS[flag])
+
+
+def _add_shot(parser: argparse.ArgumentParser) -> None:
+    """Which shot, with its scripts or not, which scene of it, and where the result goes."""
+    _add(parser, "--file")
+    _add_scripts(parser, "with --file: run the scripts in it")
+    _add(parser, "--scene", "--report")
+
+
+def _add_scripts(parser: argparse.ArgumentParser, text: str) -> None:
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--scripts", action="store_const", const=True, help=f"{text}; default: off, or as Blender was told with -y or -Y"
+    )
+    choice.add_argument(
+        "--no-scripts", dest="scripts", action="store_const", const=False, help="run none, however Blender was started"
+    )
+
+
+def _add_chains(parser: argparse.ArgumentParser) -> None:
+    """Which chains."""
+    _add(parser, "--job", "--stored", "--strict-settings")
+    add_chain_flags(parser)
+
+
 def command_parser() -> argparse.ArgumentParser:
     """All commands with their flags."""
     parser = _Parser(prog=PROGRAM, description="Bake two-bone IK without a window.", epilog=CODES, allow_abbrev=False)
@@ -82,8 +184,11 @@ def command_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     for command, table in OF_COMMAND.items():
         _task(_sub(commands, command, table.help or f"{table.text[:1].lower()}{table.text[1:]}"), table)
-    _report(_sub(commands, "report", "measure the existing animation; change nothing"))
-    add_file(_sub(commands, "chains", "list the chains stored in the file"))
+    report = _sub(commands, "report", "measure the existing animation; change nothing")
+    _add_shot(report)
+    _add(report, "--allow-incomplete", "--strict", "--max-error")
+    _add_chains(report)
+    _add_shot(_sub(commands, "chains", "list the chains stored in the file"))
     _batch(_sub(commands, "batch", "bake many shots, several at a time"))
     _schema(_sub(commands, "schema", "print the JSON Schema of a file that the command reads or writes"))
     return parser
@@ -99,34 +204,26 @@ def _sub(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
 
 def _task(parser: argparse.ArgumentParser, table: Table) -> None:
     """A command that does a task: what all of them have, and the settings of its table."""
-    add_file(parser)
+    _add_shot(parser)
     if not table.is_of_any_shot:
-        add_completeness(parser)
+        _add(parser, "--allow-incomplete")
     if table.command not in READS_ONLY:
-        add_saving(parser)
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done and written; change nothing")
+        _add(parser, "--save", "--no-clobber", "--linked", "--sha256", "--upgrade")
+    _add(parser, "--dry-run")
     if table.is_strict:
-        (add_strictness if table.of_chains else add_strict)(parser)
+        _add(parser, "--strict", *(["--max-error"] if table.of_chains else []))
     if table.of_chains:
-        add_chosen_chains(parser)
+        _add_chains(parser)
     else:
-        add_job(parser)
-        add_strict_settings(parser)
+        _add(parser, "--job", "--strict-settings")
     # Where several chains may be named, `--chain` is there.
     add_option_flags(parser, [option for option in table.own if option.name != "chain" or not table.of_chains], once=True)
     if table.task == "convert":  # Of batches in place: one that was killed comes again to shots that it has saved.
         parser.add_argument("--again", action="store_true", help=argparse.SUPPRESS)
 
 
-def _report(parser: argparse.ArgumentParser) -> None:
-    add_file(parser)
-    add_completeness(parser)
-    add_strictness(parser)
-    add_chosen_chains(parser)
-
-
 def _batch(parser: argparse.ArgumentParser) -> None:
-    add_completeness(parser)
+    _add(parser, "--allow-incomplete", "--upgrade")
     parser.add_argument("--dry-run", action="store_true", help="open every shot and say what would happen to it; save nothing")
     parser.add_argument("job", type=file_path, metavar="JOB", help="TOML or JSON file with the shots, the output and the chains")
     only = parser.add_mutually_exclusive_group()
@@ -152,7 +249,6 @@ def _batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--progress", choices=["text", "json"], default="text", metavar="text|json", help="how progress is printed; default text"
     )
-    add_upgrade(parser)
     parser.add_argument(
         "--memory", type=duration, metavar="GB", help="stop a shot whose Blender uses more memory; default: no limit"
     )
@@ -163,7 +259,7 @@ def _batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="leave out shots that are done, with the same job and the same file"
     )
-    add_scripts(parser, "run the scripts in the shots")
+    _add_scripts(parser, "run the scripts in the shots")
     parser.add_argument(
         "--summary",
         type=file_name,

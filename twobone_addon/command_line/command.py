@@ -12,7 +12,6 @@ from ..errors import SettingError, TwoBoneError
 from .arguments import parse
 from .batch.batch_command import batch_command
 from .batch.worker import serve
-from .commands.listing import chains_command
 from .commands.tasks import COMMANDS as TASKS
 from .commands.tasks import task_command
 from .files.claims import claimed
@@ -27,7 +26,6 @@ from .stopping import stopped_by_signals
 NAME = "twobone"
 COMMANDS = {
     **dict.fromkeys(TASKS, task_command),
-    "chains": chains_command,
     "batch": batch_command,
     "schema": schema_command,
 }

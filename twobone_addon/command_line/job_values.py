@@ -243,7 +243,9 @@ class JobValues:
         unknown = next(filter(None, map(VARIABLE.search, found)), None)
         if unknown:
             raise self.wrong(
-                key, "names the variable {variable}, which is not set. Set it, or write the folder out", variable=unknown[0]
+                key,
+                "names the variable {variable}, which is not set. Set it, write the folder out, or write $$ for a dollar",
+                variable=unknown[0],
             )
         return "$".join(found)
 

@@ -14,7 +14,7 @@ import bpy
 from ..pipeline.completeness import version_text
 from ..pipeline.report.reports import FORMAT
 from ..settings import BakeSettings
-from .files.text_files import content_of
+from .files.text_files import content_of, followed
 from .job import Job
 from .outcomes import Outcome
 
@@ -41,7 +41,7 @@ def with_provenance(outcome: Outcome, warnings: list[str]) -> dict[str, Any]:
 
 def source_file(path: Path | None) -> dict[str, str] | None:
     """The shot as it lies on disk now; `None` for one that has never been saved."""
-    return _file(path.resolve() if path else None)
+    return _file(followed(path) if path else None)
 
 
 def _file(path: Path | None) -> dict[str, str] | None:
@@ -69,7 +69,7 @@ def fingerprint(job: Job, content: str, *, scripts: bool) -> str:
 def linked_files() -> list[Path]:
     """Every other file that can move something in the open shot: libraries, also those of libraries, and cached motion."""
     linked = [*bpy.data.libraries, *bpy.data.cache_files]
-    return sorted({Path(bpy.path.abspath(entry.filepath, library=entry.library)).resolve() for entry in linked})
+    return sorted({followed(Path(bpy.path.abspath(entry.filepath, library=entry.library))) for entry in linked})
 
 
 def linked_contents() -> dict[str, str]:

@@ -114,17 +114,28 @@ def _with_parts_once(made: Schema) -> Schema:
 def _job() -> Schema:
     settings = _job_settings()
     chain = {"type": "object", "properties": {"name": TEXT, **settings}, "additionalProperties": False}
+    of_shot = {
+        "output": TEXT,
+        "scene": TEXT,
+        "use": {"enum": list(USES)},
+        "strict": SWITCH,
+        "max_error": {"type": "number", "minimum": 0.0},
+        "allow_incomplete": SWITCH,
+        "chains": {"type": "array", "items": chain},
+        **settings,
+    }
+    file = {"type": "string", "minLength": 1}
+    shot = {"type": "object", "properties": {"file": file, **of_shot}, "required": ["file"], "additionalProperties": False}
     own = {
         "$schema": TEXT,
         "version": {"const": FORMAT},
-        "use": {"enum": list(USES)},
-        "shots": {"type": "array", "items": {"anyOf": [{"type": "string", "minLength": 1}, _shot(chain, settings)]}},
-        "output": TEXT,
-        "scene": TEXT,
-        **_ways(),
-        "chains": {"type": "array", "items": chain},
+        "shots": {"type": "array", "items": {"anyOf": [file, shot]}},
+        **{name: _with_empty(_setting(option)) for name, option in ONCE.items()},
+        "in_place": SWITCH,
+        "stored": SWITCH,
+        "strict_settings": SWITCH,
     }
-    return {"type": "object", "properties": {**own, **settings}, "additionalProperties": False}
+    return {"type": "object", "properties": {**own, **of_shot}, "additionalProperties": False}
 
 
 def _job_settings() -> dict[str, Schema]:
@@ -133,34 +144,6 @@ def _job_settings() -> dict[str, Schema]:
     others = {option.name: _setting(option) for table in tables for option in table.own}
     settings = others | {option.name: _setting(option) for option in OPTIONS}
     return settings | {"limits": {"type": "array", "items": PAIR}}
-
-
-def _shot(chain: Schema, settings: dict[str, Schema]) -> Schema:
-    """A shot with settings of its own."""
-    own = {
-        "file": {"type": "string", "minLength": 1},
-        "output": TEXT,
-        "scene": TEXT,
-        "use": {"enum": list(USES)},
-        "strict": SWITCH,
-        "max_error": {"type": "number", "minimum": 0},
-        "allow_incomplete": SWITCH,
-        "chains": {"type": "array", "items": chain},
-    }
-    return {"type": "object", "properties": {**own, **settings}, "required": ["file"], "additionalProperties": False}
-
-
-def _ways() -> dict[str, Schema]:
-    """How to do a job, by keys that are no settings of chains."""
-    return {
-        **{name: _with_empty(_setting(option)) for name, option in ONCE.items()},
-        "in_place": SWITCH,
-        "stored": SWITCH,
-        "strict": SWITCH,
-        "strict_settings": SWITCH,
-        "allow_incomplete": SWITCH,
-        "max_error": {"type": "number", "minimum": 0.0},
-    }
 
 
 def _with_empty(setting: Schema) -> Schema:

@@ -30,19 +30,6 @@ TWO_CHAINS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What flags and job file say together; nothing has been looked up in the shot yet."""
-
-    chains: tuple[ChainGroup, ...]
-    """Settings of each chain; one empty group where none were named: the active stored chain, or the selection."""
-    scope: str
-    """`ACTIVE`, `SELECTED` or `SCENE`: instead, the enabled chains that are stored there, with the
-    settings of the one group in `chains` on top."""
-    strict_settings: bool
-    """Refuse settings that make no difference to any chain."""
-
-
-@dataclass(frozen=True, slots=True)
 class NamedSettings:
     """A chain to bake, and what people call it."""
 
@@ -50,8 +37,12 @@ class NamedSettings:
     settings: BakeSettings
 
 
-def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> Wanted:
-    """Bring flags and job together: shared settings, then the chain's own, then shared flags, which win."""
+def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedSettings]:
+    """The complete settings of every chain that flags and job ask for, or that is stored where they say so.
+
+    Shared settings first, then the chain's own, then shared flags, which win. Raises a `TwoBoneError` where that makes no
+    sense, or where the shot does not have what is named.
+    """
     shared_flags, *flag_chains = arguments.groups
     shared_job = job.shared if job else {}
     once = {**(job.once if job else {}), **arguments.once}
@@ -73,8 +64,14 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> Wanted:
         chains = [ChainGroup(group.label, {**shared_job, **group.values, **shared_flags.values}) for group in groups]
     for group in chains:
         BakeSettings(**group.values)  # Refuses what contradicts itself before any shot is opened.
-    strict = arguments.strict_settings or bool(job and job.strict_settings)
-    return Wanted(tuple(chains), (scope if scope in STORED else "SCENE") if stored else "", strict)
+    if stored:
+        found = _stored(chains[0].values, scope if scope in STORED else "SCENE")
+    else:
+        scene, active, under = bpy.context.scene, active_object(bpy.context), once.get("chain", "")
+        found = [NamedSettings(group.label, completed(scene, group.values, active, under)) for group in chains]
+    if arguments.strict_settings or bool(job and job.strict_settings):
+        _refuse_unused(found)
+    return found
 
 
 def of_last_chain(arguments: argparse.Namespace) -> str:
@@ -87,21 +84,6 @@ def of_last_chain(arguments: argparse.Namespace) -> str:
     if not alone:
         return ""
     return f'Only chain "{last.label}" has {", ".join(alone)}. What all chains share stands before the first --chain.'
-
-
-def settings_of(wanted: Wanted, stored: str = "") -> list[NamedSettings]:
-    """The complete settings of every chain; raises a `TwoBoneError` where the shot does not have what they name.
-
-    stored : name of a stored chain whose settings are under those that are given
-    """
-    active, scene = active_object(bpy.context), bpy.context.scene
-    if wanted.scope:
-        chains = _stored(wanted.chains[0].values, wanted.scope)
-    else:
-        chains = [NamedSettings(group.label, completed(scene, group.values, active, stored)) for group in wanted.chains]
-    if wanted.strict_settings:
-        _refuse_unused(chains)
-    return chains
 
 
 @contextmanager

@@ -54,9 +54,11 @@ def test_a_link_in_place_of_a_batchs_claim_is_refused_too(twobone, shot, words, 
     assert precious.read_text() == "my only copy"
 
 
-def test_a_pipe_in_place_of_the_claim_is_not_waited_for(twobone, shot):
-    os.mkfifo(claim_of(shot))
-    assert twobone("bake", "--file", shot, *LEG, "--save").code == 1
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_pipe_in_place_of_the_claim_is_not_waited_for_and_a_folder_is_named(twobone, shot, make):
+    make(claim_of(shot))
+    ended = twobone("bake", "--file", shot, *LEG, "--save")
+    assert (ended.code, str(claim_of(shot)) in ended.complained) == (1, True)
 
 
 def test_properties_of_a_file_are_never_given_to_what_lies_in_its_drafts_place(tmp_path):
@@ -105,6 +107,8 @@ def test_a_folder_without_the_right_to_write_is_told_by_that_before_anything_is_
     with tempfile.TemporaryDirectory() as place:  # Others may not look into pytest's own.
         shot, open_folder = Path(place, "home", "shot.blend"), Path(place, "open")
         make_shot(shot)
+        secret = shot.with_name("secret.blend")
+        secret.touch(0o600)
         open_folder.mkdir()
         os.chown(open_folder, 65534, 65534)
         for folder in (Path(place), shot.parent):
@@ -114,6 +118,8 @@ def test_a_folder_without_the_right_to_write_is_told_by_that_before_anything_is_
             for words in (["--save"], ["--save", open_folder / "a.blend", "--report", shot.with_name("report.json")]):
                 ended = twobone("bake", "--file", shot, *LEG, *words)
                 assert (ended.code, "may not be written" in ended.complained) == (1, True), ended.complained
+            ended = twobone("bake", "--file", secret, *LEG)
+            assert (ended.code, "no right to" in ended.complained) == (1, True), ended.complained
         finally:
             os.seteuid(0)
         assert not list(open_folder.iterdir())

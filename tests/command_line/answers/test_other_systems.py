@@ -1,13 +1,17 @@
 """What macOS and Windows do otherwise, with the system's own answers stubbed: no test of the systems themselves."""
 
 import errno
+import json
 import os
 import signal
+import sys
 import unicodedata
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from tests.command_line.shots import LEG, make_shot
 from twobone_addon.command_line.batch import processes, work
 from twobone_addon.command_line.files import claims, outputs, text_files
 from twobone_addon.command_line.outcomes import AgainError
@@ -34,9 +38,78 @@ def test_macos_takes_names_that_differ_in_case_or_in_how_accents_are_written_for
 def test_windows_takes_names_that_differ_in_case_for_one_and_leaves_a_drive_that_is_mapped(monkeypatch, tmp_path):
     (tmp_path / "server").mkdir()
     (tmp_path / "Z").symlink_to("server")
-    monkeypatch.setattr(outputs, "sys", SimpleNamespace(platform="win32"))
+    on_windows(monkeypatch)
     assert outputs.is_same(tmp_path / "a.blend", tmp_path / "A.BLEND")
     assert outputs.followed(tmp_path / "Z" / "a.blend") == tmp_path / "Z" / "a.blend"
+
+
+def on_windows(monkeypatch, *, long_paths=False):
+    """Let names and paths be those of Windows, with its setting for long paths."""
+    system = SimpleNamespace(platform="win32", stdout=sys.stdout, stderr=sys.stderr)
+    library = SimpleNamespace(RtlAreLongPathsEnabled=lambda: long_paths)
+    monkeypatch.setattr(outputs, "sys", system)
+    monkeypatch.setattr(text_files, "sys", system)
+    monkeypatch.setattr(text_files, "ctypes", SimpleNamespace(WinDLL=lambda _: library))
+
+
+def test_on_a_mapped_drive_a_newer_shot_is_saved_over_only_when_that_is_allowed(monkeypatch, tmp_path, twobone):
+    shot = tmp_path / "server" / "a.blend"
+    make_shot(shot)
+    data = shot.read_bytes()
+    (tmp_path / "Z").symlink_to("server")
+    shot.write_bytes(data.replace(data[13:17], b"0599", 1))
+    before = shot.read_bytes()
+    on_windows(monkeypatch)
+    ended = twobone("bake", "--file", tmp_path / "Z" / "a.blend", *LEG, "--save")
+    assert (ended.code, "--upgrade" in ended.complained) == (1, True)
+    assert shot.read_bytes() == before
+
+
+def test_a_file_on_a_mapped_drive_is_reported_by_the_drives_letter(monkeypatch, tmp_path, twobone):
+    make_shot(tmp_path / "server" / "a.blend")
+    (tmp_path / "Z").symlink_to("server")
+    on_windows(monkeypatch)
+    report = tmp_path / "report.json"
+    assert twobone("bake", "--file", tmp_path / "Z" / "a.blend", *LEG, "--report", report).code == 0
+    assert json.loads(report.read_text())["provenance"]["source"]["path"] == str(tmp_path / "Z" / "a.blend")
+
+
+def folder_of(tmp_path, letters):
+    """A folder whose whole path has so many letters."""
+    path = tmp_path / ("d" * 200)
+    path /= "e" * (letters - len(str(path)) - 1) if letters > len(str(path)) else ""
+    path.mkdir(parents=True)
+    return path
+
+
+@pytest.mark.parametrize("long_paths", [False, True])
+@pytest.mark.parametrize("flag", ["--file", "--save", "--report"])
+def test_a_path_that_is_too_long_for_windows_is_refused_by_its_length(monkeypatch, tmp_path, twobone, flag, long_paths):
+    shot = (folder_of(tmp_path, 300) if flag == "--file" else tmp_path) / "a.blend"
+    make_shot(shot)
+    goal = [] if flag == "--file" else [flag, folder_of(tmp_path, 230) / {"--save": "b.blend", "--report": "b.json"}[flag]]
+    on_windows(monkeypatch, long_paths=long_paths)
+    ended = twobone("bake", "--file", shot, *LEG, *goal)
+    assert ended.code == (0 if long_paths else 1)
+    assert ("too long for Windows" in ended.complained) is not long_paths
+
+
+def test_shots_whose_paths_are_too_long_for_windows_are_listed_and_a_goals_folder_is_not_made(monkeypatch, tmp_path, twobone):
+    """Windows has their names, but says that there are no such files."""
+    folder = folder_of(tmp_path, 257)
+    for name in ("a", "long"):
+        (folder / f"{name}.blend").touch()
+    job = tmp_path / "job.json"
+    words = {"output": f"{tmp_path}/{'f' * 250}/{{shot}}.blend", "stored": True}
+    job.write_text(json.dumps({"shots": [f"{folder.relative_to(tmp_path)}/*.blend"], **words}))
+    on_windows(monkeypatch)
+    is_file = Path.is_file
+    monkeypatch.setattr(Path, "is_file", lambda path: len(str(path)) < 260 and is_file(path))
+    listed = twobone("batch", job, "--list")
+    assert (listed.code, len(listed.said.splitlines())) == (0, 2)
+    ended = twobone("batch", job)
+    assert (ended.code, ended.said.count("too long for Windows")) == (1, 2)
+    assert not list(tmp_path.glob("f*"))
 
 
 @pytest.mark.parametrize("knows", [True, False])

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -119,6 +120,25 @@ def test_a_full_disk_leaves_the_old_file(twobone, shot, monkeypatch):
     assert "disk is full" in ended.complained
     assert shot.read_bytes() == before
     assert names_beside(shot) == ["shot.blend"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder that is a disk of 2 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder], check=False, capture_output=True).returncode:
+        pytest.skip("mounts a disk, which only root can")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.skipif(shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounts a disk")
+def test_a_disk_that_fills_up_while_the_shot_is_written_is_told_by_that(twobone, shot, small_disk):
+    (small_disk / "fill").write_bytes(bytes((2 << 20) - shot.stat().st_size // 2))
+    ended = twobone("bake", "--file", shot, *LEG, "--save", small_disk / "baked.blend")
+    assert (ended.code, "disk is full" in ended.complained) == (6, True), ended.complained
+    assert names_beside(small_disk / "fill") == ["fill"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")

@@ -218,7 +218,7 @@ def test_a_bad_job_starts_nothing_and_writes_nothing(twobone, folder, changes):
     assert sorted(folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize("text", ["nonsense", "{}", '{"shots": [{"what": 1}]}'])
+@pytest.mark.parametrize("text", ["nonsense", "{}", '{"shots": [{"what": 1}]}', '{"shots": ["shots/*.blend"]}'])
 def test_resuming_from_something_that_is_no_summary_is_refused(twobone, folder, text):
     (folder / "job.summary.json").write_text(text)
     ended = twobone("batch", folder / "job.json", "--resume")

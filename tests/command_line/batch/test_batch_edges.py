@@ -136,7 +136,16 @@ def test_a_number_without_a_list_is_warned_of_and_a_name_is_not(twobone, folder)
     assert (ended.code, "--list" in ended.complained) == (2, True)
 
 
-@pytest.mark.parametrize("text", ["nonsense", "{}", '{"shots": [{}], "job_sha256": ""}', '{"shots": 3}'])
+@pytest.mark.parametrize("words", [("--retries", "9" * 5000), ("--jobs", "1e9"), ("--timeout", "soon")])
+def test_what_is_no_number_is_refused_in_one_short_sentence(twobone, folder, words):
+    ended = twobone("batch", folder / "job.json", *words, "--list")
+    assert (ended.code, "number" in ended.complained, len(ended.complained) < 200) == (2, True, True)
+
+
+LINKED = '{"shots": [{"path": "a", "output": "b", "name": "a", "sha256": "", "linked": []}], "job_sha256": ""}'
+
+
+@pytest.mark.parametrize("text", ["nonsense", "{}", '{"shots": [{}], "job_sha256": ""}', '{"shots": 3}', LINKED])
 def test_what_is_no_frozen_list_is_refused(twobone, folder, text):
     (folder / "list.json").write_text(text)
     ended = twobone("batch", folder / "job.json", "--frozen", folder / "list.json")
@@ -149,6 +158,8 @@ def test_the_summary_never_replaces_the_job_or_a_shot(twobone, folder):
     assert twobone("batch", folder / "job.json", "--freeze", folder / "job.json").code == 2
     assert twobone("batch", folder / "job.json", "--freeze", folder / "shots" / "s0.blend").code == 2
     assert twobone("batch", folder / "job.json", "--summary=").code == 2
+    for words in (["--resume"], ["--dry-run"], ["--resume", "--dry-run"]):
+        assert twobone("batch", folder / "job.json", "--summary", folder / "job.json", *words).code == 2
     assert (folder / "job.json").read_bytes() == before
 
 

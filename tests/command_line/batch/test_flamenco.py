@@ -95,7 +95,7 @@ def test_every_other_use_is_a_command_that_exists(compile_job, registered_addon)
     for use in uses:
         (task,) = compile_job(shots="/p/a.blend", output_folder="/p/baked", use=use, strict=True)["tasks"]
         assert parse(words_of(task)[5:]).command == use
-    assert {"convert", "plant", "contacts", "fit-root"} <= set(uses)
+    assert {"align", "convert", "plant", "contacts", "fit-root"} <= set(uses)
 
 
 @pytest.mark.parametrize("shots", ["/p/Walk.blend; /q/walk.blend", "D:\\p\\walk.blend; E:\\q\\WALK.blend"])

@@ -155,6 +155,8 @@ def test_programs_get_events_and_a_long_shot_is_heard_of():
         ({"cpu.max": "max 100000"}, 8),
         ({"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "100000"}, 1),
         ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8),
+        ({"job/cpu.max": "300000 100000", "cpu.max": "max 100000"}, 3),
+        ({"job/step/cpu.max": "max 100000", "job/cpu.max": "500000 100000", "cpu.max": "400000 100000"}, 4),
         ({}, 8),
     ],
 )
@@ -162,9 +164,11 @@ def test_a_containers_share_of_the_cores_counts(tmp_path, monkeypatch, files, co
     from twobone_addon.command_line.batch import batch_command as machine
 
     for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text + "\n")
+    (tmp_path / "own").write_text("1:cpu:/other\n0::/job/step\n")
     monkeypatch.setattr(machine, "GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "OWN_GROUP", tmp_path / "own")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     assert cores() == count
 
@@ -175,8 +179,14 @@ def test_memory_limits_how_many_run(tmp_path, monkeypatch):
     (tmp_path / "meminfo").write_text("MemTotal: 64000000 kB\nMemAvailable: 6291456 kB\n")
     monkeypatch.setattr(machine, "MEMORY", tmp_path / "meminfo")
     monkeypatch.setattr(machine, "GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "OWN_GROUP", tmp_path / "own")
     monkeypatch.setattr(machine, "cores", lambda: 16)
     assert [shots_at_once(memory) for memory in (None, 2.0, 100.0)] == [6, 3, 1]
     (tmp_path / "memory.max").write_text(f"{4 << 30}\n")
     (tmp_path / "memory.current").write_text(f"{1 << 30}\n")
     assert free_memory() == 3 << 30
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / "memory.max").write_text(f"{2 << 30}\n")
+    (tmp_path / "job" / "memory.current").write_text("1000\n")
+    (tmp_path / "own").write_text("0::/job\n")
+    assert free_memory() == (2 << 30) - 1000

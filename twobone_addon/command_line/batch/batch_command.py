@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -14,15 +15,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..files.claims import claimed, is_abandoned
-from ..files.outputs import STANDARD_OUTPUT, refuse_wrong_outputs, spelled
+from ..files.outputs import STANDARD_OUTPUT, refuse_unwritable, refuse_wrong_outputs, spelled
 from ..files.shot_files import scripts_of_this_run
 from ..files.text_files import one_line, write_text
 from ..job import Job, load_job
-from ..outcomes import ExitCode, FileError, Outcome, UsageError, refused_by_system
+from ..outcomes import ExitCode, Outcome, UsageError, refused_by_system
 from ..output import Voice, clean_standard_output, complain, hand_over
 from ..stopping import stop_requests
 from .progress import Progress
-from .resuming import Earlier, QueuedShot, Saved, left_to_do, sibling_summaries
+from .resuming import Earlier, QueuedShot, Saved, left_to_do, sibling_records
 from .shots import Shot, chosen_shot, find_shots, frozen_list, frozen_shots, summary_beside
 from .summary import DONE, INCOMPLETE, STRICT, ShotRecord, Summary, earlier_records, refuse_foreign_table
 from .work import BatchRun, work
@@ -32,7 +33,7 @@ GIGABYTE = 1 << 30
 USUAL = 1.0
 """Gigabytes that a Blender is taken to hold where `--memory` does not say."""
 
-GROUPS, MEMORY = Path("/sys/fs/cgroup"), Path("/proc/meminfo")
+GROUPS, OWN_GROUP, MEMORY = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup"), Path("/proc/meminfo")
 
 
 def shots_at_once(memory: float | None) -> int:
@@ -46,20 +47,28 @@ def cores() -> int:
     """Cores that this process may use; of a container's share of their time, the part that makes whole ones."""
     usable = getattr(os, "sched_getaffinity", None)
     count = len(usable(0)) if usable else os.cpu_count() or 1
-    quota = _words(GROUPS / "cpu.max") or [*_words(GROUPS / "cpu/cpu.cfs_quota_us"), *_words(GROUPS / "cpu/cpu.cfs_period_us")]
-    if len(quota) == 2 and _is_amount(quota[0]) and _is_amount(quota[1]):  # noqa: PLR2004 - time, and of how much time
-        count = min(count, math.ceil(int(quota[0]) / int(quota[1])))
+    for group in _groups():
+        quota = _words(group / "cpu.max") or [*_words(group / "cpu/cpu.cfs_quota_us"), *_words(group / "cpu/cpu.cfs_period_us")]
+        if len(quota) == 2 and _is_amount(quota[0]) and _is_amount(quota[1]):  # noqa: PLR2004 - time, and of how much time
+            count = min(count, math.ceil(int(quota[0]) / int(quota[1])))
     return max(count, 1)
 
 
 def free_memory() -> int | None:
     """Bytes that are free on the machine and within the container; `None` where nobody says, as on macOS and Windows."""
     amounts = [int(line.split()[1]) * 1024 for line in _lines(MEMORY) if line.startswith("MemAvailable:")]
-    for limit, used in (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")):
-        most, now = _words(GROUPS / limit), _words(GROUPS / used)
+    names = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+    for group, (limit, used) in itertools.product(_groups(), names):
+        most, now = _words(group / limit), _words(group / used)
         if most and now and _is_amount(most[0]) and _is_amount(now[0]):
             amounts.append(max(int(most[0]) - int(now[0]), 0))
     return min(amounts, default=None)
+
+
+def _groups() -> list[Path]:
+    """The control group of this process and those above it: each may have a limit, such as that of a farm's job."""
+    own = Path(next((line.removeprefix("0::") for line in _lines(OWN_GROUP) if line.startswith("0::/")), "/"))
+    return [GROUPS / str(group).lstrip("/") for group in (own, *own.parents)]
 
 
 def _is_amount(text: str) -> bool:
@@ -80,16 +89,6 @@ def _lines(path: Path) -> list[str]:
 PREFIX = "twobone-batch-"
 OWNER = "owner"
 """The name in a scratch folder whose claim its batch holds."""
-
-
-@contextmanager
-def claimed_summary(path: Path | None) -> Iterator[None]:
-    """While the block runs, no other batch writes this summary; raises `FileError` where one does already."""
-    if path is None:
-        yield
-        return
-    with claimed(path, role="batch", everything=False):
-        yield
 
 
 @contextmanager
@@ -143,7 +142,8 @@ def _batch(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, objec
     scripts = scripts_of_this_run() if arguments.scripts is None else arguments.scripts
     saved = Saved(job.path, path, replace=arguments.replace, no_clobber=arguments.no_clobber)
     saved.learn(earlier)
-    with claimed_summary(path), scratch_folder() as scratch:
+    alone = claimed(path, role="batch", everything=False) if path else contextlib.nullcontext()
+    with alone, scratch_folder() as scratch:
         run = BatchRun(
             job,
             scratch,
@@ -218,8 +218,8 @@ def _refuse_mixed_up_summary(path: Path | None, arguments: argparse.Namespace, s
     table = path.with_suffix(".csv")
     _refuse_over_shots("--summary", path, shots)
     _refuse_over_shots("--summary", table, shots)
-    # With --resume, what is no summary is told by what reads it.
-    refuse_wrong_outputs({"--summary": str(path)} if not arguments.resume else {}, read)
+    # With --resume, what is no summary is told by what reads it; a dry run reads none.
+    refuse_wrong_outputs({"--summary": str(path)} if arguments.dry_run or not arguments.resume else {}, read)
     refuse_foreign_table(table)
 
 
@@ -233,11 +233,9 @@ def _earlier(path: Path | None, arguments: argparse.Namespace) -> Earlier:
     if arguments.dry_run:
         return {}
     records = earlier_records(path)
-    for other in sibling_summaries(arguments.job) if arguments.resume else ():
-        with contextlib.suppress(UsageError):  # Something else that is called so.
-            for key, record in earlier_records(other).items():
-                if record.state == DONE and (key not in records or records[key].state != DONE):
-                    records[key] = record
+    for key, record in sibling_records(arguments.job) if arguments.resume else ():
+        if record.state == DONE and (key not in records or records[key].state != DONE):
+            records[key] = record
     return records
 
 
@@ -253,12 +251,9 @@ def _folder_for_logs(folder: Path | None) -> Path | None:
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
+            refuse_unwritable(folder / "shot.log")
     except OSError as error:
         raise refused_by_system(folder or Path(), "made", error) from error
-    if folder is not None and not os.access(folder, os.W_OK):
-        raise FileError(
-            'The folder "{folder}" may not be written to by this user. Allow it, or write elsewhere.', folder=str(folder)
-        )
     return folder
 
 

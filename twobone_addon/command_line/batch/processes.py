@@ -21,6 +21,7 @@ from typing import IO, Any
 
 import bpy
 
+from ..files.text_files import followed
 from ..outcomes import FileError
 
 MARK = "TWOBONE_SHOT"
@@ -236,7 +237,7 @@ def _environment() -> dict[str, str]:
     """Where the bpy module's Python finds the add-on; Blender's own program knows by itself."""
     if bpy.app.binary_path:
         return dict(os.environ)
-    home = Path(sys.modules[PACKAGE].__path__[0]).resolve().parent
+    home = followed(Path(sys.modules[PACKAGE].__path__[0])).parent
     return os.environ | {"PYTHONPATH": os.pathsep.join([str(home), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 

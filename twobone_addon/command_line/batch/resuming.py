@@ -6,7 +6,7 @@ import contextlib
 import glob
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from ..files.claims import SAFELY
 from ..files.shot_files import JOURNAL, is_whole
 from ..files.text_files import content_of, contents_of
 from ..job import Job
-from ..outcomes import FileError
+from ..outcomes import FileError, UsageError
 from ..provenance import fingerprint
 from .progress import Progress
 from .shots import Shot
-from .summary import DONE, ShotRecord
+from .summary import DONE, ShotRecord, earlier_records
 
 Earlier = dict[tuple[str, str], ShotRecord]
 """Records of an earlier batch, by shot and output."""
@@ -37,7 +37,7 @@ class QueuedShot:
             setattr(self.record, entry.name, getattr(known, entry.name))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Saved:
     """Which outputs are those of batches of one job, by their contents: any other is somebody's work, and never replaced.
 
@@ -53,6 +53,8 @@ class Saved:
     """Whether anything may be replaced."""
     no_clobber: bool = False
     """Whether nothing may be."""
+    knows_siblings: bool = False
+    """Whether the other summaries of the job, of single shots or of all, have been read."""
 
     @property
     def journal(self) -> Path | None:
@@ -65,9 +67,7 @@ class Saved:
 
     def learn(self, earlier: Earlier) -> None:
         """Take in what an earlier batch with this summary has saved, and what its Blenders have noted."""
-        for record in earlier.values():
-            if record.output_sha256:
-                self.known.setdefault(record.output, set()).add(record.output_sha256)
+        self._learn_records(earlier.values())
         if self.journal is not None:
             self._learn_journal(self.journal)
 
@@ -81,8 +81,11 @@ class Saved:
         if not is_whole(goal):
             return
         content = content_of(goal)
-        if content not in self.known.get(str(goal), set()):
-            self._learn_siblings(str(goal))
+        if content not in self.known.get(str(goal), set()) and not self.knows_siblings:
+            self._learn_records(record for _, record in sibling_records(self.job))
+            for path in self.job.parent.glob(f".{glob.escape(self.job.stem)}*.summary.saved"):
+                self._learn_journal(path)
+            self.knows_siblings = True
         if content not in self.known.get(str(goal), set()):
             raise FileError(
                 '"{goal}" was not saved by this job, or somebody has changed it since. Move it away, or use --replace.',
@@ -105,15 +108,10 @@ class Saved:
             with contextlib.suppress(OSError):
                 self.journal.unlink()
 
-    def _learn_siblings(self, goal: str) -> None:
-        """Look for this output in the other summaries of the job: of single shots, or of all."""
-        for path in sibling_summaries(self.job):
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                for entry in json.loads(path.read_bytes())["shots"]:
-                    if entry["output"] == goal and entry["output_sha256"]:
-                        self.known.setdefault(goal, set()).add(entry["output_sha256"])
-        for path in self.job.parent.glob(f".{glob.escape(self.job.stem)}*.summary.saved"):
-            self._learn_journal(path)
+    def _learn_records(self, records: Iterable[ShotRecord]) -> None:
+        for record in records:
+            if record.output_sha256:
+                self.known.setdefault(record.output, set()).add(record.output_sha256)
 
     def _learn_journal(self, path: Path) -> None:
         """A line that is not whole was being written by a Blender that was killed, which then has not saved either."""
@@ -128,9 +126,11 @@ class Saved:
                     self.known.setdefault(output, set()).add(content)
 
 
-def sibling_summaries(job: Path) -> list[Path]:
-    """All summaries beside a job: of the whole, and of single shots."""
-    return sorted(job.parent.glob(f"{glob.escape(job.stem)}*.summary.json"))
+def sibling_records(job: Path) -> Iterator[tuple[tuple[str, str], ShotRecord]]:
+    """What all summaries beside a job know: that of the whole, and those of single shots."""
+    for path in sorted(job.parent.glob(f"{glob.escape(job.stem)}*.summary.json")):
+        with contextlib.suppress(UsageError):  # Something else that is called so.
+            yield from earlier_records(path).items()
 
 
 def left_to_do(

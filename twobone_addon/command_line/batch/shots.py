@@ -15,9 +15,9 @@ from typing import Any
 
 from ...pipeline.report.reports import FORMAT
 from ...settings.options import shown
-from ..files.outputs import followed, spelled
+from ..files.outputs import spelled
 from ..files.shot_files import open_shot
-from ..files.text_files import content_of, contents_of
+from ..files.text_files import content_of, contents_of, followed, is_long
 from ..job import Job, ShotTable, job_for
 from ..job_values import READS_ONLY
 from ..outcomes import FileError, UsageError
@@ -33,7 +33,7 @@ def matching_files(folder: Path, pattern: str) -> Iterator[Path]:
     start = Path(whole.anchor) if whole.anchor else folder
     parts = [part for part in whole.parts if part != whole.anchor]
     for path in _below(start, parts):
-        if path.is_file():
+        if path.is_file() or is_long(path):  # Which nobody can look at: it fails as a shot, and the others go on.
             yield path
 
 
@@ -385,7 +385,7 @@ def frozen_shots(job: Job, path: Path) -> list[Shot]:
             path=path,
             reason=str(error.strerror),
         ) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError('"{path}" is not a list written by --freeze. Name one that is.', path=path) from error
     if known != content_of(job.path):
         raise UsageError('Job "{job}" has changed since "{path}" was frozen. Freeze it again.', job=job.path, path=path)

@@ -135,7 +135,7 @@ def earlier_records(path: Path | None) -> dict[tuple[str, str], ShotRecord]:
         raise UsageError(
             '"{path}" cannot be read ({reason}). Pass another file to --summary.', path=path, reason=error.strerror or ""
         ) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError('"{path}" is not a batch summary. Pass another file to --summary.', path=path) from error
     return {(record.shot, record.output): record for record in records}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..files.claims import remove_litter
-from ..files.text_files import contents_of
+from ..files.text_files import contents_of, refuse_long
 from ..job import Job, job_text
 from ..job_values import READS_ONLY
 from ..outcomes import AgainError, ExitCode, FileError, StoppedError, refused_by_system
@@ -92,6 +92,7 @@ class BatchRun:
             )
         self._refuse_changed_links(shot)
         if self._saves(shot.job):
+            refuse_long(shot.goal, is_written=True)
             self.saved.refuse_foreign(shot)
             try:
                 shot.goal.parent.mkdir(parents=True, exist_ok=True)

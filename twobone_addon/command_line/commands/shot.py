@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...pipeline.completeness import change_by_saving, lost_libraries
-from ..files.outputs import refuse_used_outputs
+from ..files.outputs import is_same, refuse_used_outputs
 from ..files.shot_files import (
     open_shot,
     refuse_unknown_scene,
@@ -68,7 +68,7 @@ def _heed_change_of_version(goal: Path, arguments: argparse.Namespace, voice: Vo
     """Warn where saving makes the shot a file of another version; over the shot itself that must be allowed."""
     source = source_of(arguments.file)
     change = change_by_saving() if source is not None else ""
-    if change and source is not None and goal == source.resolve() and not arguments.upgrade:
+    if change and source is not None and is_same(goal, source) and not arguments.upgrade:
         raise FileError(
             'Shot "{source}": {change} Use that Blender, save to another file, or allow it with --upgrade.',
             source=source,

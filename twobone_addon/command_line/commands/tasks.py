@@ -13,7 +13,7 @@ import bpy
 
 from ...errors import ChainError, SettingError
 from ...pipeline.completeness import missing_in_rig, missing_of_chains, what_is_missing
-from ...pipeline.plan.completing import active_object
+from ...pipeline.plan.completing import active_object, stored_chains, stored_values
 from ...pipeline.plan.frame_choice import with_custom_range
 from ...pipeline.report.reports import BakeReport, ChainReport, WholeReport, headed
 from ...pipeline.run import run
@@ -36,7 +36,7 @@ from ..job import Job
 from ..job_values import OF_COMMAND, ONCE
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice, complain
-from ..wanted import NamedSettings, named_in_refusals, settings_of, wanted_chains
+from ..wanted import NamedSettings, named_in_refusals, wanted_chains
 from .dry_run import dry_run_document, dry_run_lines
 from .shot import asked_goal, opened, save
 
@@ -56,6 +56,9 @@ class Told:
     missed: Sequence[str] = ()
     """What `--strict` complains about."""
 
+
+COLUMNS = ("name", "enabled", "armature", "upper", "lower", "target", "plane", "bend")
+"""Of the table of stored chains."""
 
 OF_RESULT = ("strict", "max_error", "allow_incomplete")
 """Keys of a job that say which results are good enough, as the flags of those commands do that judge theirs."""
@@ -100,8 +103,7 @@ class Asked:
     def chains(self) -> list[NamedSettings]:
         """The chains that are meant, with their settings. What a job for something else says is no wonder without effect."""
         job, own = self.job, self.job is None or self.job.use == self.table.command
-        once = {**(job.once if job else {}), **self.arguments.once}
-        found = settings_of(wanted_chains(self.arguments, job), once.get("chain", ""))
+        found = wanted_chains(self.arguments, job)
         given = {name for group in self.arguments.groups for name in group.values}
         asked = (replace(each.settings, asked=each.settings.asked & given) for each in found)
         return found if own else [replace(each, settings=settings) for each, settings in zip(found, asked, strict=True)]
@@ -205,6 +207,26 @@ def _convert(asked: Asked) -> Told:
         return Told(nothing | {"kind": "convert", "sentence": said}, [asked.settings().bake()], [])
 
 
+def _chains(asked: Asked) -> Told:
+    """List the stored chains of the scene: a table for people, every setting in the JSON."""
+    scene = bpy.context.scene
+    chains: list[Document] = [
+        {"name": chain.name, "enabled": chain.enabled, **stored_values(armature, chain)}
+        for armature, chain in stored_chains(scene)
+    ]
+    rows = [COLUMNS, *(tuple(_cell(chain[column]) for column in COLUMNS) for chain in chains)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
+    for row in rows if chains else ():
+        asked.voice.say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    if not chains:
+        asked.voice.say("No chain is stored in this scene.")
+    return Told(headed("chains", {"scene": scene.name, "chains": chains}))
+
+
+def _cell(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value) or "-"
+
+
 def _done(task: Task, asked: Asked) -> Told:
     """Do a task, or say what it would do."""
     table, chains = task.TABLE, asked.chains() if task.TABLE.of_chains else []
@@ -245,6 +267,7 @@ COMMANDS: Mapping[str, Callable[[Asked], Told]] = {
     "report": _report,
     "convert": _convert,
     "audit": _audit,
+    "chains": _chains,
 }
 
 

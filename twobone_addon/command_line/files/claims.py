@@ -125,7 +125,7 @@ def _claim(path: Path, goal: Path, end: float) -> tuple[int, bool]:
         try:
             handle = _opened(path, os.O_CREAT)
         except OSError as error:
-            if error.errno == errno.ELOOP:
+            if error.errno in {errno.ELOOP, errno.EISDIR}:
                 raise FileError(
                     '"{path}" is a link or not a regular file, so "{goal}" cannot be claimed. Remove it.',
                     path=path,

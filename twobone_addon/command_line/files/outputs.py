@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..outcomes import FileError, UsageError
-from .text_files import is_stream
+from .text_files import followed, is_stream, refuse_long
 
 STANDARD_OUTPUT = "-"
 ALSO_STANDARD_OUTPUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
@@ -95,16 +95,6 @@ def spelled(path: Path) -> str:
     return os.path.normcase(text).casefold() if sys.platform in {"win32", "darwin"} else text
 
 
-def followed(path: Path) -> Path:
-    """The whole path with links followed; a link to itself stays.
-
-    On Windows only that of a link itself: there a drive's letter would become the server's name, which may be unreachable.
-    """
-    if sys.platform == "win32" and not path.is_symlink():
-        return Path(os.path.abspath(path))  # noqa: PTH100 - without `resolve`
-    return Path(os.path.realpath(path))
-
-
 def refuse_foreign_text(flag: str, name: str) -> None:
     """Refuse to replace a file that is no earlier output of this flag; raises `UsageError`."""
     path = Path(name)
@@ -135,7 +125,7 @@ def _refuse_text_goal(flag: str, name: str) -> None:
     path = Path(name)
     if name == STANDARD_OUTPUT or is_stream(path):
         return
-    _refuse_unwritable(path)
+    refuse_unwritable(path)
     if path.suffix.lower() == ".blend" or (path.exists() and looks_like_blend(path)):
         raise UsageError('{flag} would write text to "{name}", a .blend file. Name another file.', flag=flag, name=name)
     refuse_foreign_text(flag, name)
@@ -147,13 +137,15 @@ def _refuse_shot_goal(flag: str, name: str) -> None:
         raise UsageError(
             '{flag} names "{name}", but a .blend file cannot be written to a stream. Name a file.', flag=flag, name=name
         )
-    _refuse_unwritable(path)
+    refuse_unwritable(path)
     if path.exists() and path.stat().st_size and not looks_like_blend(path):
         raise FileError('"{name}" is not a .blend file, so it cannot be saved over. Name another file.', name=name)
 
 
-def _refuse_unwritable(asked: Path) -> None:
+def refuse_unwritable(asked: Path) -> None:
+    """Refuse a place where no file can be written; raises `FileError`."""
     goal = followed(asked)
+    refuse_long(goal, is_written=True)
     if goal.is_dir():
         raise FileError('"{asked}" is a folder. Name a file to write to.', asked=asked)
     if not goal.parent.is_dir():

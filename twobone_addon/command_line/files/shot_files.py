@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +17,8 @@ import bpy
 
 from ..outcomes import FULL, FileError, UsageError, refused_by_system
 from .claims import SAFELY, unfinished
-from .outputs import COMPRESSED, followed
-from .text_files import content_of, flush_to_disk, publish
+from .outputs import COMPRESSED
+from .text_files import content_of, flush_to_disk, followed, publish, refuse_long
 
 COMMAND = ("-c", "--command")
 """Words that end those for Blender itself, and begin ours."""
@@ -28,6 +30,9 @@ LAST_BLOCK = (b"ENDB", (24, 32))
 """How the last block of a .blend begins, and how long it may be: the length depends on the version of the format."""
 SEEK_TABLE = b"\xb1\xea\x92\x8f"
 """How the table at the end of what Blender compresses with Zstandard ends."""
+
+ROOM = 2
+"""A shot that could not be saved was too large for the disk if there is less room than for so many of it."""
 
 SCRIPTS = {"-y": True, "--enable-autoexec": True, "-Y": False, "--disable-autoexec": False}
 """What Blender itself can be told about the scripts in files."""
@@ -41,11 +46,16 @@ def open_shot(path: Path | None, *, scripts: bool | None) -> None:
     if path is None:
         _refuse_unopened()
         return
+    refuse_long(followed(path))
     if not path.is_file():
         raise FileError('Shot "{path}" is not a file. Name a .blend file that exists.', path=path)
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise refused_by_system(path, "opened", error) from error
     allowed = scripts_of_this_run() if scripts is None else scripts
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=allowed)
+        bpy.ops.wm.open_mainfile(filepath=str(followed(path)), load_ui=False, use_scripts=allowed)
     except RuntimeError as error:
         raise FileError(
             'Shot "{path}" cannot be opened ({reason}). Check that it is a whole .blend file.',
@@ -172,8 +182,14 @@ def _note_in_journal(draft: Path, goal: Path) -> None:
 
 
 def _refuse_full_disk(goal: Path, error: RuntimeError) -> None:
-    """Raise what is said of a full disk where that was Blender's reason, which it tells as text only."""
+    """Raise what is said of a full disk where that was Blender's reason, which it tells as text only.
+
+    Of a disk that was not quite full it tells something else: whatever the system could not do before.
+    """
     number = next((number for number in FULL if os.strerror(number) in str(error)), None)
+    sizes = [path.stat().st_size for path in (Path(bpy.data.filepath), goal) if path.is_file()]
+    if number is None and shutil.disk_usage(goal.parent).free < ROOM * max(sizes, default=0):
+        number = errno.ENOSPC
     if number is not None:
         raise refused_by_system(goal, "saved", OSError(number, os.strerror(number))) from error
 

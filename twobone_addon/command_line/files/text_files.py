@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import os
 import queue
@@ -15,9 +16,15 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TextIO
 
-from ..outcomes import AgainError, refused_by_system
+from ..outcomes import AgainError, FileError, refused_by_system
 from ..stopping import undisturbed
 from .claims import LOOK_AGAIN, SAFELY, claimed, unfinished
+
+LONGEST = 259
+"""Letters of a path that Windows opens for programs that do not declare more, and Blender declares none."""
+
+OF_BLENDER = "@"
+"""What Blender adds to the name of a file while it writes it."""
 
 AT_ONCE = 8
 """Files read side by side: what they wait for is the disk or the network."""
@@ -61,6 +68,38 @@ def _read_all(waiting: queue.SimpleQueue[Path], read: queue.SimpleQueue[tuple[Pa
         read.put((path, content_of(path)))
 
 
+def followed(path: Path) -> Path:
+    """The whole path with links followed; a link to itself stays.
+
+    On Windows only that of a link itself: there a drive's letter would become the server's name, which may be unreachable.
+    """
+    if sys.platform == "win32" and not path.is_symlink():
+        return Path(os.path.abspath(path))  # noqa: PTH100 - without `resolve`
+    return Path(os.path.realpath(path))
+
+
+def is_long(path: Path, letters: int = 0) -> bool:
+    """Whether Windows opens nothing of this path, or of so many letters behind its folder, in a program such as Blender's."""
+    count = len(str(path.parent)) + 1 + max(letters, len(path.name))
+    return sys.platform == "win32" and count > LONGEST and not ctypes.WinDLL("ntdll").RtlAreLongPathsEnabled()
+
+
+def refuse_long(path: Path, *, is_written: bool = False) -> None:
+    """Refuse a path that is too long for Windows, if it `is_written` then with its draft; raises `FileError`.
+
+    The system itself would say that there is no such file.
+    """
+    letters = max(len(path.name), len(unfinished(path).name) + len(OF_BLENDER) if is_written else 0)
+    if is_long(path, letters):
+        raise FileError(
+            'The folder of "{path}" is too long for Windows: {count} letters, where {most} are possible. '
+            "Use a folder with a shorter path, or give it a drive of its own.",
+            path=path,
+            count=len(str(path.parent)),
+            most=LONGEST - letters - 1,
+        )
+
+
 STREAM = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d{1,4})|/dev/std(in|out|err)")
 
 PATIENCE = 10.0
@@ -83,7 +122,7 @@ def write_text(goal: Path, text: str) -> None:
             with goal.open("a", encoding="utf-8", errors="backslashreplace", newline="") as stream:
                 stream.write(text)
             return
-        goal = goal.resolve()
+        goal = followed(goal)
         with undisturbed(), claimed(goal, patience=PATIENCE, everything=False):
             _write_and_publish(goal, text)
     except OSError as error:
