@@ -27,7 +27,7 @@ def screen() -> Iterator[dict[str, str]]:
         yield dict(os.environ)
         return
     with tempfile.TemporaryDirectory() as folder:
-        command = ["Xvfb", "-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp", "-fbdir", folder]
+        command = ["Xvfb", "-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp", "-nocursor", "-fbdir", folder]
         with running(command, dict(os.environ)) as server:
             shown = {"DISPLAY": f":{server.stdout.readline().strip()}", SCREEN_VARIABLE: str(Path(folder, "Xvfb_screen0"))}
             with running(["openbox"], os.environ | shown):
