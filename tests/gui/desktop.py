@@ -1,8 +1,8 @@
-"""A screen for Blender's window, and a photographer for what it shows.
+"""A screen for Blender's window.
 
-Where Xvfb is installed (Linux), the window stands on a virtual screen with openbox as its window manager, and
-pictures are taken with xwd and ImageMagick's convert: Blender's own screenshots are black there. Elsewhere the
-window opens on the desktop at hand, and no pictures are taken.
+Where Xvfb is installed (Linux), the window stands on a virtual screen with openbox as its window manager, and what the
+screen shows is in a file that everybody can read (`tests.gui.picture`): Blender's own screenshots are black there.
+Elsewhere the window opens on the desktop at hand, and no pictures are taken.
 """
 
 import contextlib
@@ -10,13 +10,14 @@ import os
 import shutil
 import signal
 import subprocess
-import time
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.gui.picture import SCREEN_VARIABLE
+
 SCREEN = "1280x800x24"
 PATIENCE_IN_SECONDS = 240
-SECONDS_BETWEEN_LOOKS = 0.1
 
 
 @contextlib.contextmanager
@@ -25,10 +26,12 @@ def screen() -> Iterator[dict[str, str]]:
     if not shutil.which("Xvfb"):
         yield dict(os.environ)
         return
-    with running(["Xvfb", "-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"], dict(os.environ)) as server:
-        environment = os.environ | {"DISPLAY": f":{server.stdout.readline().strip()}"}
-        with running(["openbox"], environment):
-            yield environment
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["Xvfb", "-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp", "-nocursor", "-fbdir", folder]
+        with running(command, dict(os.environ)) as server:
+            shown = {"DISPLAY": f":{server.stdout.readline().strip()}", SCREEN_VARIABLE: str(Path(folder, "Xvfb_screen0"))}
+            with running(["openbox"], os.environ | shown):
+                yield os.environ | shown
 
 
 @contextlib.contextmanager
@@ -45,29 +48,14 @@ def running(command: list[str], environment: dict[str, str]) -> Iterator[subproc
         process.communicate()
 
 
-def play(command: list[str], environment: dict[str, str], pictures: Path) -> tuple[int, str]:
-    """Run Blender on a scenario; return exit code and log. Takes each picture that the scenario asks for.
-
-    A scenario asks with an empty file ``name.request`` in the folder and goes on when that file is gone.
-    """
-    log = pictures / "blender.log"
+def play(command: list[str], environment: dict[str, str], folder: Path) -> tuple[int, str]:
+    """Run Blender on a scenario; return exit code and log, which stays in the folder."""
+    log = folder / "blender.log"
     with log.open("wb") as sink:
         process = subprocess.Popen(command, env=environment, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True)
-        end = time.monotonic() + PATIENCE_IN_SECONDS
-        while process.poll() is None and time.monotonic() < end:
-            for request in pictures.glob("*.request"):
-                take_picture(request.with_suffix(".png"), environment)
-                request.unlink()
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-        if process.poll() is None:
+        try:
+            process.wait(PATIENCE_IN_SECONDS)
+        except subprocess.TimeoutExpired:
             process.kill() if os.name == "nt" else os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+            process.wait()
     return process.returncode, log.read_text(encoding="utf-8", errors="replace")
-
-
-def take_picture(path: Path, environment: dict[str, str]) -> None:
-    """Save what the virtual screen shows; nothing where there is none."""
-    if not (shutil.which("Xvfb") and shutil.which("xwd") and shutil.which("convert")):
-        return
-    dump = subprocess.run(["xwd", "-root", "-silent"], env=environment, stdout=subprocess.PIPE, check=True).stdout
-    subprocess.run(["convert", "xwd:-", "png:-"], input=dump, stdout=path.open("wb"), check=True)

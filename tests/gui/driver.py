@@ -22,18 +22,21 @@ from functools import partial
 from pathlib import Path
 
 import bpy
+import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-from tests.gui.picture import Picture
+from tests.gui.picture import Picture, save_png, seen_on_screen
 
 # Blender draws and handles events between two calls of a timer. One call is not always enough for both.
-SECONDS_BETWEEN_CALLS = 0.02
+SECONDS_BETWEEN_CALLS = 0.01
 CALLS_BETWEEN_STEPS = 3
 # Enough to find out what is under the mouse, which need not be drawn.
 CALLS_TO_HOVER = 1
-# The first frames of a new window belong to layout and shader compilation, slow without a graphics card.
-CALLS_BEFORE_START = 60
-CALLS_PER_PICTURE = 1500
+# The first frames of a new window belong to layout and shader compilation: it stands once this many calls drew nothing.
+CALM_CALLS_BEFORE_START = 5
+# What moves by itself, like a progress bar, is taken as it is after so many steps.
+STEPS_PER_PICTURE = 10
+MOST_SCROLLS = 80
 ROW_STEP = 12
 """Pixels from one look to the next on the way down the sidebar: little more than half a row."""
 
@@ -81,7 +84,7 @@ class User:
         with bpy.context.temp_override(window=self.window, area=self.area(), region=self.region("WINDOW")):
             bpy.ops.view3d.view_axis(type=side)
             bpy.ops.view3d.view_all()
-        yield from self.wait(20)  # the viewport glides there
+        yield from self.wait()
 
     def place_of(self, point: tuple[float, float, float]) -> tuple[int, int]:
         """Where in the window a point of the world is seen in the 3D viewport."""
@@ -147,21 +150,33 @@ class User:
             seen.add(manager.clipboard)
         raise AssertionError(f"not in the sidebar; what is there: {sorted(seen)}")
 
-    def picture(self, name: str) -> Steps:
-        """Have the window's picture taken from outside, as ``name.png``; goes on when it is there."""
-        request = self.pictures / f"{name}.request"
-        request.touch()
-        for _ in range(CALLS_PER_PICTURE):
-            yield
-            if not request.exists():
+    def scroll(self, region_kind: str, wheel: str) -> Steps:
+        """Turn the wheel, WHEELUPMOUSE or WHEELDOWNMOUSE, over a region of the 3D viewport until it goes no further."""
+        yield from self.hover(region_kind)
+        for _ in range(MOST_SCROLLS):
+            top = self.region(region_kind).view2d.region_to_view(0, 0)
+            yield from self.press(wheel)
+            if self.region(region_kind).view2d.region_to_view(0, 0) == top:
                 return
-        raise AssertionError(f"nobody took the picture {name}")
+
+    def picture(self, name: str) -> Steps:
+        """Take the window's picture once two looks at it are the same, as ``name.png``."""
+        yield from self.look(name)
 
     def look(self, name: str) -> Generator[int | None, None, Picture | None]:
         """The picture of the window, to look at what it shows; `None` where no pictures are taken."""
-        yield from self.picture(name)
-        path = self.pictures / f"{name}.png"
-        return Picture(path, self.window) if path.exists() else None
+        yield
+        shown = seen_on_screen()
+        if shown is None:
+            return None
+        for _ in range(STEPS_PER_PICTURE):
+            before = shown
+            yield
+            shown = seen_on_screen()
+            if np.array_equal(before, shown):
+                break
+        save_png(self.pictures / f"{name}.png", shown)
+        return Picture(shown, (self.window.x, self.window.y))
 
 
 def install_zip() -> None:
@@ -172,9 +187,10 @@ def install_zip() -> None:
 
 def play(scenario: Callable[[User], Steps]) -> None:
     """Run the scenario step by step once the window stands; the folder for pictures is the last argument."""
-    bpy.context.preferences.view.show_splash = False
+    view = bpy.context.preferences.view
+    view.show_splash, view.smooth_view = False, 0
     steps = _steps(scenario)
-    waiting = CALLS_BEFORE_START
+    waiting = 0
 
     def call() -> float:
         nonlocal waiting
@@ -195,4 +211,16 @@ def play(scenario: Callable[[User], Steps]) -> None:
 
 
 def _steps(scenario: Callable[[User], Steps]) -> Steps:
+    yield from _window_stands()
     yield from scenario(User(Path(sys.argv[-1])))
+
+
+def _window_stands() -> Steps:
+    drawn: list[None] = []
+    handle = bpy.types.SpaceView3D.draw_handler_add(drawn.append, (None,), "WINDOW", "POST_PIXEL")
+    calm = 0
+    while calm < CALM_CALLS_BEFORE_START:
+        before = len(drawn)
+        yield 1
+        calm = calm + 1 if drawn and len(drawn) == before else 0
+    bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")

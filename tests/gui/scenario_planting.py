@@ -51,9 +51,7 @@ def scenario(user):
     yield from user.picture("planting_redo")
     region = user.region("HUD")
     yield from user.click(region.x + 16, region.y + region.height - 12)
-    yield from user.hover("UI")
-    for _ in range(12):
-        yield from user.press("WHEELDOWNMOUSE")
+    yield from user.scroll("UI", "WHEELDOWNMOUSE")
     yield from user.wait(10)
     jump = yield from user.find_button("bpy.ops.twobone.jump_to_frame")
     bpy.context.scene.frame_set(55)
@@ -62,9 +60,7 @@ def scenario(user):
     assert bpy.context.scene.frame_current != 55, "the click does not go to the contact's frame"
     yield from user.picture("at_the_contact")
 
-    yield from user.hover("UI")
-    for _ in range(30):
-        yield from user.press("WHEELUPMOUSE")
+    yield from user.scroll("UI", "WHEELUPMOUSE")
     yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake()")))
     yield from user.wait(10)
     yield from user.picture("no_target")

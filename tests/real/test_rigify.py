@@ -39,3 +39,7 @@ def test_a_rig_as_generated_is_not_called_on_target_and_is_after_switch_to_fk(tm
 
 def test_fk_motion_goes_to_the_ik_controls_and_back(tmp_path):
     assert "The rig's own IK does what its FK did" in run("rigify_controls_scenario.py", tmp_path)
+
+
+def test_a_paw_whose_heel_a_second_ik_turns_goes_from_fk_to_ik(tmp_path):
+    assert "The cat's paws are on IK" in run("rigify_paws_scenario.py", tmp_path)

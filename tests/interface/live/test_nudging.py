@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twobone_addon.interface.live.nudging import constrained
+from twobone_addon.interface.live.nudging import constrained, length
 
 FRONT = np.array((0.0, 1.0, 0.0))
 SLANTED = np.array((0.6, 0.64, 0.48))
@@ -31,3 +31,13 @@ def test_an_axis_that_points_at_the_viewer_and_a_plane_seen_from_its_edge_take_w
     moved = np.array((0.2, 0.0, 0.3))
     np.testing.assert_allclose(constrained(moved, FRONT, 1, is_plane=False), 0.0)
     np.testing.assert_allclose(constrained(moved, FRONT, 0, is_plane=True), (0.0, 0.0, 0.3))
+
+
+@pytest.mark.parametrize(
+    "units, scale, said",
+    [("METRIC", 1.0, "-25 cm"), ("METRIC", 0.01, "-2.5 mm"), ("IMPERIAL", 0.3048, '-3"'), ("NONE", 1.0, "-0.25")],
+)
+def test_the_header_tells_lengths_in_the_scenes_units(empty_file, units, scale, said):
+    scene = empty_file.scene
+    scene.unit_settings.system, scene.unit_settings.scale_length = units, scale
+    assert length(scene, -0.25) == said

@@ -58,6 +58,28 @@ def test_to_ik_and_back_nothing_is_seen_to_move(empty_file, prepare):
     assert_unmoved(rig, before)
 
 
+def add_ik_that_leads(rig):
+    """As a paw has it: an IK of its own over the same joints, by which the rig turns the heel beforehand."""
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for name, like, parent in (("lead", "upper", "parent"), ("lead_end", "lower", "lead"), ("socket", "goal", "Foot.L")):
+        bone = bones.new(name)
+        bone.head, bone.tail, bone.parent = bones[like].head, bones[like].tail, bones[parent]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ik = rig.pose.bones["lead_end"].constraints.new("IK")
+    ik.target, ik.subtarget, ik.chain_count, ik.mute = rig, "socket", 2, True
+
+
+def test_a_second_ik_over_the_same_joints_is_not_taken_for_another_limbs(empty_file):
+    rig = control_rig()
+    add_ik_that_leads(rig)
+    drive_by_property(rig)
+    before = limb_over_time(rig, frames=AROUND)
+    switch("IK")
+    assert_unmoved(rig, before)
+
+
 def test_a_twist_that_the_ik_does_not_keep_is_said_with_bone_angle_and_frames(empty_file):
     rig = switched_leg(on_ik=0.0, control=True)
     set_range(1, 12)

@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_iface
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
@@ -150,11 +151,12 @@ class NudgeDrag:
     def told(self) -> str:
         """What the header says: the offset along each axis, the constraint and the range."""
         parts = [
-            f"{letter}: {self.typed[number] + '|' if number == self.field and any(self.typed) else f'{value:.4f}'}"
+            f"{letter}: {self.typed[number] + '|' if number == self.field and any(self.typed) else length(self.scene, value)}"
             for number, (letter, value) in enumerate(zip(AXES, self.offset, strict=True))
         ]
         along = "" if self.axis is None else f"   {AXES[self.axis] if not self.is_plane else AXES.replace(AXES[self.axis], '')}"
-        return f"{'   '.join(parts)}{along}   -{self.nudge.before:g} / +{self.nudge.after:g}"
+        frames = f"{pgettext_iface('Frames')} -{self.nudge.before:g} / +{self.nudge.after:g}"
+        return f"{'   '.join(parts)}{along}   {frames}"
 
     def _look_around(self) -> None:
         """Learn where the tip is at the frames around, from the animation as it is now."""
@@ -165,6 +167,14 @@ class NudgeDrag:
         motion = plan_motion(plan, sample(self.scene, motion_quantities(plan), frames))
         tips = joints_of(plan.rest, pose_path(plan.rest, motion.chain))[:, -1]
         self.path = frames, np.broadcast_to(points(motion.world_from_armature, tips), (len(frames), 3))
+
+
+def length(scene: bpy.types.Scene, value: float) -> str:
+    """A length, which may be negative, as the header of Blender's own Move tells it: in the scene's units."""
+    units = scene.unit_settings
+    metres = value * units.scale_length
+    told = bpy.utils.units.to_string(units.system, "LENGTH", metres, precision=4, split_unit=units.use_separate)
+    return told.rstrip()
 
 
 def _number(text: str) -> float:

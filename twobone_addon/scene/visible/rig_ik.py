@@ -87,9 +87,11 @@ class RigReader:
         """
         if ik.target[0] != self._armature.name or not ik.target[1]:
             return ""
-        others = [node for node in self._other_targets(ik) if not self.depends(node, ik.target)]
-        above = self._armature.pose.bones[self._names.upper].parent
-        carrying = self._finder.above([*others, *([(self._armature.name, above.name)] if above else [])]).nodes
+        others = [node for node in self._other_targets() if not self.depends(node, ik.target)]
+        above, base = (self._armature.pose.bones[name] for name in (self._names.upper, ik.upper.name))
+        parents = [(self._armature.name, above.parent.name)] if above.parent else []
+        limbs = {(self._armature.name, bone.name) for bone in (base, *base.parent_recursive)}
+        carrying = limbs | self._finder.above([*others, *parents]).nodes
         target = self._armature.pose.bones[ik.target[1]]
         free = [
             bone
@@ -113,12 +115,11 @@ class RigReader:
             return not is_acting(constraint)
         return self.shown(self._names.lower, ik.target) != ""
 
-    def _other_targets(self, ik: RigIk) -> Iterator[Node]:
-        """What IK of other limbs follows."""
-        for carrier in self._armature.pose.bones:
-            for constraint in carrier.constraints:
-                if constraint.type == "IK" and constraint.target is not None and _target_of(constraint) != ik.target:
-                    yield _target_of(constraint)
+    def _other_targets(self) -> set[Node]:
+        """What IK of other limbs follows; a paw has more than one over its two bones."""
+        constraints = (constraint for carrier in self._armature.pose.bones for constraint in carrier.constraints)
+        found = {_target_of(each) for each in constraints if each.type == "IK" and each.target is not None}
+        return found - {_target_of(constraint) for _, constraint in self._limb_constraints()}
 
     def _limb_constraints(self) -> Iterator[tuple[PoseBone, Constraint]]:
         bones = self._armature.data.bones
