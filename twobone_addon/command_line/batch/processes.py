@@ -198,7 +198,9 @@ def start_worker(scratch: Path, memory: int | None, journal: dict[str, str], *, 
     `journal` are further variables of its environment.
     """
     mark, token = uuid.uuid4().hex, uuid.uuid4().hex
-    environment = _environment() | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch)) | {MARK: mark, TOKEN: token} | journal
+    # Workers share the cores: threads of each one's NumPy would only wait for those of the others.
+    environment = {"OPENBLAS_NUM_THREADS": "1"} | _environment()
+    environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch)) | {MARK: mark, TOKEN: token} | journal
     new_group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | WindowsJob.SUSPENDED
     ties: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": new_group}
     try:
