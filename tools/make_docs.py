@@ -28,9 +28,9 @@ from twobone_addon.settings.options import Group, Kind, Option, options_of  # no
 from twobone_addon.settings.planting import PlantSettings  # noqa: E402
 from twobone_addon.tasks.convert.converted_report import ConvertedReport  # noqa: E402
 from twobone_addon.tasks.find_contacts import judge as contacts  # noqa: E402
-from twobone_addon.tasks.find_limbs import records as limbs  # noqa: E402
+from twobone_addon.tasks.find_limbs import limbs_report as limbs  # noqa: E402
 from twobone_addon.tasks.give.target_report import TargetReport  # noqa: E402
-from twobone_addon.tasks.plant.report import records as planting  # noqa: E402
+from twobone_addon.tasks.plant.report import plant_report as planting  # noqa: E402
 from twobone_addon.tasks.switch.switch_report import SwitchReport  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"

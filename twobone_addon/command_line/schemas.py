@@ -18,11 +18,11 @@ from ..settings import OPTIONS, BakeSettings
 from ..settings.options import Kind, Option
 from ..settings.tasks import Table
 from ..tasks.all_tasks import TASKS
-from ..tasks.audit.records import AuditReport
+from ..tasks.audit.audit_report import AuditReport
 from ..tasks.convert.converted_report import ConvertedReport
 from ..tasks.find_contacts.judge import ContactReport
 from ..tasks.give.target_report import TargetReport
-from ..tasks.plant.report.records import PlantReport, RootFitReport
+from ..tasks.plant.report.plant_report import PlantReport, RootFitReport
 from ..tasks.switch.switch_report import SwitchReport
 from .batch.summary import STATES, ShotRecord
 from .job_values import OF_COMMAND, ONCE, USES, WITH_CHAINS

@@ -29,7 +29,7 @@ from ...tasks.bake.task import BAKE, INSPECT
 from ...tasks.convert.plans import is_converted
 from ...tasks.convert.task import CONVERT
 from ...tasks.find_contacts.judge import ContactReport
-from ...tasks.plant.report.records import missed_by
+from ...tasks.plant.report.plant_report import missed_by
 from ...tasks.switch.switch_report import SwitchedLimbs, SwitchReport
 from ..files.shot_files import window_in_context
 from ..job import Job

@@ -38,7 +38,7 @@ from ...settings.tasks import TABLES
 from ..find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_source, foot_plan, keyed_contact
 from ..find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
 from ..find_limbs.finding import HUGE, found_limbs
-from .records import AuditReport, ContactAudit, LimbAudit, compared
+from .audit_report import AuditReport, ContactAudit, LimbAudit, compared
 
 DEEP = 4.0
 """Times the limit of sinking that no sole may be in the ground, however short."""

@@ -25,7 +25,7 @@ from ...scene.graph.lineage_reading import LineageReader
 from ...scene.lookup import object_named, objects_known
 from ...scene.rig.rest_reading import read_foot_points, read_skeleton
 from ...scene.sampling.evaluate import Quantity, animation_times
-from .records import LeftOutLimb, LimbReport
+from .limbs_report import LeftOutLimb, LimbReport
 
 FRONT_AND_HIND = ("Front", "Hind")
 

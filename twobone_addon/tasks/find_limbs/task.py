@@ -14,7 +14,7 @@ from ...settings.tasks import TABLES, FindLimbsSettings
 from ..give.guides import TARGET_SHAPE, add_guide, guide_name, seen_target_guide
 from ..give.task import give_motion
 from .finding import FoundLimbs, found_limbs, store_limbs
-from .records import LimbsReport, said_left_out, said_named
+from .limbs_report import LimbsReport, said_left_out, said_named
 
 
 @dataclass(frozen=True, slots=True)

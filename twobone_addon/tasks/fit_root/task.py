@@ -24,8 +24,8 @@ from ...settings.planting import RootFitSettings
 from ...settings.tasks import TABLES
 from ..plant.keys.writing import write_pieces
 from ..plant.plan.planning import LegPlan, PlantingPlan, plan_fitting
+from ..plant.report.plant_report import Lengths, ReachReport, RootFitReport, RootReport
 from ..plant.report.proof import proof_quantities, track
-from ..plant.report.records import Lengths, ReachReport, RootFitReport, RootReport
 from ..plant.report.reporting import REACHED, count_keys
 from .solve import RootSolution, solve_root
 

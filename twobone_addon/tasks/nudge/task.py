@@ -32,9 +32,9 @@ from ...scene.sampling.stepping import Steps
 from ...scene.versions import curve_bag
 from ...settings.nudging import NudgeSettings
 from ...settings.tasks import TABLES
+from .nudge_report import NudgedLimb, NudgeEntry, NudgeReport
 from .parts import parts_of
 from .plan import NudgePlan, plan_nudge
-from .records import NudgedLimb, NudgeEntry, NudgeReport
 from .solve import NudgeSolution, quantities, solve_nudges
 
 

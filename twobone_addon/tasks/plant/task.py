@@ -27,8 +27,8 @@ from ..find_limbs.finding import stored_limbs
 from .keeping import KeyTargets, kept_targets
 from .keys.anew import EarlierPlanting, earlier_planting, planted_before, write_and_note
 from .plan.planning import PlantPlan, plan_planting
+from .report.plant_report import PlantReport
 from .report.proof import proof_frames, proof_quantities
-from .report.records import PlantReport
 from .report.reporting import Proof, plant_report
 from .report.sight import look_frames, look_quantities, shown_legs, visible_leg
 from .solve import PlantSolution, solve_plan

@@ -14,8 +14,8 @@ from ....scene.rig.constraints import acts_on
 from ....scene.rig.rest_reading import scaled_bone_above
 from ....scene.sampling.quantities import Samples
 from ..plan.feet import LegMotion
+from .plant_report import ContactReport
 from .proof import foot_pose
-from .records import ContactReport
 
 SEEN = 2e-4
 """Part of the leg's length by which a foot that stands may slide without anybody seeing it."""

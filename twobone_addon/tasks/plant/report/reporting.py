@@ -23,8 +23,8 @@ from ..plan.contacts import ground_after
 from ..pose.standing import Footing, Planted, PlantedLeg, least_moves
 from .causes import sliding_causes
 from .cycles import cycle_gap
+from .plant_report import ContactReport, LegReport, Lengths, PlantReport, RootReport
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
-from .records import ContactReport, LegReport, Lengths, PlantReport, RootReport
 
 REACHED = 2e-6
 """Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
