@@ -98,10 +98,10 @@ def test_soles_that_nothing_shows_are_said_until_somebody_says_where_they_are():
     rig, _ = build_walker(Walk(speed=0.0))
     report = find()
     assert soles(report) == {"REST"}
-    assert any("leg.L, leg.R" in note and "below their ankles" in note for note in report["notes"])
+    assert any("leg.L, leg.R" in note and "below the ankles" in note for note in report["notes"])
     report = find(sole_height=0.1)
     assert soles(report) == {"SET"}
-    assert not any("below their ankles" in note for note in report["notes"])
+    assert not any("below the ankles" in note for note in report["notes"])
     assert report["ground_height"] == pytest.approx(find(sole_height=0.08)["ground_height"] - 0.02, abs=1e-3)
     assert rig.animation_data.action
 
