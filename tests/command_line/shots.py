@@ -36,6 +36,14 @@ def _add_bones(rig):
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
+def of_version(path, version):
+    """Let the file say that another Blender has saved it."""
+    data = path.read_bytes()
+    place = 13 if data[7:8] not in b"-_" else 9
+    digits = 4 if place == 13 else 3
+    path.write_bytes(data[:place] + f"{version:0{digits}}".encode() + data[place + digits :])
+
+
 def store_chain(rig, target, name="leg", **settings):
     """Keep the leg on the armature, as the panel would."""
     chain = rig.twobone.chains.add()

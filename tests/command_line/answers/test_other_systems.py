@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.command_line.shots import LEG, make_shot
+from tests.command_line.shots import LEG, make_shot, of_version
 from twobone_addon.command_line.batch import processes, work
 from twobone_addon.command_line.files import claims, outputs, text_files
 from twobone_addon.command_line.outcomes import AgainError
@@ -55,9 +55,8 @@ def on_windows(monkeypatch, *, long_paths=False):
 def test_on_a_mapped_drive_a_newer_shot_is_saved_over_only_when_that_is_allowed(monkeypatch, tmp_path, twobone):
     shot = tmp_path / "server" / "a.blend"
     make_shot(shot)
-    data = shot.read_bytes()
+    of_version(shot, 599)
     (tmp_path / "Z").symlink_to("server")
-    shot.write_bytes(data.replace(data[13:17], b"0599", 1))
     before = shot.read_bytes()
     on_windows(monkeypatch)
     ended = twobone("bake", "--file", tmp_path / "Z" / "a.blend", *LEG, "--save")

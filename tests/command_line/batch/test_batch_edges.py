@@ -12,7 +12,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from tests.command_line.shots import add_script, keys_in, make_shot, save
+from tests.command_line.shots import add_script, keys_in, make_shot, of_version, save
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
@@ -196,14 +196,6 @@ def test_shots_run_scripts_as_blender_was_told_and_what_was_blocked_is_said(twob
     assert record["warnings"] == record["report"]["provenance"]["warnings"]
     (row,) = csv.DictReader((folder / "job.summary.csv").open())
     assert ("--scripts" in row["warnings"]) == blocked
-
-
-def of_version(path, version):
-    """Let the file say that another Blender has saved it."""
-    data = path.read_bytes()
-    place = 13 if data[7:8] not in b"-_" else 9
-    digits = 4 if place == 13 else 3
-    path.write_bytes(data[:place] + f"{version:0{digits}}".encode() + data[place + digits :])
 
 
 def test_a_file_of_a_newer_blender_is_saved_over_only_when_that_is_allowed(twobone, folder):
