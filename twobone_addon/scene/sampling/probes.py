@@ -3,6 +3,7 @@
 A probe copies a transform by a constraint, so its scene must evaluate whatever the transform depends on, even if that
 is hidden or in no scene at all. What is surely visible and has no shape of its own (an empty, an armature) is its own
 probe in a temporary scene: it is put there for the walk, which spares Blender the copying.
+An armature is not where a probe spares Blender most of its bones: those that nothing reads are not posed.
 
 Reading is most of what Python does in a walk over time: where it can, one call fetches all matrices of a frame into a
 row of an array.
@@ -30,6 +31,9 @@ MATRIX_SIZE = 16
 
 Read = Callable[[int], None]
 """Fetches what the scene's present frame has into a row."""
+
+SPARED_BONES = 8
+"""About as many bones take Blender as long to pose as a probe takes to copy some."""
 
 FEW_BONES = 32
 """Up to this many bones per wanted one, fetching all bones of an armature at once is cheaper than one by one."""
@@ -64,14 +68,14 @@ class Probes:
     def __enter__(self) -> Self:
         """Put the probes into the scene."""
         names = dict.fromkeys([*self._worlds.names, *self._poses])
-        bare = {name: self._thing(name) for name in names if self._alone and is_bare(self._thing(name))}
+        bare = {name: self._thing(name) for name in names if self._alone and self._is_own_probe(name)}
         for thing in bare.values():
             self._stage.collection.objects.link(thing)
         for name in self._worlds.names:
             self._worlds.probes.append(self._thing(name) if name in bare else self._probe(name, [""]))
         for name, reader in self._poses.items():
             if name not in bare:
-                self._probe(name, outermost(bpy.data.objects[name], reader.names))
+                self._probe(name, outermost(self._thing(name), reader.names))
         with unkeyed_kept() if self._numbers else nullcontext():
             for quantity in self._numbers:
                 self._others[quantity] = ValueReader(self._probe("", []), quantity, self._count)
@@ -104,12 +108,17 @@ class Probes:
     def _thing(self, name: str) -> Object:
         return self._things[name]
 
+    def _is_own_probe(self, name: str) -> bool:
+        """Whether a thing is put into the scene itself; not an armature most of whose bones Blender need not pose then."""
+        reader = self._poses.get(name)
+        return is_bare(self._thing(name)) and (reader is None or reader.left_out <= SPARED_BONES)
+
     def _probe(self, name: str, bones: list[str]) -> Object:
         probe = bpy.data.objects.new(PROBE_NAME, None)
         self._made.append(probe)
         for bone in bones:
             constraint = probe.constraints.new("COPY_TRANSFORMS")
-            constraint.target = bpy.data.objects[name]
+            constraint.target = self._thing(name)
             constraint.subtarget = bone
         self._stage.collection.objects.link(probe)
         return probe
@@ -194,6 +203,8 @@ class PoseReader:
         self.names = names
         self._armature = armature
         bones = armature.pose.bones
+        self.left_out = len(bones) - len({*names, *(above.name for name in names for above in bones[name].parent_recursive)})
+        """Bones that none of these hang from."""
         self._whole = len(bones) <= FEW_BONES * len(names)
         self._every_one = bones.keys() == names
         self._columns = np.array([bones.find(name) for name in names])

@@ -20,6 +20,8 @@ STILL = 2e-4
 """Part of the leg's length by which a foot that stands may move between two keys."""
 
 QUARTERS = np.arange(SAMPLES_PER_FRAME + 1)
+BETWEEN = QUARTERS[1:-1]
+"""Of the samples of a frame those without a key: where there is one, curves are what they were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +103,17 @@ def with_keys_between(solved: SolvedChain, keys: Sequence[ChannelKeys], pinned: 
     values = np.stack([curve.values for curve in solved.curves], axis=-1)
     starts = np.arange(0, len(values) - 1, SAMPLES_PER_FRAME)
     starts = starts[pinned[starts[:, None] + QUARTERS].all(axis=1)]
-    found = list(keys)
+    found, posed = list(keys), PosedByCurves.of(solved)
+    windows = values[starts[:, None] + QUARTERS]
+    wanted = _ends_between(posed, windows, starts)
     for step in (SAMPLES_PER_FRAME, SAMPLES_PER_FRAME // 2, 1):
-        cubics = _cubics(values[starts[:, None] + QUARTERS], step)
-        still = _moves(solved, cubics, starts) <= STILL * length
+        if not len(starts):
+            break
+        cubics = _cubics(windows, step)
+        still = magnitude(_ends_between(posed, cubics.samples(), starts) - wanted).max(axis=1) <= STILL * length
         if step < SAMPLES_PER_FRAME:
             found = _inserted(found, solved.plan.frames[starts[still]], _some(cubics, still))
-        starts = starts[~still]
+        starts, windows, wanted = starts[~still], windows[~still], wanted[~still]
     return found
 
 
@@ -131,16 +137,13 @@ def _cubics(windows: Array, step: int) -> _Cubics:
     return _Cubics(step, windows, np.stack(inner, axis=1))
 
 
-def _moves(solved: SolvedChain, cubics: _Cubics, starts: Indices) -> Array:
-    """How far `(n,)` ankle and foot are, at most, from their goals."""
-    rows = (starts[:, None] + QUARTERS).ravel()
+def _ends_between(posed: PosedByCurves, windows: Array, starts: Indices) -> Array:
+    """Where ankle and foot are, `(n, p, 3)`, between the ends of frames, with windows `(n, 5, K)` of the curves."""
+    rows, middle = (starts[:, None] + BETWEEN).ravel(), len(posed.solved.plan.rest.turning) - 1
     if not len(rows):
-        return np.zeros(0)
-    middle = len(solved.plan.rest.turning) - 1
-    tried, wanted = (each.reshape(len(rows), -1) for each in (cubics.samples(), cubics.windows))
-    posed = PosedByCurves.of(solved)
-    away = posed.points(tried, rows)[:, middle:] - posed.points(wanted, rows)[:, middle:]
-    return magnitude(away).reshape(len(starts), -1).max(axis=1)
+        return np.zeros((0, 1, 3))
+    ends = posed.points(windows[:, BETWEEN].reshape(len(rows), -1), rows)[:, middle:]
+    return ends.reshape(len(starts), -1, 3)
 
 
 def _inserted(keys: Sequence[ChannelKeys], frames: Array, cubics: _Cubics) -> list[ChannelKeys]:
