@@ -15,7 +15,7 @@ from ...errors import TwoBoneError
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report
 from ...pipeline.keys.keying import KeyedChain, keyed_chain
-from ...pipeline.motion.plan_motion import PlanMotion, followed_motion, motion_quantities, without_target
+from ...pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
 from ...pipeline.plan.completing import was_flipped
 from ...pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
 from ...pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses
@@ -156,11 +156,11 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         frames: Array = all_frames(chain.frames for chain in plans)
         quantities = [quantity for chain in plans for quantity in motion_quantities(chain)]
         samples = yield from look(quantities, frames, evaluation=evaluation_of(plans), verified=verified)
-        motions: list[PlanMotion] = [followed_motion(chain, samples) for chain in plans]
-        poses, evaluation = solve_chain_poses(plans, motions), samples.evaluation
+        aimed = [followed_motion(chain, samples) for chain in plans]
+        poses, evaluation = solve_chain_poses(plans, aimed), samples.evaluation
+        motions = [without_target(motion) for motion in aimed]
         # Of a long take, what has served is more than memory has room for.
-        motions = [without_target(motion) for motion in motions]
-        del samples
+        del samples, aimed
         solved = curves_of_poses(plans, motions, poses)
         for rotation in [each for pose in poses for each in pose.turned.rotations if len(frames) > LONG]:
             forget(rotation)
