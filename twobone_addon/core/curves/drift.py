@@ -34,21 +34,47 @@ FEELING_STRIDE = 8
 """The linearised drift changes with the pose, so slowly that one of so many samples tells it for all around."""
 
 
+LONG = 1 << 15
+"""Of a take with more poses than this the linearised drift is held in single precision: 15,000 frames of a pair of bones."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithHalves:
+    """The values `(2N - 1, K)` of a motion at its samples and halfway between them, found by index."""
+
+    samples: Array
+    """`(N, K)`"""
+    halves: Array
+    """`(N - 1, K)`"""
+
+    def __len__(self) -> int:
+        return FINER * len(self.samples) - 1
+
+    def __getitem__(self, indices: Indices) -> Array:
+        found, between = self.samples[indices // FINER], indices % FINER != 0
+        found[between] = self.halves[indices[between] // FINER]
+        return found
+
+    @property
+    def channels(self) -> int:
+        """K."""
+        return self.samples.shape[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Motion:
     """A motion at full rate, and how it may be simplified."""
 
     times: Array
     """`(N,)` frames, rising; several per key frame."""
-    values: Array
+    values: WithHalves
     """`(N, K)` channel values, continuous."""
     drift: Drift
     """Distances of P points from where they should be, `(M, P)`."""
     tolerance: Array
     """`(N,)` > 0: how far each point may drift at each sample, in world units."""
     feeling: Array
-    """`(Q, P, K, K)` of every `FEELING_STRIDE`-th sample: `change @ feeling @ change` is the square of a point's move as a
-    share of the tolerance, at first order."""
+    """`(Q, P, K (K + 1) / 2)` of every `FEELING_STRIDE`-th sample, see `felt`: one half of a symmetric matrix, row by row."""
     ends: tuple[Array | None, Array | None] = (None, None)
     """Slopes `(K,)` that the curves are to have at the first and the last sample, where that is known."""
 
@@ -57,8 +83,15 @@ class Motion:
         return self.drift(values, indices).max(axis=-1) / self.tolerance[indices]
 
     def felt(self, indices: Indices) -> Array:
-        """The linearised drift `(..., P, K, K)` at samples `indices : (...)`."""
-        return self.feeling[np.minimum((indices + FEELING_STRIDE // 2) // FEELING_STRIDE, len(self.feeling) - 1)]
+        """The linearised drift `(..., P, K, K)` at samples `indices : (...)`.
+
+        `change @ felt @ change` is the square of a point's move as a share of the tolerance, at first order.
+        """
+        rows, columns = np.tril_indices(self.values.channels)
+        place = np.empty((self.values.channels,) * 2, dtype=np.intp)
+        place[rows, columns] = place[columns, rows] = np.arange(len(rows))
+        halves = self.feeling[np.minimum((indices + FEELING_STRIDE // 2) // FEELING_STRIDE, len(self.feeling) - 1)]
+        return np.take(halves, place, axis=-1).astype(float, copy=False)
 
 
 def in_portions(drift: Drift) -> Drift:
@@ -77,23 +110,20 @@ def portions(count: int) -> Iterator[slice]:
         yield slice(start, min(start + MOST_AT_ONCE, count))
 
 
-def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, Array, Drift]:
+def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, WithHalves, Drift]:
     """The motion with one more sample halfway between any two: times (2N - 1,), values (2N - 1, K) and their drift.
 
     So a curve cannot stray unseen between the samples it was fitted to. The drift at a new sample is taken to be that
     of the same channel error in the pose of the sample before it, which is off by the error times half a sample's move.
     """
-    count = FINER * len(values) - 1
-    fine = np.empty(count), np.empty((count, values.shape[1]))
-    for finer, samples, halves in zip(fine, (times, values), (0.5 * (times[:-1] + times[1:]), halfway(values)), strict=True):
-        finer[::FINER], finer[1::FINER] = samples, halves
-    errors_from = fine[1]
+    fine_times, fine = np.empty(FINER * len(values) - 1), WithHalves(values, halfway(values))
+    fine_times[::FINER], fine_times[1::FINER] = times, 0.5 * (times[:-1] + times[1:])
 
     def drift_at_any(changed: Array, indices: Indices) -> Array:
         before = indices // FINER
-        return drift(changed + (values[before] - errors_from[indices]), before)
+        return drift(changed + (values[before] - fine[indices]), before)
 
-    return *fine, in_portions(drift_at_any)
+    return fine_times, fine, in_portions(drift_at_any)
 
 
 def halfway(samples: Array) -> Array:
@@ -129,13 +159,13 @@ def _halfway(samples: Array) -> Array:
     return np.take_along_axis(np.stack(halves), smoothest[None], axis=0)[0]
 
 
-def feel(values: Array, drift: Drift, tolerance: Array) -> Array:
-    """The points' first-order answers to channel changes, `(Q, P, K, K)` as in `Motion.feeling`, from distances alone.
+def feel(values: WithHalves, drift: Drift, tolerance: Array) -> Array:
+    """The points' first-order answers to channel changes, as in `Motion.feeling`, from distances alone.
 
     Distances squared are a quadratic form of the changes, so K (K + 1) / 2 of them give the form by polarisation. No
     direction counts less than `LEAST_FEELING`; where nothing moves any point, all count alike, and next to nothing.
     """
-    channels = values.shape[1]
+    channels = values.channels
     steps = DIFFERENCE * np.eye(channels)
 
     def form_at(indices: Indices) -> Array:
@@ -152,12 +182,13 @@ def feel(values: Array, drift: Drift, tolerance: Array) -> Array:
         least = np.where(most > 0.0, LEAST_FEELING**2 * most, LEAST_FEELING**4)
         form += least[:, None, None, None] * np.eye(channels)
         form /= tolerance[indices, None, None, None] ** 2
-        return form
+        return form[(..., *np.tril_indices(channels))]
 
     asked = np.arange(0, len(values), FEELING_STRIDE)
     first, *rest = portions(len(asked))
     begun = form_at(asked[first])
-    form = np.empty((len(asked), *begun.shape[1:]))
+    # It only leads to handles, which are judged by the drift itself, so that of a long take single precision is enough.
+    form = np.empty((len(asked), *begun.shape[1:]), dtype=np.float32 if len(asked) > LONG else float)
     form[first] = begun
     for part in rest:
         form[part] = form_at(asked[part])

@@ -396,14 +396,23 @@ def _equations(fits: Fits, shapes: Array, trace: Trace, weights: Array) -> tuple
     """The normal equations of the step: (B, S * 4 * K, S * 4 * K), and (B, S * 4 * K, 1)."""
     columns = fits.slopes_of(shapes, trace)
     count, samples, unknowns, channels = columns.shape
-    pull = np.einsum("bnp,bnpkl->bnkl", weights, fits.feeling)
-    pulled = (columns[..., None] * pull[:, :, None]).transpose(0, 4, 2, 3, 1)
-    squares = pulled.reshape(count, channels, unknowns * channels, samples) @ columns.transpose(0, 3, 1, 2)
     size = unknowns * channels
-    force = (pull @ trace.away[..., None])[..., 0]
-    down = -np.einsum("bnuk,bnk->buk", columns, force).reshape(count, size, 1)
-    return squares.transpose(0, 2, 3, 1).reshape(count, size, size), down
+    squares, down = np.empty((count, size, size)), np.empty((count, size, 1))
+    at_once = max(1, MOST_PULLED // (samples * size * channels))
+    for start in range(0, count, at_once):
+        part = slice(start, start + at_once)
+        own = columns[part]
+        pull = np.einsum("bnp,bnpkl->bnkl", weights[part], fits.feeling[part])
+        pulled = (own[..., None] * pull[:, :, None]).transpose(0, 4, 2, 3, 1)
+        products = pulled.reshape(len(own), channels, size, samples) @ own.transpose(0, 3, 1, 2)
+        squares[part] = products.transpose(0, 2, 3, 1).reshape(len(own), size, size)
+        force = (pull @ trace.away[part][..., None])[..., 0]
+        down[part] = -np.einsum("bnuk,bnk->buk", own, force).reshape(len(own), size, 1)
+    return squares, down
 
+
+MOST_PULLED = 1 << 18
+"""So many numbers are multiplied at once to make the equations: a couple of megabytes."""
 
 MOST_NUMBERS, MOST_FITS = 1 << 20, 1024
 """So many numbers of the linearised drift are held at once, and so many fits are made together at most."""
@@ -468,7 +477,7 @@ def fit_segments(motion: Motion, wanted: Sequence[Wanted]) -> list[Segment]:
 
     Where there is no sample between the two, a straight line.
     """
-    channels = motion.values.shape[1]
+    channels = motion.values.channels
     free = np.ones((len(wanted), 1, 4), dtype=bool)
     slopes = np.zeros((len(wanted), 1, 2, channels))
     for number, each in enumerate(wanted):
@@ -509,13 +518,13 @@ def fit_through(
 
 def _fitted(motion: Motion, bounds: Array, free: Array, slopes: Array, start: Array | None = None) -> list[list[Segment]]:
     """Segments of B fits of S segments each: `bounds : (B, S, 2)` samples, `free : (B, S, 4)`, `slopes : (B, S, 2, K)`."""
-    count, channels = len(bounds), motion.values.shape[1]
+    count, channels = len(bounds), motion.values.channels
     longest_first = np.argsort(-(bounds[..., 1] - bounds[..., 0]).sum(axis=1), kind="stable")
     shapes, worst = np.empty((*bounds.shape[:2], 4, channels)), np.empty(bounds.shape[:2])
     place = 0
     while place < count:
         rows = longest_first[place : place + MOST_FITS]
-        rows = rows[: max(1, MOST_NUMBERS // (int(looked_at(bounds[rows[0]])[0].sum()) * motion.feeling[0].size))]
+        rows = rows[: max(1, MOST_NUMBERS // (int(looked_at(bounds[rows[0]])[0].sum()) * motion.feeling.shape[1] * channels**2))]
         fits = Fits.of(motion, bounds[rows], free[rows])
         first_shapes = fits.start_shapes(slopes[rows]) if start is None else start[rows]
         shapes[rows], worst[rows] = descended(fits, first_shapes)
@@ -528,4 +537,4 @@ def _fitted(motion: Motion, bounds: Array, free: Array, slopes: Array, start: Ar
 
 def still_segment(motion: Motion, first: int, last: int) -> Segment:
     """The flat segment of a motion that is known to stand still from one sample to another."""
-    return Segment(first, last, np.tile([[0.0], [THIRD]], (2, motion.values.shape[1])), 0.0)
+    return Segment(first, last, np.tile([[0.0], [THIRD]], (2, motion.values.channels)), 0.0)

@@ -30,8 +30,11 @@ def still_spans(values: Array, candidates: Indices, drift: Drift, tolerance: Arr
     Within a span no channel strays more than `STILL` from its first sample, so a slow creep is not taken for rest, nor
     does the tip leave its `tolerance : (N,)` by resting. A span holds at least two candidates.
     """
-    resting = np.abs(np.diff(values, axis=0)).max(axis=1, initial=0.0) <= STILL
-    edges = np.diff(np.concatenate([[False], resting, [False]]).astype(np.int8))
+    resting = np.zeros(len(values) + 1, dtype=bool)
+    for part in portions(len(values) - 1):
+        changes = np.abs(np.diff(values[part.start : part.stop + 1], axis=0)).max(axis=1, initial=0.0)
+        resting[part.start + 1 : part.stop + 1] = changes <= STILL
+    edges = np.diff(resting.astype(np.int8))
     spans = []
     for first, last in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
         keys = candidates[(candidates >= first) & (candidates <= last)]
@@ -46,8 +49,8 @@ def still_spans(values: Array, candidates: Indices, drift: Drift, tolerance: Arr
 
 
 def held_still(values: Array, spans: Indices) -> Array:
-    """The values `(N, K)` with every span holding exactly the values of its first sample."""
-    held = values.copy()
+    """The values `(N, K)` with every span holding exactly the values of its first sample; the same where there is none."""
+    held = values.copy() if len(spans) else values
     for first, last in spans:
         held[first : last + 1] = values[first]
     return held
@@ -139,6 +142,7 @@ def reduce_keys(
     finer = np.repeat(tolerance, FINER)[:-1]
     finer[1::FINER] = np.minimum(tolerance[:-1], tolerance[1:])
     fine_times, fine_values, fine_drift = with_halves(times, held_still(values, rests), drift)
+    del values, tolerance  # of a long take, nothing is kept that is not needed
     motion = Motion(fine_times, fine_values, fine_drift, finer, feel(fine_values, fine_drift, finer), ends or (None, None))
     segments = _segments(motion, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)
     still = np.array([_within(FINER * rests, segment.first, segment.last) for segment in segments])

@@ -143,7 +143,7 @@ def _turns(breaks: Array) -> list[list[int]]:
 
 def _joined(motion: Motion, segments: list[Segment], keys: list[int], still: Mask, smooth: Mask) -> list[tuple[Segment, Segment]]:
     """Both segments at each of some keys with one slope at the key between them; a segment at rest gives the slope, 0."""
-    rest = np.zeros(motion.values.shape[1])
+    rest = np.zeros(motion.values.channels)
     joined = {key: (segments[key - 1], segments[key]) for key in keys}
     # Whether the slopes at the keys before and after are settled.
     at_ends = [end is not None for end in motion.ends]

@@ -128,5 +128,13 @@ class OneOfSeveral:
         return self.several.quaternions[self.place]
 
 
+def forget(rotations: LocalRotations) -> None:
+    """Let go of what is made again when it is asked for: of a long take that is more than all its curves."""
+    while isinstance(rotations, OneOfSeveral):
+        rotations = rotations.several
+    for made in ("quaternions", "matrices") if isinstance(rotations, HingeTurns) else ("quaternions",):
+        vars(rotations).pop(made, None)
+
+
 LocalRotations = Matrices | HingeTurns | OneOfSeveral
 """Rotations of one bone. Both have `matrices`, `(..., F, 3, 3)`, and `quaternions`, `(..., F, 4)`, units of either sign."""

@@ -17,6 +17,7 @@ from ..array_types import Array, Mask
 from ..arrays import magnitude
 from .bones import ChainMotion, RestChain
 from .channels import HingeTurns
+from .following import ROWS_AT_ONCE
 from .posing import Reference, Turned, hinge_axis, link_vectors, pose_with_rotations
 from .rotations import about_axis
 
@@ -96,6 +97,14 @@ class StillHinges:
         """The chain with its links in directions `(..., F, 2)`, and the links `(..., F, 2, 2)`."""
         turns = np.moveaxis(directions, -1, 0) - np.moveaxis(self.directions, -1, 0)[..., None]
         turns[1] -= turns[0]
+        links = np.empty((*directions.shape, 2))
+        for start in range(0, turns.shape[-1], ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            links[..., part, :, :] = self._put_right(turns[..., part])
+        return Turned(self.chain, self.motion, tuple(map(HingeTurns, self.axes, turns, self.rotations))), links
+
+    def _put_right(self, turns: Array) -> Array:
+        """The links `(..., F, 2, 2)` for `turns` `(2, ..., F)`, which are changed so that the links point where they are to."""
         first, second = (waves(turn, self.grid.harmonics) for turn in turns)
         near, far = self.factors[..., 0, :, :, 0], self.factors[..., 1, :, :, :]
         mixed = far.reshape(*far.shape[:-3], -1, far.shape[-1]) @ second
@@ -107,8 +116,7 @@ class StillHinges:
         off = (wanted[..., 0, :] * links[..., 1, :] - wanted[..., 1, :] * links[..., 0, :]) / lengths
         turns[0] -= off[..., 0, :]
         turns[1] -= off[..., 1, :] - off[..., 0, :]
-        rotations = tuple(map(HingeTurns, self.axes, turns, self.rotations))
-        return Turned(self.chain, self.motion, rotations), np.moveaxis(wanted * lengths[..., None, :], -1, -3)
+        return np.moveaxis(wanted * lengths[..., None, :], -1, -3)
 
     def _wanted(self, first: Array, second: Array) -> Array:
         """Unit vectors `(..., 2, 2, F)` along the links, of cosine and sine `(..., 2, F)` of both turns."""

@@ -32,7 +32,10 @@ class KeyedChain:
 def keyed_chain(solved: SolvedChain) -> KeyedChain:
     """Choose the keys of a solved chain as its settings say."""
     if solved.plan.settings.keys == "REDUCE":
-        keys, drift = reduced(solved)
+        values = np.stack([curve.values for curve in solved.curves], axis=-1)
+        # The curves of a long take are held once only.
+        solved = replace(solved, curves=[replace(curve, values=values[:, row]) for row, curve in enumerate(solved.curves)])
+        keys, drift = reduced(solved, values)
     else:
         keys, drift = full_rate_keys(solved.plan, solved.curves), NO_DRIFT
     held = [with_held(solved.plan, solved.plan.keyed, *pair) for pair in zip(solved.curves, keys, strict=True)]

@@ -32,13 +32,15 @@ class KeyDrift:
 NO_DRIFT = KeyDrift()
 
 
-def reduced(solved: SolvedChain) -> tuple[list[ChannelKeys], KeyDrift]:
-    """The fewest keys that keep all joints within the tolerance, on the same frames for all channels, and their drift."""
+def reduced(solved: SolvedChain, values: Array) -> tuple[list[ChannelKeys], KeyDrift]:
+    """The fewest keys that keep all joints within the tolerance, on the same frames for all channels, and their drift.
+
+    values : `(F, K)` of the chain's curves
+    """
     plan = solved.plan
-    values = np.stack([curve.values for curve in solved.curves], axis=-1)
-    rows = np.arange(len(values))
     posed = PosedByCurves.of(solved)
-    own = np.concatenate([posed.points(values[part], rows[part]) for part in portions(len(values))])
+    parts = portions(len(values))
+    own = np.concatenate([posed.points(values[part], np.arange(part.start, part.stop)) for part in parts])
 
     def drift(tried: Array, indices: Indices) -> Array:
         return magnitude(posed.points(tried, indices) - own[indices])

@@ -105,6 +105,11 @@ def aimed(motion: PlanMotion, target_world: Array) -> AimedMotion:
     return AimedMotion(**parts, target_world=target_world)
 
 
+def without_target(motion: PlanMotion) -> PlanMotion:
+    """The motion without what it follows: once the chain is posed, that has served."""
+    return PlanMotion(*(getattr(motion, entry.name) for entry in fields(PlanMotion)))
+
+
 def followed_motion(plan: ChainPlan, samples: Samples) -> AimedMotion:
     """The same as `plan_motion`, of a chain that has a target."""
     return aimed(plan_motion(plan, samples), every_row(target_matrices(plan, samples.on(plan.frames)), len(plan.frames)))

@@ -64,7 +64,7 @@ class SolvedChain:
     """One chain, posed, with the curves that pose it."""
 
     plan: ChainPlan
-    motion: AimedMotion
+    motion: PlanMotion
     pose: SolvedPose
     curves: list[CurveSamples]
 
@@ -90,7 +90,11 @@ def solve_curves(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
 
 def solve_together(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[SolvedChain]:
     """The same for several chains."""
-    poses = solve_chain_poses(plans, motions)
+    return curves_of_poses(plans, motions, solve_chain_poses(plans, motions))
+
+
+def curves_of_poses(plans: Sequence[ChainPlan], motions: Sequence[PlanMotion], poses: Sequence[SolvedPose]) -> list[SolvedChain]:
+    """Solved poses of chains, turned into continuous curves."""
     return [_with_curves(*each) for each in zip(plans, motions, poses, strict=True)]
 
 
@@ -115,7 +119,7 @@ def _solved(plan: ChainPlan, motion: AimedMotion, asked: _Asked, on_targets: Cha
     return SolvedPose(asked.following.task, on_targets, turned, ratio, end_rotation, asked.plane_held, asked.target_offset)
 
 
-def _with_curves(plan: ChainPlan, motion: AimedMotion, pose: SolvedPose) -> SolvedChain:
+def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> SolvedChain:
     curves = []
     for number, index in enumerate(plan.rest.turning):
         present = motion.rotation_values[index]

@@ -10,14 +10,15 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.arrays import magnitude
 from ...core.curves.frames import NEAR_FRAME
+from ...core.rig.channels import forget
 from ...errors import TwoBoneError
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report
 from ...pipeline.keys.keying import KeyedChain, keyed_chain
-from ...pipeline.motion.plan_motion import followed_motion, motion_quantities
+from ...pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
 from ...pipeline.plan.completing import was_flipped
 from ...pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
-from ...pipeline.pose.solving import SolvedChain, solve_together
+from ...pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses
 from ...pipeline.report.freshness import fingerprints_of
 from ...pipeline.report.proof import Measured
 from ...pipeline.report.reporting import chain_report
@@ -83,6 +84,9 @@ def rehearsal(keyed: KeyedChain, report: ChainReport) -> ChainRehearsal:
         report=report,
     )
 
+
+LONG = 1 << 14
+"""Samples of a take from which on what was worked out is rather made again than kept."""
 
 ON_EDITS = "Keys of the last bake were edited since, so this one has begun with them."
 
@@ -152,8 +156,16 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         frames: Array = all_frames(chain.frames for chain in plans)
         quantities = [quantity for chain in plans for quantity in motion_quantities(chain)]
         samples = yield from look(quantities, frames, evaluation=evaluation_of(plans), verified=verified)
-        solved = solve_together(plans, [followed_motion(chain, samples) for chain in plans])
-        return Baked([keyed_chain(chain) for chain in solved], samples.evaluation, verified)
+        aimed = [followed_motion(chain, samples) for chain in plans]
+        poses, evaluation = solve_chain_poses(plans, aimed), samples.evaluation
+        motions = [without_target(motion) for motion in aimed]
+        # Of a long take, what has served is more than memory has room for.
+        del samples, aimed
+        solved = curves_of_poses(plans, motions, poses)
+        for rotation in [each for pose in poses for each in pose.turned.rotations if len(frames) > LONG]:
+            forget(rotation)
+        del poses, frames
+        return Baked([keyed_chain(solved.pop(0)) for _ in plans], evaluation, verified)
 
     def paths(self, plan: BakePlan, solution: Baked) -> set[tuple[Object, str]]:
         """All channels that get keys."""
