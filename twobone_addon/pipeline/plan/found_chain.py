@@ -102,7 +102,7 @@ def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | N
     at_tip = [child for child in carrier.children if starts_at_tail(child)]
     if len(at_tip) != 1:
         raise ChainError(
-            '{count} bones start at the tip of bone "{bone}", so the end bone is ambiguous. Name the end bone as the '
+            'Bone "{bone}" has {count} bones at its tip, so the end bone is ambiguous. Name the end bone as the '
             "tip, or let the end follow.",
             bone=carrier.name,
             count=len(at_tip),
