@@ -133,5 +133,8 @@ def test_a_picture_is_svg_with_a_bar_for_each_contact_and_skating_row():
     stands = np.array([True] * 10 + [False] * 10 + [True] * 10)
     skates = np.array([False] * 25 + [True] * 5)
     drawn = clip_picture("a <walk>", "skates & floats", np.arange(30.0), [Row("Leg", np.zeros((2, 30)), stands, skates, (12.0,))])
-    parts = [part.get("class") for part in ET.fromstring(drawn).iter()]  # noqa: S314 - our own  # noqa: S314 - our own
+    picture = ET.fromstring(drawn)  # noqa: S314 - our own
+    parts = [part.get("class") for part in picture.iter()]
     assert (parts.count("contact"), parts.count("skating"), parts.count("pop")) == (2, 1, 1)
+    # Without this a page that has less room cuts the picture off instead of making it smaller.
+    assert picture.get("viewBox") == f"0 0 {picture.get('width')} {picture.get('height')}"
