@@ -11,13 +11,13 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from drawing import BLUE, FAINT, GREY, INK, ORANGE, RED, TEAL, Figure, Frame
+from drawing import BLUE, GREY, INK, ORANGE, RED, TEAL, Figure, Frame
 from mathutils import Quaternion
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.core.limbs.test_table import TABLE  # noqa: E402, the checkout is on the path only now
+from tests.core.limbs.table import read_table  # noqa: E402, the checkout is on the path only now
 from tests.examples.recipe_scene import make_biped  # noqa: E402
 from tests.tasks.checks.seen_walk import SIDES, Seen, planted_states, whole_frames  # noqa: E402
 from tests.tasks.nudge.nudging import seen  # noqa: E402
@@ -32,10 +32,12 @@ HEEL, BALL = 1, 2
 TREAD = (-0.08, 0.305)
 """Metres from where a heel is meant to stand to both ends of its step."""
 NUDGED, RANGE, OFFSET = 30, 12, (0.0, -0.1, 0.0)
+BESIDE = np.array([0.03, -0.01])
+"""Metres from a place to its words."""
 POPS_AT = 24
 LIMBS = (BLUE, RED, TEAL, ORANGE)
 WIDTH, HEIGHT, SIZE = 560, 400, 17
-PALE = "#b4bbc6"
+PALE, PALE_ORANGE, PALE_BLUE = "#b4bbc6", "#f6c9ad", "#a8bfe0"
 
 Places = Sequence[tuple[float, float]]
 
@@ -47,20 +49,22 @@ def run(task: str, **settings: object) -> dict:
 
 
 def legs_at(armature: bpy.types.Object, frames: Iterable[int]) -> list[Places]:
-    """From the side: hip, knee, ankle, ball and end of the toes of both legs at some frames."""
+    """From the side: hip, knee, ankle and ball of both legs at some frames."""
     found = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         for side in SIDES:
             bones = [armature.pose.bones[f"{name}.{side}"] for name in ("thigh", "shin", "foot", "toe")]  # type: ignore[union-attr]
-            found.append([(place.y, place.z) for place in (*(bone.head for bone in bones), bones[-1].tail)])
+            found.append([(bone.head.y, bone.head.z) for bone in bones])
     return found
 
 
 def standing(watched: Seen, states: Mapping[str, np.ndarray]) -> Places:
     """From the side: heels and balls at all frames at which they stand."""
     points = ((watched.heels, HEEL), (watched.balls, BALL))
-    return [place[1:] for places, point in points for side in SIDES for place in np.array(places[side])[states[side] & point != 0]]
+    return [
+        place[1:] for places, point in points for side in SIDES for place in np.array(places[side])[states[side] & point != 0]
+    ]
 
 
 def slides(report: dict, when: str) -> str:
@@ -79,7 +83,7 @@ def skating() -> Figure:
     states = planted_states(report, SKATING.frames)
     parts = (
         (0, "before", "Before", ORANGE, seen_before, legs_before),
-        (200, "after", "After Plant Feet", BLUE, Seen(armature, frames), legs_at(armature, drawn)),
+        (200, "after", "After", BLUE, Seen(armature, frames), legs_at(armature, drawn)),
     )
     for top, when, title, colour, watched, legs in parts:
         frame = Frame(10, top + 40, 540, 145, (-0.35, -0.04), (3.05, 0.873))
@@ -90,8 +94,8 @@ def skating() -> Figure:
             figure.dot(frame, place, colour, 4)
         share = np.mean([chain[f"skating_{when}"] for chain in report["chains"]])
         figure.words((12, top + 26), title, colour, size=SIZE, anchor="start", bold=True)
-        told = f"slide up to {slides(report, when)}, {share:.0%} of frames skate"
-        figure.words((548, top + 26), told.replace("up to less", "less"), size=SIZE - 1, anchor="end")
+        told = f"slide: {slides(report, when)}; {share:.0%} of contact frames skate"
+        figure.words((548, top + 26), told, size=SIZE - 1, anchor="end")
     return figure
 
 
@@ -117,9 +121,9 @@ def stairs() -> Figure:
             figure.line(frame, [leg[2] for leg in ways[first::2]], colour, 2)
             for at in np.flatnonzero(states[side] == HEEL | BALL):
                 figure.line(frame, [watched.heels[side][at][1:], watched.balls[side][at][1:] - (0.0, 0.02)], colour, width)
-    figure.words((12, 26), f"Before: slide up to {slides(report, 'before')}", ORANGE, size=SIZE, anchor="start", bold=True)
-    figure.words((12, 52), f"After Plant Feet: {slides(report, 'after')}", BLUE, size=SIZE, anchor="start", bold=True)
-    figure.words((548, 388), "no mesh of the steps is given", size=SIZE - 1, anchor="end")
+    figure.words((12, 26), f"Before: slide {slides(report, 'before')}", ORANGE, size=SIZE, anchor="start", bold=True)
+    figure.words((12, 52), f"After: {slides(report, 'after')}", BLUE, size=SIZE, anchor="start", bold=True)
+    figure.words((548, 388), "Plant Feet is given no mesh of the steps", size=SIZE - 1, anchor="end")
     return figure
 
 
@@ -141,20 +145,20 @@ def nudge() -> Figure:
     limb = dict(zip(("upper", "lower", "tip"), names, strict=True))
     run("nudge", armature=rig.name, **limb, frame=NUDGED, offset=OFFSET, before=RANGE, after=RANGE)
     after = arm()
-    frame = Frame(20, 30, 520, 350, (-0.35, 0.82), (0.79, 1.587))
-    figure.line(frame, before[NUDGED - 1], FAINT, 12)
-    figure.line(frame, after[NUDGED - 1], PALE, 8)
+    frame = Frame(20, 30, 520, 350, (-0.28, 0.864), (0.86, 1.631))
+    figure.line(frame, before[NUDGED - 1], PALE_ORANGE, 9)
+    figure.line(frame, after[NUDGED - 1], PALE_BLUE, 9)
     for way, colour in ((before, ORANGE), (after, BLUE)):
         figure.line(frame, way[:, 2], colour, 2)
         for place in way[:, 2]:
             figure.dot(frame, place, colour, 3)
     goal = after[NUDGED - 1, 2]
     figure.arrow(frame, before[NUDGED - 1, 2], goal, RED, 4)
-    figure.label(frame, goal + (0.03, -0.01), f"frame {NUDGED}: 10 cm", RED, size=SIZE, anchor="start", bold=True)
+    figure.label(frame, goal + BESIDE, f"frame {NUDGED}: 10 cm", RED, size=SIZE, anchor="start", bold=True)
     for edge in (NUDGED - RANGE, NUDGED + RANGE):
         place = before[edge - 1, 2]
         figure.dot(frame, place, INK, 6)
-        figure.label(frame, place + (0.03, -0.01), f"frame {edge}", size=SIZE, anchor="start")
+        figure.label(frame, place + BESIDE, f"frame {edge}", size=SIZE, anchor="start")
     figure.words((12, 26), "The wrist before", ORANGE, size=SIZE, anchor="start", bold=True)
     figure.words((12, 52), "After a nudge", BLUE, size=SIZE, anchor="start", bold=True)
     return figure
@@ -163,7 +167,7 @@ def nudge() -> Figure:
 def limbs() -> Figure:
     """What Find Limbs finds on a robot and on the wolf that comes with Rigify."""
     figure = Figure(WIDTH, HEIGHT)
-    skeleton, _ = TABLE["robot"]
+    skeleton, _ = read_table()["robot"]
     names = ("", *skeleton.names)
     bones = zip(skeleton.names, skeleton.parents, skeleton.heads, skeleton.tails, strict=True)
     robot = build_armature([BoneShape(name, tuple(head), tuple(tail), names[parent + 1]) for name, parent, head, tail in bones])
@@ -205,7 +209,7 @@ def audit() -> None:
     armature.animation_data.action.name = "skates"  # type: ignore[union-attr]
     shin = armature.pose.bones["shin.L"]  # type: ignore[union-attr]
     bpy.context.scene.frame_set(POPS_AT)
-    shin.rotation_quaternion.rotate(Quaternion((1.0, 0.0, 0.0), 0.5))
+    shin.rotation_quaternion.rotate(Quaternion((1.0, 0.0, 0.0), 0.9))
     shin.keyframe_insert("rotation_quaternion", frame=POPS_AT)
     run("audit", armature=armature.name, picture=str(IMAGES / "audit.svg"))
 
