@@ -23,7 +23,7 @@ RENDERED = ROOT / "build" / "rendered"
 EXAMPLES = ("demo", "planted_walk", "rigify_walk", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
 SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
 """Examples whose picture is what they say in the terminal, and which of their lines are of use there."""
-TWICE = {"footprints", "walk"}
+TWICE = {"footprints", "quickstart_leg", "walk"}
 """What another example, or a film, shows as well."""
 SCRIPTS = {"recipes": "make_recipe_pictures.py", "stories": "make_story_figures.py"}
 """Not examples: pictures that have a script of their own."""
