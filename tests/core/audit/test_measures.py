@@ -145,7 +145,7 @@ def test_a_long_verdict_is_broken_into_lines_that_the_picture_has_room_for():
 
     verdict = "; ".join(f"Left Leg {number} skates at 65% of its low frames" for number in range(9))
     row = Row("Leg", np.zeros((2, 30)), np.zeros(30, dtype=bool), np.zeros(30, dtype=bool), ())
-    texts = [*ET.fromstring(clip_picture("a", verdict, np.arange(30.0), [row])).iter("{*}text")]  # noqa: S314
+    texts = [*ET.fromstring(clip_picture("a", verdict, np.arange(30.0), [row])).iterfind(".//{*}text")]  # noqa: S314
     lines = texts[1 : [part.text for part in texts].index("heel")]  # between the title and the colours' names
     assert " ".join(part.text for part in lines) == verdict
     # A letter is about half as wide as it is high.
