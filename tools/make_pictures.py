@@ -23,10 +23,10 @@ RENDERED = ROOT / "build" / "rendered"
 EXAMPLES = ("demo", "planted_walk", "rigify_walk", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
 SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
 """Examples whose picture is what they say in the terminal, and which of their lines are of use there."""
-TWICE = {"footprints", "walk"}
+TWICE = {"footprints", "quickstart_leg", "walk"}
 """What another example, or a film, shows as well."""
-RECIPES = "recipes"
-"""Not an example: the pictures of the page with this name."""
+SCRIPTS = {"recipes": "make_recipe_pictures.py", "stories": "make_story_figures.py"}
+"""Not examples: pictures that have a script of their own."""
 FILMS = ("walk", "quickstart_leg")
 STACKED = {"planted_walk": (("sliding", "before: the feet slide", "#e8590c"), ("standing", "after Plant Feet", "#1e5fb4"))}
 """Films that are shown one below the other, with words and their colour in each."""
@@ -44,9 +44,9 @@ def main() -> None:
     parser.add_argument("--window", type=Path, help="folder of the window tests' pictures")
     options = parser.parse_args()
     RENDERED.mkdir(parents=True, exist_ok=True)
-    for name in options.examples or (*EXAMPLES, *SAID, RECIPES):
-        if name == RECIPES:
-            subprocess.run([sys.executable, str(ROOT / "tools" / "make_recipe_pictures.py")], check=True)
+    for name in options.examples or (*EXAMPLES, *SAID, *SCRIPTS):
+        if name in SCRIPTS:
+            subprocess.run([sys.executable, str(ROOT / "tools" / SCRIPTS[name])], check=True)
         elif name in SAID:
             draw_terminal(name)
         else:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tests.core.limbs.builder import renamed
-from tests.core.limbs.test_table import TABLE
+from tests.core.limbs.table import read_table
 from tests.real.limbs_of_rigs import of_file
 from twobone_addon import registration
 from twobone_addon.core.limbs.finding import find_limbs
@@ -47,7 +47,7 @@ def main():
     else:
         print(f"No folder {DATA}: the recordings are skipped.")
     table = {names: [0, 0, 0, 0] for names in NAMES}
-    for skeleton, limbs in TABLE.values():
+    for skeleton, limbs in read_table().values():
         expected = {(kind, *bones) for kind, _, *bones in limbs}
         for how in NAMES:
             names = mixed(list(skeleton.names), how)

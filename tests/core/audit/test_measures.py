@@ -133,5 +133,22 @@ def test_a_picture_is_svg_with_a_bar_for_each_contact_and_skating_row():
     stands = np.array([True] * 10 + [False] * 10 + [True] * 10)
     skates = np.array([False] * 25 + [True] * 5)
     drawn = clip_picture("a <walk>", "skates & floats", np.arange(30.0), [Row("Leg", np.zeros((2, 30)), stands, skates, (12.0,))])
-    parts = [part.get("class") for part in ET.fromstring(drawn).iter()]  # noqa: S314 - our own  # noqa: S314 - our own
+    picture = ET.fromstring(drawn)  # noqa: S314 - our own
+    parts = [part.get("class") for part in picture.iter()]
     assert (parts.count("contact"), parts.count("skating"), parts.count("pop")) == (2, 1, 1)
+    # Without this, a page that has less room cuts the picture off instead of making it smaller.
+    assert picture.get("viewBox") == f"0 0 {picture.get('width')} {picture.get('height')}"
+
+
+def test_a_long_verdict_is_broken_into_lines_that_the_picture_has_room_for():
+    from xml.etree import ElementTree as ET
+
+    verdict = "; ".join(f"Left Leg {number} skates at 65% of its low frames" for number in range(9))
+    row = Row("Leg", np.zeros((2, 30)), np.zeros(30, dtype=bool), np.zeros(30, dtype=bool), ())
+    texts = [*ET.fromstring(clip_picture("a", verdict, np.arange(30.0), [row])).iterfind(".//{*}text")]  # noqa: S314
+    lines = texts[1 : [part.text for part in texts].index("heel")]  # between the title and the colours' names
+    assert " ".join(part.text for part in lines) == verdict
+    # A letter is about half as wide as it is high.
+    assert all(float(part.get("x")) + 0.5 * float(part.get("font-size")) * len(part.text) < 960 for part in lines)
+    heights = [float(part.get("y")) for part in texts]
+    assert len(set(heights[: len(lines) + 2])) == len(lines) + 2, "no line stands on another"

@@ -43,6 +43,8 @@ class Walk:
     """Seconds of both steps together."""
     slide: float = 0.0
     """Metres by which a foot slides to and fro while it stands."""
+    climb: float = 0.0
+    """Metres by which each footprint is higher than the one before, as on stairs."""
     raised: float = 0.0
     """Metres by which the hips are too high."""
     noise: float = 0.0
@@ -86,7 +88,8 @@ def key_contacts(armature, states):
 
 def _hips(armature, walk, time):
     bob = 0.012 * np.cos(4.0 * np.pi * time / walk.step_time)
-    move = Matrix.Translation((0, walk.speed * time, bob - 0.03 + walk.raised))
+    upward = walk.climb * (2.0 * time / walk.step_time - 0.5)
+    move = Matrix.Translation((0, walk.speed * time, bob - 0.03 + walk.raised + upward))
     return move @ armature.data.bones["hips"].matrix_local
 
 
@@ -94,16 +97,19 @@ def _foot(walk, time, phase):
     """State, and pitch and place (Y, Z) of the ankle, of a foot at a time."""
     cycle, part = divmod(time / walk.step_time + phase, 1.0)
     landed = (cycle - phase) * walk.step_time * walk.speed + 0.25
+    step = np.array([0.0, walk.climb * 2.0 * (cycle - phase)])
     on_ground = 0.6
     if part < on_ground:
         stand = part / on_ground
         state = next(state for state, until in STANCE if stand < until)
-        return state, *_rolled(stand, landed)
+        pitch, place = _rolled(stand, landed)
+        return state, pitch, place + step
     swing = (part - on_ground) / (1.0 - on_ground)
     start, end = _rolled(1.0, landed), _rolled(0.0, landed + walk.step_time * walk.speed)
     smooth = swing * swing * (3.0 - 2.0 * swing)
     pitch, place = start[0] + (end[0] - start[0]) * smooth, start[1] + (end[1] - start[1]) * smooth
-    return NONE, pitch, place + np.array([0.0, 0.05 * np.sin(np.pi * swing)])
+    over = 2.0 * walk.climb * smooth + (0.05 + 0.6 * abs(walk.climb)) * np.sin(np.pi * swing)
+    return NONE, pitch, place + step + np.array([0.0, over])
 
 
 def _rolled(stand, landed):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from ..contacts.states import runs
 WIDTH, HEIGHT, LEFT, GAP = 960.0, 120.0, 60.0, 46.0
 """Pixels: of a row's diagram, beside it and between two."""
 COLOURS = {"heel": "#3778bf", "ball": "#2f9e5b", "contact": "#9aa3ad", "skating": "#d62f2f", "pop": "#e08a00"}
+LETTERS, LINE = 130, 16.0
+"""Of the verdict: as many letters as a line has room for, and its height."""
 MOST = 2000
 """Points of a line; more are no wider than a pixel."""
 
@@ -42,13 +45,15 @@ def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -
     def across(frame: float) -> float:
         return LEFT + (frame - first) / (last - first) * (WIDTH - LEFT - 20.0)
 
-    parts = [_text(LEFT, 24, title, 16), _text(LEFT, 44, verdict, 12)]
+    said = wrap(verdict, LETTERS)
+    top = 44.0 + LINE * len(said)
+    parts = [_text(LEFT, 24, title, 16), *(_text(LEFT, 44 + LINE * number, line, 12) for number, line in enumerate(said))]
     parts += [
-        f'<rect x="{LEFT + 110 * number:.0f}" y="54" width="10" height="10" fill="{colour}"/>'
-        + _text(LEFT + 110 * number + 16, 63, name, 11)
+        f'<rect x="{LEFT + 110 * number:.0f}" y="{top - 6:.0f}" width="10" height="10" fill="{colour}"/>'
+        + _text(LEFT + 110 * number + 16, top + 3, name, 11)
         for number, (name, colour) in enumerate(COLOURS.items())
     ]
-    top = 84.0
+    top += 24.0
     for row in rows:
         size = HEIGHT if row.heights.size else 16.0
 
@@ -70,7 +75,8 @@ def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -
             parts.append(f'<path class="pop" d="M{across(frame):.1f} {top:.1f}v{size}" stroke="{COLOURS["pop"]}"/>')
         parts.append(_text(LEFT, top + size + 24, f"{first:g}", 10) + _text(WIDTH - 50, top + size + 24, f"{last:g}", 10))
         top += size + GAP
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH:.0f}" height="{top:.0f}" font-family="sans-serif">'
+    box = f'viewBox="0 0 {WIDTH:.0f} {top:.0f}" width="{WIDTH:.0f}" height="{top:.0f}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif">'
     return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>", ""])
 
 
