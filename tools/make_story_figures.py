@@ -44,7 +44,7 @@ Places = Sequence[tuple[float, float]]
 
 def run(task: str, **settings: object) -> dict:
     """Call an operator and return its report."""
-    getattr(bpy.ops.twobone, task)(**settings)
+    getattr(bpy.ops.twobone, task)(**settings)  # type: ignore[attr-defined]
     return json.loads(bpy.context.window_manager.twobone_report)  # type: ignore[attr-defined]
 
 
@@ -133,7 +133,7 @@ def nudge() -> Figure:
     rig = make_biped("Reacher")
     set_range(1, 60)
     for name, turns in (("upper_arm", (0.4, -0.2, -1.1)), ("forearm", (-0.3, -1.1, -1.0))):
-        bone = rig.pose.bones[f"{name}.L"]
+        bone = rig.pose.bones[f"{name}.L"]  # type: ignore[union-attr]
         bone.rotation_mode = "XYZ"
         key_channel(bone, "rotation_euler", {frame: (turn, 0.0, 0.0) for frame, turn in zip((1, 30, 60), turns, strict=True)})
     names = ("upper_arm.L", "forearm.L", "hand.L")
@@ -205,7 +205,7 @@ def draw_limbs(figure: Figure, armature: bpy.types.Object, title: str, room: tup
 def audit() -> None:
     """The add-on's own picture of the skating walk, in which a knee pops as well."""
     armature, _ = build_walker(SKATING)
-    armature.twobone.chains.clear()
+    armature.twobone.chains.clear()  # type: ignore[attr-defined]
     armature.animation_data.action.name = "skates"  # type: ignore[union-attr]
     shin = armature.pose.bones["shin.L"]  # type: ignore[union-attr]
     bpy.context.scene.frame_set(POPS_AT)
