@@ -36,7 +36,8 @@ CALLS_TO_HOVER = 1
 CALM_CALLS_BEFORE_START = 5
 # What moves by itself, like a progress bar, is taken as it is after so many steps.
 STEPS_PER_PICTURE = 10
-MOST_SCROLLS = 80
+MOST_SCROLLS, SCROLLS_AT_END = 80, 8
+"""Turns of the wheel at most, and those in vain that are the end: a panel that just grew is laid out only when it is drawn."""
 ROW_STEP = 12
 """Pixels from one look to the next on the way down the sidebar: little more than half a row."""
 
@@ -130,10 +131,24 @@ class User:
         return (yield from self._find(lambda copied: copied.endswith(path), copy))
 
     def _find(self, is_it: Callable[[str], bool], copy: Callable[[], object]) -> Place:
-        """Look as a person can: hover from top to bottom, and let Blender copy what the thing under the mouse is."""
+        """Look as a person can: hover from top to bottom, and let Blender copy what the thing under the mouse is.
+
+        What is not there as the sidebar stands may be further down, or further up.
+        """
+        seen: set[str] = set()
+        for wheel in (None, "WHEELDOWNMOUSE", "WHEELUPMOUSE"):
+            if wheel is not None:
+                yield from self.scroll("UI", wheel)
+            place = yield from self._looked_down(is_it, copy, seen)
+            if place is not None:
+                return place
+        raise AssertionError(f"not in the sidebar; what is there: {sorted(seen)}")
+
+    def _looked_down(
+        self, is_it: Callable[[str], bool], copy: Callable[[], object], seen: set[str]
+    ) -> Generator[int | None, None, tuple[int, int] | None]:
         region = self.region("UI")
         manager = bpy.context.window_manager
-        seen = set()
         x = region.x + int(PLACE_IN_ROW * region.width)
         for y in range(region.y + region.height - ROW_STEP, region.y, -ROW_STEP):
             manager.clipboard = ""
@@ -148,15 +163,17 @@ class User:
             if is_it(manager.clipboard):
                 return x, y
             seen.add(manager.clipboard)
-        raise AssertionError(f"not in the sidebar; what is there: {sorted(seen)}")
+        return None
 
     def scroll(self, region_kind: str, wheel: str) -> Steps:
         """Turn the wheel, WHEELUPMOUSE or WHEELDOWNMOUSE, over a region of the 3D viewport until it goes no further."""
         yield from self.hover(region_kind)
+        at_end = 0
         for _ in range(MOST_SCROLLS):
             top = self.region(region_kind).view2d.region_to_view(0, 0)
             yield from self.press(wheel)
-            if self.region(region_kind).view2d.region_to_view(0, 0) == top:
+            at_end = at_end + 1 if self.region(region_kind).view2d.region_to_view(0, 0) == top else 0
+            if at_end == SCROLLS_AT_END:
                 return
 
     def picture(self, name: str) -> Steps:
