@@ -192,6 +192,8 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     if kept is None:
         nothing = Layer((), blank_keys(0), blank_keys(0))
         kept = Kept(writing.task, (writing.task,), writing.limb, writing.value, (nothing,), NOTHING_WRITTEN)
+        if not len(table["co"]):  # as of most limbs that are baked for the first time: there is nothing to tell apart
+            return replace(kept, layers=(replace(nothing, spans=tuple(sorted(set(writing.spans)))),), written=writing.written)
     inside, nearest = _touched(table["co"][:, 0], writing.spans)
     foreign = ~_made_by_runs(kept, table)
     others = foreign | ~_as_written(kept.written, table)
