@@ -9,7 +9,7 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.curves.bezier import parameters_at
 from ...core.curves.frames import NEAR_FRAME, goes_on, meets, seam_slopes
-from ...scene.keys.tables import HANDLE_FREE, INTERPOLATION, Keyed, KeyTable, blank_keys, joined_keys, new_keys, some_keys
+from ...scene.keys.tables import HANDLE_FREE, INTERPOLATION, NO_KEYS, Keyed, KeyTable, joined_keys, new_keys, some_keys
 from ...settings import BakeSettings
 from ..plan.chain_plan import ChainPlan
 from ..pose.solving import CurveSamples
@@ -31,7 +31,7 @@ def held_outside(
         return None
     before, after = (now if curve is None else curve for now, curve in zip(present, keyed.frame_beside, strict=True))
     return with_held_keys(
-        blank_keys(0) if keyed.table is None else keyed.table,
+        NO_KEYS if keyed.table is None else keyed.table,
         (within[0] - 1.0, before) if settings.key_before else None,
         (within[1] + 1.0, after) if settings.key_after else None,
     )
@@ -44,7 +44,7 @@ def with_held_keys(table: KeyTable, before: Place | None, after: Place | None) -
     neighbouring key outside becomes free. Both may be in the same segment. A key that is there already stays as it is.
     """
     start, end = 0, 0
-    left = first = last = blank_keys(0)
+    left = first = last = NO_KEYS
     right = table
     if before is not None:
         start, first, left = _held_key(table, *before, leads_outside=False)
@@ -65,7 +65,7 @@ def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: boo
     frames = table["co"][:, 0]
     place = int(np.searchsorted(frames, frame - NEAR_FRAME))
     if place < len(frames) and frames[place] <= frame + NEAR_FRAME:
-        return place, blank_keys(0), table
+        return place, NO_KEYS, table
     held = new_keys(np.array([frame]), np.array([value]), INTERPOLATION["LINEAR"])
     if 0 < place < len(frames):
         if leads_outside:

@@ -12,7 +12,7 @@ from ..blender_types import CurveBag, FCurve, Object
 from ..restoring import Edit, apply_edits
 from ..versions import all_bags, assign_slot, new_fcurve, own_slot
 from .replaced import PROPERTY, WITH_FEET, Channel, GivenBack, Kept, Ledger, curves_at, given_back, own_scale
-from .tables import KEY_GENERATED, KeyTable, are_stretch, are_within, blank_keys, read_keys, replace_keys, some_keys
+from .tables import KEY_GENERATED, NO_KEYS, KeyTable, are_stretch, are_within, read_keys, replace_keys, some_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _tables(ledger: Ledger, paths: Collection[str]) -> list[tuple[str, int, str,
     ]
     there = {(path, index) for path, index, _, _ in found}
     gone = [channel for channel in ledger.channels if channel[0] in paths and channel not in there]
-    return [*found, *((path, index, path.split('"')[1] if '"' in path else "", blank_keys(0)) for path, index in gone)]
+    return [*found, *((path, index, path.split('"')[1] if '"' in path else "", NO_KEYS) for path, index in gone)]
 
 
 def _without_baked(table: KeyTable, start: float, end: float) -> GivenBack:

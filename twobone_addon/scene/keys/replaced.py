@@ -33,13 +33,13 @@ from .tables import (
     INTERPOLATION,
     KEY_GENERATED,
     KEY_PLAIN,
+    NO_KEYS,
     REAL,
     SWITCHES,
     WIDTHS,
     KeyTable,
     are_within,
     are_within_any,
-    blank_keys,
     joined_keys,
     some_keys,
 )
@@ -138,7 +138,7 @@ class Kept:
         rest = _outside(layer.spans, start, end)
         written = self.written.some(are_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest]))
         # What is given back is no longer replaced: the next run may leave it alone.
-        left = replace(layer, spans=rest) if rest else Layer((), blank_keys(0), blank_keys(0))
+        left = replace(layer, spans=rest) if rest else Layer((), NO_KEYS, NO_KEYS)
         kept = replace(self, layers=(*self.layers[:-1], left), written=written)
         return kept, given_back(self, table, start, end, to_beginning=True).table
 
@@ -190,10 +190,12 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     Keys that runs have made are never taken for a person's; of a person's keys at one frame the latest counts.
     """
     if kept is None:
-        nothing = Layer((), blank_keys(0), blank_keys(0))
-        kept = Kept(writing.task, (writing.task,), writing.limb, writing.value, (nothing,), NOTHING_WRITTEN)
-        if not len(table["co"]):  # as of most limbs that are baked for the first time: there is nothing to tell apart
-            return replace(kept, layers=(replace(nothing, spans=tuple(sorted(set(writing.spans)))),), written=writing.written)
+        is_empty = not len(table["co"])  # as of most limbs that are baked for the first time: there is nothing to tell apart
+        nothing = Layer(tuple(sorted(set(writing.spans))) if is_empty else (), NO_KEYS, NO_KEYS)
+        written = writing.written if is_empty else NOTHING_WRITTEN
+        kept = Kept(writing.task, (writing.task,), writing.limb, writing.value, (nothing,), written)
+        if is_empty:
+            return kept
     inside, nearest = _touched(table["co"][:, 0], writing.spans)
     foreign = ~_made_by_runs(kept, table)
     others = foreign | ~_as_written(kept.written, table)
@@ -221,8 +223,9 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
 def _longer(layer: Layer, spans: tuple[Span, ...], own: KeyTable, next_to: KeyTable) -> Layer:
     keys = united(own, layer.keys)
     beside = united(layer.beside, next_to)
-    is_inside = _at(beside["co"][:, 0], keys["co"][:, 0])
-    return Layer(tuple(sorted({*layer.spans, *spans})), keys, some_keys(beside, ~is_inside))
+    if len(beside["co"]):
+        beside = some_keys(beside, ~_at(beside["co"][:, 0], keys["co"][:, 0]))
+    return Layer(tuple(sorted({*layer.spans, *spans})), keys, beside)
 
 
 def _joined(first: Written, second: Written) -> Written:
@@ -375,6 +378,8 @@ def united(first: KeyTable, second: KeyTable) -> KeyTable:
     """The keys of both, in order; where both have one, that of the first."""
     if not len(second["co"]):
         return first
+    if not len(first["co"]):
+        return second
     merged = joined_keys(first, some_keys(second, ~_at(second["co"][:, 0], first["co"][:, 0])))
     return some_keys(merged, np.argsort(merged["co"][:, 0], kind="stable"))
 
@@ -501,7 +506,7 @@ def _kind(name: str) -> type:
 def _table(parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
     count, number = place
     if not count:
-        return blank_keys(0)
+        return NO_KEYS
     flat, table, start = zlib.decompress(parts[number]), {}, 0
     for name, width in WIDTHS.items():
         end = start + count * width * np.dtype(_kind(name)).itemsize

@@ -123,6 +123,9 @@ def _number_type(name: str) -> type:
     return np.bool_ if name in SWITCHES else np.uint8
 
 
+NO_KEYS = blank_keys(0)
+
+
 def new_keys(frames: Array, values: Array, interpolation: int) -> KeyTable:
     """Baked keys `(K,)`, not selected, with the look that Blender gives its own."""
     table = {name: values.copy() for name, values in _look(len(frames), interpolation).items()}
@@ -180,6 +183,8 @@ def are_within_any(frames: Array, spans: Iterable[tuple[float, float]]) -> Mask:
 
 def some_keys(table: KeyTable, which: object) -> KeyTable:
     """The keys that a mask, a slice or row numbers choose."""
+    if isinstance(which, np.ndarray) and which.dtype == bool and not which.any():
+        return NO_KEYS
     return {name: values[which] for name, values in table.items()}
 
 

@@ -23,11 +23,11 @@ from .tables import (
     HANDLE_FREE,
     INTERPOLATION,
     KEY_GENERATED,
+    NO_KEYS,
     ChannelKeys,
     KeyTable,
     are_within,
     are_within_any,
-    blank_keys,
     joined_keys,
     lasting_keys,
     new_keys,
@@ -155,9 +155,10 @@ def _put(
     for channel, pieces in channels.items():
         fcurve = bag.fcurves.find(channel[0], index=channel[1])
         is_new, fcurve = fcurve is None, fcurve or _new_curve(bag, pieces[0])
-        own_spans = tuple((float(each.frames[0]), float(each.frames[-1])) for each in pieces)
-        spans = own_spans if change.in_pieces else (change.within,)
-        old = read_keys(fcurve) if len(fcurve.keyframe_points) else blank_keys(0)
+        spans: tuple[Span, ...] = (change.within,)
+        if change.in_pieces:
+            spans = tuple((float(each.frames[0]), float(each.frames[-1])) for each in pieces)
+        old = NO_KEYS if is_new or not len(fcurve.keyframe_points) else read_keys(fcurve)
         kept = ledger.channels.get(channel) if ledger is not None else None
         if kept is not None and taken and channel in taken:
             kept, old = kept.started_over(old, *taken[channel])
@@ -186,9 +187,9 @@ def _rewrite(fcurve: FCurve, old: KeyTable, pieces: Sequence[ChannelKeys], spans
     From the last key of one of several pieces the curve goes straight to the next key, which may have no handles to lead there.
     """
     outside, first = pieces[0].outside, pieces[0]
-    frames = old["co"][:, 0]
-    if outside is None and not in_pieces and bool(np.all(are_within(frames, *spans[0]))):
-        if len(fcurve.keyframe_points):
+    has_keys = len(old["co"]) > 0
+    if outside is None and not in_pieces and (not has_keys or bool(np.all(are_within(old["co"][:, 0], *spans[0])))):
+        if has_keys or len(fcurve.keyframe_points):
             fcurve.keyframe_points.clear()
         # Vector handles are worked out by the update.
         table = _straight(first) if first.left is None else _baked(first)

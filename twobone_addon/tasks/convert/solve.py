@@ -25,7 +25,7 @@ from ...pipeline.motion.plan_motion import PlanMotion, aimed, plan_motion, point
 from ...pipeline.pose.curve_values import rotation_curves
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, solve_curves, surroundings_of
 from ...scene.bones import rotation_path
-from ...scene.keys.tables import ChannelKeys, blank_keys
+from ...scene.keys.tables import NO_KEYS, ChannelKeys
 from ...scene.sampling.quantities import Quantity, Samples
 from .limb_plan import IkEnd, LimbPlan
 
@@ -245,7 +245,7 @@ def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
 def _keyed_off_in_action(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
     table = limb.chain.keyed[end.path, 0].table
     if table is None or np.ptp(table["co"][:, 1]) == 0.0:
-        first, nothing = limb.chain.frames[:1], blank_keys(0)
+        first, nothing = limb.chain.frames[:1], NO_KEYS
         return ChannelKeys(end.path, 0, end.group, first, np.full(1, end.value), "CONSTANT", outside=nothing)
     return _keyed_over_range(limb, end)
 

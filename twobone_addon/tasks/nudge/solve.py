@@ -15,7 +15,7 @@ from ...core.rig.posing import joints_of, pose_path
 from ...pipeline.keys.holding import with_held_keys
 from ...pipeline.motion.plan_motion import aimed, motion_quantities, plan_motion, points
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, solve_together
-from ...scene.keys.tables import ChannelKeys, Keyed, blank_keys
+from ...scene.keys.tables import NO_KEYS, ChannelKeys, Keyed
 from ...scene.sampling.quantities import Quantity, Samples
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _keys(parts: Sequence[SolvedPart]) -> list[ChannelKeys]:
     keys = []
     for channel, pieces in channels.items():
         keyed = pieces[0][0].part.limb.keyed[channel]
-        outside = blank_keys(0) if keyed.table is None else keyed.table
+        outside = NO_KEYS if keyed.table is None else keyed.table
         for part, curve in pieces:
             before, after = _held(part.part, part.part.limb.keyed[channel], curve)
             outside = with_held_keys(outside, before, after)

@@ -16,7 +16,7 @@ from ....core.rig.bones import BoneChannels
 from ....pipeline.keys.holding import with_held_keys
 from ....pipeline.motion.plan_motion import AimedMotion
 from ....pipeline.pose.solving import CurveSamples
-from ....scene.keys.tables import ChannelKeys, Keyed, KeyTable, blank_keys
+from ....scene.keys.tables import NO_KEYS, ChannelKeys, Keyed, KeyTable
 
 STRAIGHT_HANDLES = 1e-4
 """Sine of the angle between two handles, in frames and radians, below which they count as one line."""
@@ -132,7 +132,7 @@ def held_beside(
 
     Outside the range there is nothing to hold beyond its first and its last key. `None` where all stays as it is.
     """
-    table = blank_keys(0) if keyed.table is None else keyed.table
+    table = NO_KEYS if keyed.table is None else keyed.table
     if keyed.table is None:
         first, last = -np.inf, np.inf
     else:
