@@ -262,7 +262,8 @@ def bench(session: nox.Session, blender: str) -> None:
     """Measure: every script in tests/benchmark, one after the other; see also tools/make_speed_page.py."""
     install_bpy(session, blender)
     for script in sorted(Path("tests/benchmark").glob("bench_*.py")):
-        kept = ["--results", f"build/bench/{blender}.json"] if script.name in {"bench_bake.py", "bench_crowd.py"} else []
+        is_kept = script.name in {"bench_bake.py", "bench_crowd.py", "bench_tasks.py"}
+        kept = ["--results", f"build/bench/{blender}.json"] if is_kept else []
         session.run("python", str(script), *kept, *session.posargs)
 
 

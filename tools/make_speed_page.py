@@ -34,6 +34,13 @@ NAMES = {
     "two bones, long": "One limb, 100,000 frames",
     "crowded scene": "One limb beside 200 moving, subdivided objects, 250 frames",
 }
+TASKS = {
+    "plant": ("Plant Feet, two legs, 1,000 frames, verified", "`nla.bake` of all 11 bones, which keeps the sliding"),
+    "audit": ("Audit of that walk", "the walk played once, frame by frame"),
+    "batch": ("100 shots of one limb, 24 frames, CPU time", "the same with a Blender for each shot"),
+}
+"""Tasks of bench_tasks.py, and what each is compared with."""
+
 WAYS = (("native", "nla.bake", GREY), ("proven", "Two-Bone IK, verified", BLUE), ("quick", "not verified", TEAL))
 
 
@@ -46,6 +53,7 @@ def main() -> None:
     replace_part(PAGE, "parts", timed_on_parts(runs))
     replace_part(PAGE, "stages", stages_table(runs))
     replace_part(PAGE, "many", many_table(runs))
+    replace_part(PAGE, "tasks", tasks_table(runs))
     plot(runs[0]).save(PLOT)
 
 
@@ -86,6 +94,17 @@ def timed_on_parts(runs: list[dict]) -> str:
                 parts[shown] = shot["native_frames"], shot["frames"] / shot["native_frames"]
     listed = [f'of "{shown}" on {frames} frames, multiplied by {times:g}' for shown, (frames, times) in parts.items()]
     return f"`nla.bake` is timed {'; '.join(listed)}.\n" if listed else ""
+
+
+def tasks_table(runs: list[dict]) -> str:
+    """What other tasks take, beside what people do without them."""
+    rows = [["task", "Blender", "takes", "beside it", "takes", "ratio"]]
+    for task, (shown, other) in TASKS.items():
+        for run in runs:
+            for line in (line for line in run.get("tasks", []) if line["task"] == task):
+                times = duration(line["ours"]), other, duration(line["other"])
+                rows.append([shown, run["blender"].split()[0], *times, number(line["other"] / line["ours"])])
+    return table(rows)
 
 
 def many_table(runs: list[dict]) -> str:

@@ -1,4 +1,4 @@
-"""Measure what docs/measurements.md shows: on an idle machine, twelve minutes for two Blenders.
+"""Measure what docs/measurements.md shows: on an idle machine, twenty minutes for two Blenders.
 
 python tools/measure_speed.py PYTHON ... [--folder build/bench]     (Pythons with `bpy`, the newest first)
 python tools/make_speed_page.py build/bench/*.json                  (writes the pages)
@@ -14,7 +14,7 @@ SCRIPTS = ROOT / "tests/benchmark"
 
 
 def main() -> None:
-    """Run both scripts in every Python; a file of numbers for each."""
+    """Run all three scripts in every Python; a file of numbers for each."""
     parser = argparse.ArgumentParser(description="Measure what docs/measurements.md shows.")
     parser.add_argument("pythons", nargs="+", help="Pythons with bpy, the newest first")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/bench", help="where the numbers go")
@@ -27,6 +27,7 @@ def main() -> None:
         start = time.perf_counter()
         subprocess.run([python, str(SCRIPTS / "bench_bake.py"), *results], check=True)
         subprocess.run([python, str(SCRIPTS / "bench_crowd.py"), *results, "--counts", *counts], check=True)
+        subprocess.run([python, str(SCRIPTS / "bench_tasks.py"), *results], check=True)
         print(f"{python}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
