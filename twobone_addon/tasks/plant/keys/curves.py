@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,13 @@ from ....core.arrays import every_row, magnitude
 from ....core.curves.frames import NEAR_FRAME
 from ....core.curves.reduction import reduce_keys
 from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....core.rig.following import ROWS_AT_ONCE
 from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
 from ....pipeline.keys.reducing import reduced_keys as few_keys
 from ....pipeline.motion.plan_motion import PlanMotion
-from ....pipeline.pose.solving import CurveSamples, solve_curves
+from ....pipeline.pose.solving import CurveSamples, solve_together
 from ....scene.bones import rotation_path
 from ....scene.keys.tables import ChannelKeys, Keyed, KeyTable
 from ....scene.sampling.quantities import Samples
@@ -74,17 +75,39 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
     motion = moved_leg(leg.before, moves, leg.ankles, leg.turns)
     present = _present(own, leg.before.motion)
     solved = []
-    for piece in changed_pieces(leg.changed, whole_range=_is_whole(plan)):
-        yield piece[0] / len(plan.frames)
-        part = _part(own, present, leg.before.hinges, piece)
-        chain = solve_curves(part, motion_at(motion, piece_samples(piece)))
-        keys = fitted_keys(chain.curves, plan.frames[piece[0] : piece[1] + 1])
-        pinned = leg.goals.pinned[piece_samples(piece)]
-        if plan.settings.keys == "REDUCE":
-            keys = reduced_keys(chain, keys, pinned, plan.settings.tolerance)
-        keys = with_keys_between(chain, keys, pinned, leg.before.length)
-        solved.append((piece, keys))
+    for pieces in _solved_at_once(changed_pieces(leg.changed, whole_range=_is_whole(plan))):
+        parts = [_part(own, present, leg.before.hinges, piece) for piece in pieces]
+        chains = solve_together(parts, [motion_at(motion, _repeated(piece)) for piece in pieces])
+        for piece, repeated in zip(pieces, chains, strict=True):
+            yield piece[0] / len(plan.frames)
+            rows = piece_samples(piece)
+            curves = [replace(curve, values=curve.values[: rows.stop - rows.start]) for curve in repeated.curves]
+            chain = replace(repeated, curves=curves)
+            keys = fitted_keys(curves, plan.frames[piece[0] : piece[1] + 1])
+            if plan.settings.keys == "REDUCE":
+                keys = reduced_keys(chain, keys, leg.goals.pinned[rows], plan.settings.tolerance)
+            solved.append((piece, with_keys_between(chain, keys, leg.goals.pinned[rows], leg.before.length)))
     return _channels(plan, leg.before.leg.chain, solved, present)
+
+
+def _solved_at_once(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """Pieces in groups of as many samples as are worth to be solved together."""
+    several, rows = [], 0
+    for piece in pieces:
+        several.append(piece)
+        rows += len(_repeated(piece))
+        if rows >= ROWS_AT_ONCE:
+            yield several
+            several, rows = [], 0
+    if several:
+        yield several
+
+
+def _repeated(piece: Piece) -> Indices:
+    """The samples of a piece, the last one repeated up to a power of two: pieces of one length are solved in one go."""
+    rows = piece_samples(piece)
+    count = 1 << (rows.stop - rows.start - 1).bit_length()
+    return np.minimum(np.arange(rows.start, rows.start + count), rows.stop - 1)
 
 
 def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
@@ -101,12 +124,12 @@ def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
 
 
 def _part(plan: ChainPlan, present: dict[Channel, Present], hinges: Hinges | None, piece: Piece) -> ChainPlan:
-    """A leg's plan over the frames of a piece, beside which all is held as it is; it bends to the side of all frames."""
+    """A leg's plan over the samples of a piece, see `_repeated`, beside which all is held; it bends to the side of all frames."""
     keyed = {}
     for channel, now in present.items():
         ends = _ends(now, piece)
         keyed[channel] = replace(now.keyed, beside=ends, frame_beside=ends)
-    frames = plan.frames[piece_samples(piece)]
+    frames = plan.frames[_repeated(piece)]
     return replace(
         plan,
         frames=frames,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....core.array_types import Array, Mask
+from ....core.array_types import Array, Indices, Mask
 from ....core.arrays import frame_rows
 from ....core.contacts.states import runs
 from ....core.curves.frames import NEAR_FRAME
@@ -41,10 +41,8 @@ def piece_samples(piece: Piece) -> slice:
     return slice(piece[0] * SAMPLES_PER_FRAME, piece[1] * SAMPLES_PER_FRAME + 1)
 
 
-def motion_at(motion: AimedMotion, rows: slice) -> AimedMotion:
+def motion_at(motion: AimedMotion, indices: Indices) -> AimedMotion:
     """A plan's motion at some of its samples."""
-    count = len(motion.frames)
-    indices = np.arange(count)[rows]
 
     def at(values: Array | None) -> Array | None:
         return None if values is None else frame_rows(values, indices)
@@ -56,7 +54,7 @@ def motion_at(motion: AimedMotion, rows: slice) -> AimedMotion:
     parent = motion.chain.parent_pose
     return replace(
         motion,
-        frames=motion.frames[rows],
+        frames=motion.frames[indices],
         chain=replace(motion.chain, parent_pose=None if parent is None else frame_rows(parent, indices), channels=channels),
         rotation_values=tuple(frame_rows(values, indices) for values in motion.rotation_values),
         world_from_armature=frame_rows(motion.world_from_armature, indices),
@@ -101,6 +99,8 @@ def with_straight_handles(keys: ChannelKeys) -> ChannelKeys:
 PARTS = np.arange(1, SAMPLES_PER_FRAME) / SAMPLES_PER_FRAME
 INNER = np.stack([3.0 * PARTS * (1.0 - PARTS) ** 2, 3.0 * PARTS**2 * (1.0 - PARTS)], axis=-1)
 """What the two inner control points of a cubic weigh at the samples between its ends."""
+NEAREST = np.linalg.pinv(INNER)
+"""By least squares, the control points from what is left at the samples."""
 
 
 def _cubic(values: Array) -> tuple[Array, Array]:
@@ -108,7 +108,7 @@ def _cubic(values: Array) -> tuple[Array, Array]:
     at = values[::SAMPLES_PER_FRAME]
     between = np.stack([values[part::SAMPLES_PER_FRAME][: len(at) - 1] for part in range(1, SAMPLES_PER_FRAME)])
     outer = (1.0 - PARTS[:, None]) ** 3 * at[:-1] + PARTS[:, None] ** 3 * at[1:]
-    leaving, arriving = np.linalg.lstsq(INNER, between - outer, rcond=None)[0]
+    leaving, arriving = NEAREST @ (between - outer)
     return leaving, arriving
 
 
