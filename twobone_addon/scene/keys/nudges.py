@@ -37,6 +37,8 @@ def keep_nudges(bag: CurveBag, upper: str, nudges: Sequence[Nudge]) -> None:
 
 def forget_nudges(bag: CurveBag, but: Collection[str]) -> None:
     """Forget those of all limbs but of those with these upper bones."""
+    if not getattr(bag.id_data, PROPERTY, ""):
+        return
     kept = _kept(bag)
     own = kept.get(slot_key(bag), {})
     if any(upper not in but for upper in own):

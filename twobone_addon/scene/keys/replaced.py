@@ -154,8 +154,8 @@ def limb_name(armature: str, upper: str) -> str:
 
 def written_keys(table: KeyTable) -> Written:
     """Keys as they are about to be written."""
-    heights = _heights(table) if np.any(table["interpolation"] == INTERPOLATION["BEZIER"]) else NOTHING_WRITTEN.heights
-    return Written(table["co"][:, 0].astype(np.float32), table["co"][:, 1].astype(np.float32), heights)
+    heights = _heights(table) if (table["interpolation"] == INTERPOLATION["BEZIER"]).any() else NOTHING_WRITTEN.heights
+    return Written(table["co"][:, 0], table["co"][:, 1], heights)
 
 
 def _heights(table: KeyTable) -> Array:
