@@ -14,6 +14,7 @@ from twobone_addon.core.rig.rotations import (
     from_quaternion,
     nearest_rotation,
     slerp,
+    times_still,
     to_axis_angle,
     to_quaternion,
     unit,
@@ -128,6 +129,12 @@ def test_the_nearest_rotation_to_a_stretched_one_is_itself(quaternion, scale):
 def test_the_nearest_rotation_to_one_of_single_precision_is_itself(quaternion, scale):
     turn = from_quaternion(quaternion)
     assert np.abs(nearest_rotation(turn @ (np.eye(3) * scale[:, None, :])) - turn).max() <= 1e-12
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (1, 3, 3), (5, 3, 3), (2, 1, 3, 3)])
+def test_products_with_what_stands_still_are_those_of_each_frame(rng, shape):
+    moving, still = rng.normal(size=(2, 5, 3, 3)), rng.normal(size=shape)
+    assert np.abs(times_still(moving, still) - np.einsum("...ij,...jk->...ik", moving, still)).max() <= EXACT
 
 
 @given(st.floats(1e-300, 1e300))

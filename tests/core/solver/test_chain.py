@@ -112,9 +112,12 @@ def test_where_coordinate_descent_locks_the_default_gets_out(limits, pose):
     assert free.distances[0] < 1e-9
 
 
-def test_coordinate_descent_reaches_where_nothing_is_in_the_way():
+@pytest.mark.parametrize("lower", [-np.pi, -5.0, 1.0])
+def test_coordinate_descent_reaches_where_nothing_is_in_the_way(lower):
     targets = np.array([[1.0, 1.5], [-1.0, 0.8], [0.3, -0.9]])
-    solution = solve_chain(targets, np.ones(3), start=np.array([0.3, 0.4, 0.5]), method="CCD")
+    # Limits a whole turn apart forbid no direction.
+    limits = np.array([[lower, lower + 2 * np.pi], [-np.pi, np.pi], [-np.pi, np.pi]])
+    solution = solve_chain(targets, np.ones(3), limits=limits, start=np.array([0.3, 0.4, 0.5]), method="CCD")
     assert (solution.reach == Reach.REACHED).all()
 
 
@@ -175,13 +178,15 @@ def test_the_same_input_gives_the_same_bits():
     assert first.tobytes() == second.tobytes()
 
 
-def test_chains_side_by_side_are_solved_as_each_alone():
+@pytest.mark.parametrize("method", ["AUTO", "SPRING", "CCD"])
+def test_chains_side_by_side_are_solved_as_each_alone(method):
     generator = np.random.default_rng(5)
     targets = generator.uniform(-0.8, 0.8, (4, 20, 2))
     lengths = np.full(4, 0.25)
-    together = solve_chain(targets, lengths).angles
+    together = solve_chain(targets, lengths, method=method).angles
     for index in range(4):
-        np.testing.assert_allclose(solve_chain(targets[index], lengths).angles, together[index], atol=1e-9)
+        alone = solve_chain(targets[index], lengths, method=method).angles
+        np.testing.assert_allclose(alone, together[index], atol=1e-9)
 
 
 def test_frames_without_a_number_hold_the_pose_before():
