@@ -11,7 +11,7 @@ from ..said import Sentence
 from ..scene.lookup import NOTHING_CHOSEN
 from ..settings import OPTION, OPTIONS
 from ..settings.options import Group, Kind, Option
-from .stored.option_properties import CONTEXT
+from .stored.option_properties import CONTEXT, LISTED
 from .stored.selecting import NOT_LISTED
 
 Settings = Any
@@ -121,13 +121,13 @@ def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator
     context = bpy.context
     if context.region is not None and context.region.width < NARROW * context.preferences.system.ui_scale:
         column.use_property_split = False
-        if option.kind in {Kind.CHOICE, Kind.OBJECT}:
+        if option.kind in {Kind.CHOICE, Kind.OBJECT, Kind.ACTIONS}:
             column.label(text=label, text_ctxt=CONTEXT)
             label = ""
     if option.kind is Kind.OBJECT and not option.object_types:
         column.prop_search(operator, option.name, bpy.data, "objects", text=label, text_ctxt=CONTEXT)
     else:
-        column.prop(operator, option.name, text=label, text_ctxt=CONTEXT)
+        column.prop(operator, LISTED.get(option.name, option.name), text=label, text_ctxt=CONTEXT)
 
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
