@@ -1,5 +1,6 @@
 """Which settings have a say, and their rows in panels and in the redo panel."""
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -169,10 +170,14 @@ TARGET = Sentence("target")
 NO_TARGETS = "None of the enabled chains has a target. Add a target to each limb to bake."
 
 
+TOGETHER = re.compile(r"\(?(?:< )?\d[\d.]* (?:km|m|cm|mm|mi|ft|in|frames?|degrees)\b\S*|\S+")
+"""What stays on one line: a number with its unit, or a word."""
+
+
 def wrapped(text: str, characters: int) -> list[str]:
     """The words of a text in lines of at most this many characters, longer words alone."""
     lines: list[str] = []
-    for word in text.split():
+    for word in TOGETHER.findall(text):
         if lines and len(lines[-1]) + 1 + len(word) <= characters:
             lines[-1] += f" {word}"
         else:
