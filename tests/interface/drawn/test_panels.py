@@ -16,6 +16,7 @@ from twobone_addon.interface.live import following as live
 from twobone_addon.interface.live.following import reasons
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
 from twobone_addon.interface.operators.of_tasks import TWOBONE_OT_plant
+from twobone_addon.interface.rows import wrapped
 from twobone_addon.interface.sidebar import menus, nudge_panel, panels, result_panel, setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.said import Sentence
@@ -265,6 +266,19 @@ def test_buttons_stand_below_the_name_of_what_they_are_about_and_arms_are_not_pl
     assert "twobone.plant" in shown.buttons()
     leg.twobone.chains[0].limb = "ARM"
     assert "twobone.plant" not in drawn(TWOBONE_PT_chains).buttons()
+    leg.data.bones["lower"].name, leg.twobone.chains[0].limb = "forearm.L", "NONE"
+    bpy.context.view_layer.update()
+    assert leg.twobone.chains[0].lower == "forearm.L"
+    assert "twobone.plant" not in drawn(TWOBONE_PT_chains).buttons()
+
+
+def test_a_number_and_its_unit_stay_on_one_line():
+    sentence = "hand on target in all 40 frames (< 0.1 mm); hips moved by up to 7 mm, turned by 13 degrees"
+    for characters in range(16, 60):
+        lines = wrapped(sentence, characters)
+        assert " ".join(lines) == sentence
+        for whole in ("40 frames", "(< 0.1 mm)", "7 mm", "13 degrees"):
+            assert any(whole in line for line in lines), (whole, lines)
 
 
 def test_planted_feet_leave_the_sentence_and_the_contacts_that_slide_most_first(empty_file):
