@@ -49,6 +49,7 @@ def scenario(user):
     yield from user.click(region.x + 16, region.y + region.height - 12)
     yield from user.wait(10)
     yield from user.picture("planting_redo")
+    yield from choose_all_actions(user)
     region = user.region("HUD")
     yield from user.click(region.x + 16, region.y + region.height - 12)
     yield from user.scroll("UI", "WHEELDOWNMOUSE")
@@ -74,6 +75,18 @@ def scenario(user):
     assert chain.target is not None
     assert chain.target.animation_data is not None, "the target of a leg that walks has no motion"
     yield from user.picture("target_with_motion")
+
+
+def choose_all_actions(user):
+    """Turn the wheel over the list of actions, the first row of the redo panel, and turn it back."""
+    for wheel, actions in (("WHEELDOWNMOUSE", "ALL"), ("WHEELUPMOUSE", "ACTIVE")):
+        region = user.region("HUD")
+        yield from user.move(region.x + 0.7 * region.width, region.y + region.height - 45)
+        yield from user.press(wheel, ctrl=True)
+        yield from user.wait(60)
+        last = bpy.context.window_manager.operators[-1]
+        assert (last.bl_idname, last.actions) == ("TWOBONE_OT_plant", actions)
+        yield from user.picture(f"planting_{actions.lower()}")
 
 
 install_zip()

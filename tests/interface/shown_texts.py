@@ -17,10 +17,10 @@ RESULTS = [
     for name in (
         "pipeline/report/reports",
         "tasks/find_contacts/judge",
-        "tasks/plant/report/records",
+        "tasks/plant/report/plant_report",
         "tasks/plant/report/wording",
         "tasks/give/target_report",
-        "tasks/find_limbs/records",
+        "tasks/find_limbs/limbs_report",
     )
 ]
 SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "heading", "menu": "text", "prop_menu_enum": "text"}

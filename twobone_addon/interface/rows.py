@@ -1,5 +1,6 @@
 """Which settings have a say, and their rows in panels and in the redo panel."""
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -11,7 +12,7 @@ from ..said import Sentence
 from ..scene.lookup import NOTHING_CHOSEN
 from ..settings import OPTION, OPTIONS
 from ..settings.options import Group, Kind, Option
-from .stored.option_properties import CONTEXT
+from .stored.option_properties import CONTEXT, LISTED
 from .stored.selecting import NOT_LISTED
 
 Settings = Any
@@ -121,13 +122,13 @@ def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator
     context = bpy.context
     if context.region is not None and context.region.width < NARROW * context.preferences.system.ui_scale:
         column.use_property_split = False
-        if option.kind in {Kind.CHOICE, Kind.OBJECT}:
+        if option.kind in {Kind.CHOICE, Kind.OBJECT, Kind.ACTIONS}:
             column.label(text=label, text_ctxt=CONTEXT)
             label = ""
     if option.kind is Kind.OBJECT and not option.object_types:
         column.prop_search(operator, option.name, bpy.data, "objects", text=label, text_ctxt=CONTEXT)
     else:
-        column.prop(operator, option.name, text=label, text_ctxt=CONTEXT)
+        column.prop(operator, LISTED.get(option.name, option.name), text=label, text_ctxt=CONTEXT)
 
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
@@ -169,10 +170,14 @@ TARGET = Sentence("target")
 NO_TARGETS = "None of the enabled chains has a target. Add a target to each limb to bake."
 
 
+TOGETHER = re.compile(r"\(?(?:< )?\d[\d.]* (?:km|m|cm|mm|mi|ft|in|frames?|degrees)\b\S*|\S+")
+"""What stays on one line: a number with its unit, or a word."""
+
+
 def wrapped(text: str, characters: int) -> list[str]:
     """The words of a text in lines of at most this many characters, longer words alone."""
     lines: list[str] = []
-    for word in text.split():
+    for word in TOGETHER.findall(text):
         if lines and len(lines[-1]) + 1 + len(word) <= characters:
             lines[-1] += f" {word}"
         else:

@@ -74,7 +74,10 @@ class ClipsReport:
         return [*failed, *(note(done, **values) for values in told)]
 
     def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people: how many actions, then those to look at."""
+        """One line for people: how many actions, then those to look at; of a single one what it says itself."""
+        if len(self.clips) == 1 and not self.refused:
+            action, report = self.clips[0]
+            return f"{action}: {report.sentence(translate)}"
         fine = sum(report.is_as_asked for _, report in self.clips)
         count = len(self.clips) + len(self.refused)
         parts = [translate("{fine} of {count} actions fine").format(fine=fine, count=count)]

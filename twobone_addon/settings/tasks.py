@@ -246,6 +246,7 @@ TABLES: Mapping[str, Table] = {
             help="convert IK to FK keys, and switch the IK off",
             operator="convert_ik",
             progress="Converting {part}   |   Esc: Cancel",
+            first=frozenset({"bone", "rigify", "switch_off", *RANGE, "actions"}),
         ),
         Table(
             "give",

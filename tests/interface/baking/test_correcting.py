@@ -16,7 +16,7 @@ from twobone_addon.interface.running.progress import ShowsProgress
 ABOUT = {
     TWOBONE_OT_bake: {"armature", "upper", "lower", "target", "plane", "keys"},
     TWOBONE_OT_bake_all: {"scope", "last_wins"},
-    OPERATORS["convert_ik"]: {"armature", "bone", "rigify", "switch_off", "keys"},
+    OPERATORS["convert_ik"]: {"armature", "bone", "rigify", "switch_off", "frame_range"},
     OPERATORS["bake_target"]: {"armature", "upper", "lower", "target", "plane", "keys"},
     OPERATORS["find_contacts"]: {"frame_range", "ground", "keep"},
     OPERATORS["plant"]: {"frame_range", "ground", "use_root"},
@@ -60,6 +60,17 @@ def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_se
     assert " ".join(acting.layout.texts()).startswith(acting.refusal.text()[:30])
     assert ABOUT[operator] <= set(acting.layout.properties())
     assert acting.said == []
+
+
+def test_of_the_rest_the_dialog_has_only_what_was_given(leg, monkeypatch):
+    monkeypatch.setattr(correcting, "can_ask", lambda _context: True)
+    acting = playing(OPERATORS["convert_ik"], bone="hand", step=-1.0)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    acting.layout = Layout()
+    OPERATORS["convert_ik"].draw(acting, context)
+    assert {"bone", "step"} <= set(acting.layout.properties())
+    assert not {"interpolation", "loop", "verify", "evaluation"} & set(acting.layout.properties())
 
 
 @pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)

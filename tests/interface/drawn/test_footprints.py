@@ -47,7 +47,7 @@ def test_footprints_are_where_the_feet_stand_with_their_frames(walker):
             middle = int((place.first + place.last) / 2) - 1
             flat = feet.points[side, :, middle]
             assert place.ends == pytest.approx(flat, abs=0.05)
-    labels = footprints.foot_labels(found.pictures)
+    labels = footprints.foot_labels(found.pictures, 1.0)
     states = found.pictures[0].states
     first = int(np.flatnonzero(states == 0)[0])
     assert labels[0][1] in {f"1\u2013{first}", "1"} or states[0] == 0
@@ -133,3 +133,13 @@ def test_of_a_long_take_only_the_steps_around_the_present_frame_are_shown():
     assert len(near.prints) == 3
     assert any(place.first <= 1490.0 <= place.last for place in near.prints)
     assert footprints.pictures_around([picture], 9000.0) == []
+
+
+def test_frames_are_written_where_they_can_be_read_the_present_step_first():
+    prints = tuple(Footprint(first, first + 9.0, np.zeros((2, 3))) for first in (1.0, 21.0, 41.0))
+    picture = FootPicture(np.arange(1.0, 51.0), np.zeros((2, 50, 3)), np.zeros(50, int), prints)
+    texts = [text for _, text in footprints.foot_labels([picture], 25.0)]
+    assert texts[0] == "21\u201330"
+    assert footprints.with_room([(0, 0)] * 3, [(30, 9)] * 3) == [0]
+    assert footprints.with_room([(0, 0), (20, 5), (31, 0)], [(30, 9)] * 3) == [0, 2]
+    assert footprints.with_room([], []) == []

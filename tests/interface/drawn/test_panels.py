@@ -16,6 +16,7 @@ from twobone_addon.interface.live import following as live
 from twobone_addon.interface.live.following import reasons
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
 from twobone_addon.interface.operators.of_tasks import TWOBONE_OT_plant
+from twobone_addon.interface.rows import wrapped
 from twobone_addon.interface.sidebar import menus, nudge_panel, panels, result_panel, setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.said import Sentence
@@ -265,6 +266,19 @@ def test_buttons_stand_below_the_name_of_what_they_are_about_and_arms_are_not_pl
     assert "twobone.plant" in shown.buttons()
     leg.twobone.chains[0].limb = "ARM"
     assert "twobone.plant" not in drawn(TWOBONE_PT_chains).buttons()
+    leg.data.bones["lower"].name, leg.twobone.chains[0].limb = "forearm.L", "NONE"
+    bpy.context.view_layer.update()
+    assert leg.twobone.chains[0].lower == "forearm.L"
+    assert "twobone.plant" not in drawn(TWOBONE_PT_chains).buttons()
+
+
+def test_a_number_and_its_unit_stay_on_one_line():
+    sentence = "hand on target in all 40 frames (< 0.1 mm); hips moved by up to 7 mm, turned by 13 degrees"
+    for characters in range(16, 60):
+        lines = wrapped(sentence, characters)
+        assert " ".join(lines) == sentence
+        for whole in ("40 frames", "(< 0.1 mm)", "7 mm", "13 degrees"):
+            assert any(whole in line for line in lines), (whole, lines)
 
 
 def test_planted_feet_leave_the_sentence_and_the_contacts_that_slide_most_first(empty_file):
@@ -276,9 +290,12 @@ def test_planted_feet_leave_the_sentence_and_the_contacts_that_slide_most_first(
     assert " ".join(shown.texts()).startswith(told["sentence"])
     slides = {(leg["chain"], each["first"]): each["slide_between"] for leg in told["chains"] for each in leg["contacts"]}
     chain, first = max(slides, key=slides.get)
-    assert shown.values("twobone.jump_to_frame") == {"frame": first}
     texts = [named["text"] for name, given, named in shown.calls if given == ("twobone.jump_to_frame",)]
-    assert texts[0].startswith(f"{chain}  {first:g}")
+    assert len(texts) == int(told["sentence"].split()[0])
+    assert texts[0].startswith(f"{chain}  ")
+    start, _, end = texts[0].split()[1:4]
+    assert float(start) <= first <= float(end)
+    assert shown.values("twobone.jump_to_frame") == {"frame": float(start)}
     bpy.ops.twobone.clear_baked(all_frames=True)
     assert not result_panel.TWOBONE_PT_planting.poll(sidebar())
 
@@ -290,7 +307,7 @@ def test_planting_shows_first_what_people_change_and_says_what_is_automatic(empt
     acting.bl_rna = bpy.ops.twobone.plant.get_rna_type()
     TWOBONE_OT_plant.draw(acting, sidebar())
     names = acting.layout.properties()
-    assert {"ground", "root_motion", "keep_targets"} <= set(names[:8])
+    assert {"actions_listed", "ground", "root_motion", "keep_targets"} <= set(names[:8])
     assert "Advanced" in acting.layout.texts()
     assert names.index("enter_speed") > names.index("keep_targets")
     labels = [named.get("text") for name, given, named in acting.layout.calls if given[1:] == ("enter_speed",)]
@@ -367,3 +384,13 @@ def test_nudges_of_the_active_limb_are_listed_with_what_changes_and_removes_them
     pressed = [given[0].values for name, given, _ in calls if name == "pressed" and given[0].idname == "twobone.nudge"]
     named = {"armature": leg.name, "chain": chain.name, "frame": 4.0}
     assert pressed[:2] == [named, {**named, "remove": True}]
+
+
+def test_all_of_one_action_say_what_the_action_says(empty_file):
+    said = {}
+    for actions in ("ACTIVE", "ALL"):
+        bpy.data.batch_remove([*bpy.data.objects, *bpy.data.actions])
+        build_walker(Walk(slide=0.02))
+        bpy.ops.twobone.plant(actions=actions)
+        said[actions] = json.loads(bpy.context.window_manager.twobone_report)["sentence"]
+    assert said["ALL"] == f"{bpy.data.objects['Walker'].animation_data.action.name}: {said['ACTIVE']}"

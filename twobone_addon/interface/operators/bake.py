@@ -20,7 +20,7 @@ from ...tasks.bake.task import BAKE
 from ..rows import NO_TARGETS, draw_options
 from ..running.progress import Begun, ShowsProgress
 from ..running.repeating import RepeatsChain
-from ..stored.option_properties import properties_of, with_properties
+from ..stored.option_properties import LISTED, properties_of, with_properties
 from ..stored.selecting import meant_chains, selected_chains
 from ..stored.storing import keep_names_apart
 from ..stored.where import NeedsMode, active_armature
@@ -93,7 +93,7 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
         """Whose chains, and what happens to those that key the same bones."""
         self.layout.prop(self, "scope")
         self.layout.prop(self, "last_wins")
-        self.layout.prop(self, "actions")
+        self.layout.prop(self, LISTED["actions"])
 
     def draw(self, context: bpy.types.Context) -> None:
         """The redo panel."""

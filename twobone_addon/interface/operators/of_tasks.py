@@ -19,6 +19,7 @@ from ...tasks.audit.task import AUDIT
 from ...tasks.bake.task import BAKE
 from ...tasks.convert.task import CONVERT
 from ...tasks.find_contacts.exchange import EXPORT_CONTACTS, IMPORT_CONTACTS
+from ...tasks.find_contacts.judge import steps
 from ...tasks.give.baking import with_rotation
 from ...tasks.give.target_report import TargetReport
 from ...tasks.give.task import GIVE
@@ -29,7 +30,7 @@ from ..rows import draw_options
 from ..running.from_table import FromTable, operator_for, operator_of
 from ..running.progress import Begun, ShowsProgress
 from ..running.repeating import RepeatsChain
-from ..stored.option_properties import given_settings, offer_range
+from ..stored.option_properties import LISTED, given_settings, offer_range
 from ..stored.storing import chain_of_bones, set_values
 from ..stored.where import NeedsMode, active_armature
 from .auditing import TWOBONE_OT_audit
@@ -93,7 +94,7 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
     def draw_settings(self) -> None:
         """Those of a single chain that somebody may try out."""
         self.layout.prop(self, "rotate")
-        self.layout.prop(self, "actions")
+        self.layout.prop(self, LISTED["actions"])
         for group in (Group.PLANE, Group.KEYS):
             draw_options(self.layout.column(), self, group, without=self.keyed_settings())
 
@@ -155,17 +156,21 @@ class TWOBONE_OT_plant(FromTable, NeedsMode, bpy.types.Operator):
     """Its result stays in the sidebar."""
 
     def settle(self, report: Any) -> None:
-        """Leave the sentence and all contacts on the armature, those that slide most first."""
+        """Leave the sentence and all contacts on the armature, as many as it counts, those that slide most first."""
         told = json.loads(report.to_json())
-        contacts = [
-            (leg["chain"], each["first"], each["last"], each["slide_between"] or each["slide_after"] or 0.0)
-            for leg in told.get("chains", ())
-            for each in leg.get("contacts", ())
-        ]
+        contacts = []
+        for leg in told.get("chains", ()):
+            found = leg.get("contacts", ())
+            for first, last in steps((each["first"], each["last"]) for each in found):
+                within = [each for each in found if first <= each["first"] <= last]
+                slide = max(each["slide_between"] or each["slide_after"] or 0.0 for each in within)
+                contacts.append((leg["chain"], first, last, slide))
         contacts.sort(key=lambda contact: -contact[3])
         armature = bpy.data.objects.get(told.get("armature") or report.chains[0].armature)
         if armature is not None:
-            armature.twobone.planted = json.dumps({"sentence": report.sentence(pgettext_rpt), "contacts": contacts})
+            length = report.lengths.leg if contacts else 0.0
+            told = {"sentence": report.sentence(pgettext_rpt), "contacts": contacts, "leg": length}
+            armature.twobone.planted = json.dumps(told)
 
 
 class _FromFile(FromTable, NeedsMode):

@@ -94,7 +94,7 @@ def _draw_lines(lines_of: Callable[[Any, Palette], Lines], thing: Any) -> None:
 
 
 def draw_labels() -> None:
-    """Write the frames beside the footprints in the viewport that Blender draws now."""
+    """Write the frames beside the footprints in the viewport that Blender draws now, where there is room."""
     context = bpy.context
     armature = active_armature(context)
     if not _is_wanted(context, armature) or not armature.twobone.show_footprints:
@@ -102,12 +102,14 @@ def draw_labels() -> None:
     palette = theme_palette(context.preferences.themes[0], active_chain(armature).plane)
     blf.size(0, LABEL_SIZE * context.preferences.system.ui_scale)
     blf.color(0, *palette.chosen)
-    near = footprints.pictures_around(footprints.shown.pictures, context.scene.frame_current_final)
-    for place, text in footprints.foot_labels(near):
-        seen = location_3d_to_region_2d(context.region, context.region_data, place)
-        if seen is not None:
-            blf.position(0, seen.x, seen.y, 0)
-            blf.draw(0, text)
+    frame = context.scene.frame_current_final
+    labels = footprints.foot_labels(footprints.pictures_around(footprints.shown.pictures, frame), frame)
+    places = [location_3d_to_region_2d(context.region, context.region_data, place) for place, _ in labels]
+    seen = [(place, text) for place, (_, text) in zip(places, labels, strict=True) if place is not None]
+    for row in footprints.with_room([(*place,) for place, _ in seen], [blf.dimensions(0, text) for _, text in seen]):
+        place, text = seen[row]
+        blf.position(0, place.x, place.y, 0)
+        blf.draw(0, text)
 
 
 def chain_lines(shown: overlay_data.Shown, switches: tuple[bool, bool, bool], palette: Palette) -> dict[float, Lines]:

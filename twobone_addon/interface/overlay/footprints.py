@@ -137,9 +137,23 @@ def outline(ends: Array, radius: float) -> Array:
     return np.concatenate([ends[0] + back, ends[1] - back, ends[:1] + back[:1]])
 
 
-def foot_labels(pictures: Sequence[FootPicture]) -> list[tuple[Array, str]]:
-    """The place `(3,)` and the frames of each time on the ground."""
-    return [(place.ends.mean(axis=0), _frames(place.first, place.last)) for picture in pictures for place in picture.prints]
+def foot_labels(pictures: Sequence[FootPicture], frame: float) -> list[tuple[Array, str]]:
+    """The place `(3,)` and the frames of each time on the ground, those nearest to a frame first."""
+    prints = sorted(
+        (place for picture in pictures for place in picture.prints),
+        key=lambda place: max(place.first - frame, frame - place.last, 0.0),
+    )
+    return [(place.ends.mean(axis=0), _frames(place.first, place.last)) for place in prints]
+
+
+def with_room(corners: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]]) -> list[int]:
+    """Which of these labels, by lower left corner and width and height, can be read: an earlier one keeps its room."""
+    kept: list[int] = []
+    for row, ((x, y), (width, height)) in enumerate(zip(corners, sizes, strict=True)):
+        others = ((*corners[other], *sizes[other]) for other in kept)
+        if all(x + width <= u or u + wide <= x or y + height <= v or v + high <= y for u, v, wide, high in others):
+            kept.append(row)
+    return kept
 
 
 def _frames(first: float, last: float) -> str:

@@ -93,9 +93,13 @@ class FromTable(ShowsProgress):
         first = self.table.first
         last = [option for option in self.table.own if first and option.name not in first]
         draw_own_options(self.layout, self, [option for option in self.table.own if option not in last], armature)
+        if self.refusal is not None:  # a dialog has no room for what nobody has given
+            given = self.properties.is_property_set
+            draw_own_options(self.layout, self, [option for option in last if given(option.name)], armature)
+            return
         if not last:
             return
-        if self.refusal is None and can_ask(context):  # a dialog has no room to fold anything into
+        if can_ask(context):
             header, below = self.layout.panel(f"{self.bl_idname}_advanced", default_closed=True)
             header.label(text="Advanced")
         else:

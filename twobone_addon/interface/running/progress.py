@@ -18,6 +18,7 @@ from ...scene.restoring import bring_up_to_date, write_animated_values
 from ...scene.sampling.stepping import Steps, Verifying, at_once
 from ...settings.tasks import Table
 from ..refusing import refuse
+from ..stored.option_properties import show_listed
 from ..stored.selecting import follow_selection
 from ..stored.storing import Renamed, keyed_settings, name_back
 from ..stored.where import redraw_viewports
@@ -77,6 +78,7 @@ class ShowsProgress(CanBeCorrected):
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Bake at once: for scripts, and for the redo panel."""
         bring_up_to_date()
+        show_listed(self.properties)
         follow_selection(context.view_layer)
         try:
             with self._names_given_back():
@@ -89,6 +91,7 @@ class ShowsProgress(CanBeCorrected):
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Bake at once if that is quick, else begin to show progress."""
+        show_listed(self.properties)
         follow_selection(context.view_layer)
         try:
             with self._names_given_back():

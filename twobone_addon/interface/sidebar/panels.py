@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface
 
+from ...core.limbs.names import Family, meaning_of
 from ...scene.rig.chain_finding import selected_bones
 from ...settings import LETTERS
 from ...settings.options import Group
@@ -128,7 +129,8 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         layout.operator(OPERATORS["nudge"].bl_idname, icon="CON_LOCLIKE")
         _draw_scoped(layout, chain.name, (OPERATORS["clear_baked"], OPERATORS["bake_target"]), "CON_KINEMATIC")
         # Arms have no feet; the legs of the same character do.
-        planting = () if chain.limb == "ARM" else (OPERATORS["plant"],)
+        is_arm = chain.limb == "ARM" or (chain.limb == "NONE" and meaning_of(chain.lower).family is Family.ARM)
+        planting = () if is_arm else (OPERATORS["plant"],)
         _draw_scoped(layout, armature.name, (OPERATORS["convert_ik"], *planting), "ARMATURE_DATA")
         reason = reasons.get((armature.name, chain.name))
         if reason:

@@ -78,7 +78,7 @@ class TWOBONE_PT_planting(ChainPanel, bpy.types.Panel):
         draw_sentence(self.layout, Sentence(told["sentence"]), context)
         column = self.layout.column(align=True)
         for chain, first, last, slide in told["contacts"][:MOST_RANGES]:
-            text = f"{chain}  {first:g} \u2013 {last:g}   {units.text(slide)}"
+            text = f"{chain}  {first:g} \u2013 {last:g}   {units.said(slide, told.get('leg', 0.0))}"
             column.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = first
         if len(told["contacts"]) > MOST_RANGES:
             column.label(text=f"+ {len(told['contacts']) - MOST_RANGES}", translate=False)

@@ -5,11 +5,13 @@ Ranges are soft: a value out of range is refused with a sentence when it is used
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import bpy
+from bpy.app.translations import pgettext_iface
 
+from ...pipeline.actions.choosing import SEPARATOR
 from ...pipeline.plan.frame_choice import with_custom_range
 from ...scene.actions import actions_of
 from ...settings import OPTIONS, BakeSettings
@@ -33,6 +35,15 @@ numbered as they are listed; files store these numbers, so a new choice takes th
 CONTEXT = "Two-Bone IK"
 """Context of our words for Blender's translation: its own "Chain" is a verb, its "Plane" a mesh."""
 
+LISTED = {"actions": "actions_listed"}
+"""A text that scripts give, and the list from which a person chooses it."""
+
+listed: dict[tuple[tuple[str, str], ...], list[tuple[str, str, str, int]]] = {}
+"""Every list of actions that was shown: Blender does not keep its texts."""
+
+numbers = {ACTIVE: 0}
+"""Of each choice that was ever shown, so that none becomes another one when actions come and go."""
+
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 """Stored properties can be changed on a library override of their armature."""
 
@@ -42,10 +53,11 @@ def properties_of(options: Sequence[Option]) -> dict[str, Any]:
 
     None of them is remembered from call to call: what is not given comes from the stored chain or the selection.
     """
-    return {
+    made = {
         option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}, **_search(option)})
         for option in options
     }
+    return made | {LISTED[option.name]: _listed_actions(option) for option in options if option.kind is Kind.ACTIONS}
 
 
 def stored_properties() -> dict[str, Any]:
@@ -125,9 +137,7 @@ def offered_objects(object_types: Sequence[str], typed: str) -> list[str]:
 
 
 def _search(option: Option) -> dict[str, Any]:
-    """What lets an object be chosen from those of the setting's types, and offers actions; nothing for other settings."""
-    if option.kind is Kind.ACTIONS:
-        return {"search": _offered_actions, "search_options": {"SUGGESTION"}}
+    """What lets an object be chosen from those of the setting's types; nothing for other settings."""
     if not option.object_types:
         return {}
 
@@ -137,11 +147,33 @@ def _search(option: Option) -> dict[str, Any]:
     return {"search": offered}
 
 
-def _offered_actions(operator: bpy.types.Operator, context: bpy.types.Context, _typed: str) -> Iterator[str]:
-    armature = bpy.data.objects.get(getattr(operator, "armature", "")) or active_armature(context)
-    yield from (ACTIVE, ALL)
-    if armature is not None and armature.type == "ARMATURE":
-        yield from (own.name for own in actions_of(armature))
+def show_listed(given: bpy.types.OperatorProperties) -> None:
+    """Leave in the lists of the redo panel what was given an operator as a text."""
+    for name, shown in LISTED.items():
+        if hasattr(given, shown) and given.is_property_set(name):
+            setattr(given, shown, getattr(given, name))
+
+
+def _listed_actions(option: Option) -> Any:
+    """The present action, all, or one of those of the armature; names that a script gave are one more choice."""
+
+    def items(operator: bpy.types.Operator, _context: bpy.types.Context) -> list[tuple[str, str, str, int]]:
+        armature = bpy.data.objects.get(getattr(operator, "armature", "")) or active_armature(bpy.context)
+        is_rig = armature is not None and armature.type == "ARMATURE"
+        choices = {ACTIVE: pgettext_iface("Present Action"), ALL: pgettext_iface("All Actions")}
+        choices |= {each.name.replace(SEPARATOR, 2 * SEPARATOR): each.name for each in (actions_of(armature) if is_rig else ())}
+        given = getattr(operator, option.name)
+        choices.setdefault(given, given)
+        made = [(value, text, "", numbers.setdefault(value, len(numbers))) for value, text in choices.items()]
+        return listed.setdefault(tuple(choices.items()), made)
+
+    def choose(operator: bpy.types.Operator, _context: bpy.types.Context) -> None:
+        setattr(operator, option.name, getattr(operator, LISTED[option.name]))
+
+    text = "Whose keys are meant. Unless it is the present action, each has its own range"
+    return bpy.props.EnumProperty(
+        name=option.label, description=text, items=items, update=choose, translation_context=CONTEXT, options={"SKIP_SAVE"}
+    )
 
 
 def _number_style(option: Option) -> dict[str, Any]:
