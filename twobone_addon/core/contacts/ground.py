@@ -162,16 +162,18 @@ def _low_velocities(feet: FeetMotion) -> Array:
 def _common_value(values: Array) -> Array:
     """What most of `values` `(n, k)` are near to: their median, moved to the mean of those around it until it stays.
 
-    How near that is follows from themselves: exact values have an exact mean, whatever is far away.
+    How near that is follows from themselves: exact values have an exact mean, whatever is far away. Where few are near to
+    any, as in stylised steps that speed up and slow down on the ground, it is their median.
     """
-    center = np.median(values, axis=0)
+    center = middle = np.median(values, axis=0)
     for _ in range(ROUNDS):
         distances = magnitude(values - center)
         near = distances[distances <= SPREAD * np.linalg.norm(center)]
         if not len(near):
             return center
         center = values[distances <= AROUND * np.median(near)].mean(axis=0)
-    return center
+    is_common = np.median(magnitude(values - center)) <= SPREAD / 2.0 * np.linalg.norm(center)
+    return center if is_common else middle
 
 
 def _travel(feet: FeetMotion) -> Array:
