@@ -101,6 +101,19 @@ def is_of_flat_ground(flat: Array, over: Array, leg_length: float) -> bool:
     return spread > UNEVEN * leg_length and spread > MUCH_MORE * flat_spread
 
 
+def nearer_ground(soles: Array, grounds: Array, apart: Array) -> Array:
+    """Heights `(..., 2, F)` of the ground under heel and ball, from those straight below them, `grounds` `(..., 2, F)`.
+
+    soles : (..., 2, F) height of the sole there; apart : (..., F) how far heel and ball are apart, level
+
+    Ground between them that is steeper than one in one is an edge, as of a step: the foot stands on the side it is nearer to.
+    """
+    nearer = np.take_along_axis(grounds, np.argmin(np.abs(soles - grounds), axis=-2, keepdims=True), axis=-2)
+    known = np.where(np.isfinite(grounds).all(axis=-2, keepdims=True), grounds, 0.0)
+    steep = np.ptp(known, axis=-2, keepdims=True) > apart[..., None, :]
+    return np.where(steep, nearer, grounds)
+
+
 def local_floor(motion: Kinematics, heights: Array, slowest: Array, most_rise: Array, level: float) -> Array | float:
     """Height `(C, 2, F)` of stairs, slopes and boxes under each point over the flat ground, leg lengths; 0 on flat ground.
 

@@ -131,8 +131,9 @@ class Footing:
         if surface is None:
             return None
         on, steepest = (on_heel(states), on_ball(states)), self.steepest
-        lying = standing(foot, *on, surface=surface, ball_height=leg.ball_height, steepest=steepest)
-        return tilted(lying, len(states)) if self.ground.is_new else lying
+        is_new = self.ground.is_new
+        lying = standing(foot, *on, surface=surface, ball_height=leg.ball_height, steepest=steepest, is_new=is_new)
+        return tilted(lying, len(states)) if is_new else lying
 
     def pins(self, leg: LegMotion, states: Codes) -> list[Pin]:
         """All that a foot stands on, whether it has to be moved there or not."""
