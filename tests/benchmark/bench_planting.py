@@ -7,7 +7,12 @@ makers of feet are those of `bench_contacts`; what is absent is skipped, and sai
 said: `hips`, the farthest that they were moved; `least`, what the legs' full lengths ask for with every contact at its own
 mean; `toes`, the farthest that a ball was moved, and `slide`, the farthest that one was from its mean in a contact; `knee`, the
 largest second difference of its angle as a multiple of what it was; `share` of the low frames that slide, before and after;
-`far`, frames out of reach; `s`, seconds of CPU; F1 of contacts where the truth is known.
+`far`, frames out of reach; `s`, seconds of CPU; F1 of contacts where the truth is known, of the worse foot. Rows about the
+ground add `soles`, the share of frames with a low sole that were found as contacts, or `deep`, how far a sole, at its heel,
+ball and toes, is below its ground, before and after. Rows: force plates, generated clips with contacts found (`generated`) and
+with their own labels (`labels`), clips that skate and their repair (`skate`), recordings thinned to 30 a second (`studio`),
+cycles in place (`cycle`), exact feet, clean and spoiled (`truth`), a heel behind the ankle (`heelback`), stairs beside the
+steps (`beside`), one long clip (`long`).
 """
 
 import argparse
@@ -17,8 +22,10 @@ import json
 import math
 import os
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import bpy
@@ -27,7 +34,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.benchmark.bench_contacts import ALL_SIDES, MOTIONS, SHARED, SKATES, tool
+from tests.benchmark.bench_contacts import ALL_SIDES, CORRUPTIONS, MOTIONS, SHARED, SKATES, f1, tool
 
 LOW, LOWEST, FAST = 0.056, 0.02, 0.56
 RATES = (24, 30, 60, 120)
@@ -44,8 +51,19 @@ class Case:
     frames: int
     true: np.ndarray | None = None
     """`(C, F)`"""
+    scored: np.ndarray | None = None
+    """`(F,)` where that is known; `None` where it is everywhere."""
     on_floor: bool = True
     """Whether the rest pose stands at height 0; else the sole is as high as the toes' head."""
+    labels: np.ndarray | None = None
+    """`(F, 4)`, contacts that are imported."""
+    settings: dict = field(default_factory=dict)
+    behind: float = 0.0
+    """Metres by which the heel is behind the ankle."""
+    ground: Callable | None = None
+    """Height of the ground at x and y, where soles are held against it."""
+    has_soles: bool = False
+    """Whether frames with a low sole count: of the mesh if there is one, else of heel and ball."""
 
 
 def seen(case, step=1.0):
@@ -59,7 +77,7 @@ def seen(case, step=1.0):
         matrix = world @ np.array(rest[foot].matrix_local)
         ankle = matrix[:3, 3]
         ball = (world @ np.array([*(rest[toe].head_local if toe else rest[foot].tail_local), 1.0]))[:3]
-        heel = np.array([*ankle[:2], 0.0 if case.on_floor else ball[2]])
+        heel = np.array([ankle[0], ankle[1] + case.behind, 0.0 if case.on_floor else ball[2]])
         offsets.append([np.linalg.inv(matrix) @ [*place, 1.0] for place in (heel, ball)])
     for frame in frames:
         scene.frame_set(math.floor(frame), subframe=frame - math.floor(frame))
@@ -75,6 +93,43 @@ def seen(case, step=1.0):
         )
     joints, points = np.swapaxes(np.array(joints), 0, 1), np.array(points).transpose(1, 2, 0, 3)
     return np.array(root), joints, points[:, 0], points[:, 1]
+
+
+def deepest(case):
+    """How far heel, ball and end of the toes are below the ground at most while the foot truly stands, metres."""
+    _, _, heels, balls = seen(case)
+    rest, toes = case.rig.data.bones, []
+    for frame in range(1, case.frames + 1):
+        bpy.context.scene.frame_set(frame)
+        bones = case.rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        toes.append([case.rig.matrix_world @ bones[leg[3]].tail for leg in case.legs])
+    over = [rest[case.legs[0][3]].head_local.z * case.rig.matrix_world.to_scale().z] * 2
+    soles = zip((heels, balls, np.swapaxes(np.array(toes), 0, 1)), (0.0, *over), strict=True)
+    return max(case.ground(x, y) - (z - sole) for points, sole in soles for x, y, z in points[case.true])
+
+
+def low_soles(case, heels, balls, length):
+    """Frames `(C, F)` at which a foot's lowest point is within 2 % of the leg of the lowest it is over the take."""
+    lowest = np.minimum(heels[..., 2], balls[..., 2])
+    meshes = [each for each in bpy.data.objects if each.type == "MESH" and each.find_armature() == case.rig]
+    for leg, heights in zip(case.legs if meshes else (), lowest, strict=bool(meshes)):
+        foot = case.rig.data.bones[leg[2]]
+        names = {bone.name for bone in (foot, *foot.children_recursive)}
+        own = []
+        for mesh in meshes:
+            groups = {group.index for group in mesh.vertex_groups if group.name in names}
+            vertices = mesh.data.vertices
+            own.append([v.index for v in vertices if sum(g.weight for g in v.groups if g.group in groups) > 0.5])
+        for frame in range(case.frames):
+            bpy.context.scene.frame_set(frame + 1)
+            shapes = [mesh.evaluated_get(bpy.context.evaluated_depsgraph_get()) for mesh in meshes]
+            some = [
+                (shape.matrix_world @ shape.data.vertices[at].co).z
+                for shape, each in zip(shapes, own, strict=True)
+                for at in each
+            ]
+            heights[frame] = min(some)
+    return lowest <= lowest.min(axis=1, keepdims=True) + LOWEST * length
 
 
 def share(balls, length, rate):
@@ -130,11 +185,16 @@ def measured(case, settings):
     rate = scene.render.fps / scene.render.fps_base
     root, joints, heels, balls = seen(case)
     length = float(np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(-1).max(-1).mean())
+    deep = deepest(case) if case.ground else 0.0
+    low = low_soles(case, heels, balls, length) if case.has_soles else None
     bpy.context.view_layer.objects.active = case.rig
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder:
         bpy.ops.twobone.find_limbs(armature=case.rig.name)
+        if case.labels is not None:
+            np.savez(Path(folder) / "labels.npz", foot_contacts=case.labels)
+            bpy.ops.twobone.import_contacts(armature=case.rig.name, filepath=str(Path(folder) / "labels.npz"))
         began = time.process_time()
-        bpy.ops.twobone.plant(armature=case.rig.name, **settings)
+        bpy.ops.twobone.plant(armature=case.rig.name, **case.settings, **settings)
     seconds = time.process_time() - began
     report = json.loads(bpy.context.window_manager.twobone_report)
     now_root, now_joints, _, now_balls = seen(case)
@@ -159,9 +219,14 @@ def measured(case, settings):
         "far": far,
         "s": seconds,
     }
+    on = heel_on | ball_on
     if case.true is not None:
-        on = heel_on | ball_on
-        found["F1"] = 2 * np.count_nonzero(on & case.true) / max(1, np.count_nonzero(on) + np.count_nonzero(case.true))
+        scored = np.ones(case.frames, bool) if case.scored is None else case.scored
+        found["F1"] = min(f1(*foot) for foot in zip(on[:, scored], case.true[:, scored], strict=True))
+    if case.ground:
+        found["deep"] = deep, deepest(case)
+    if low is not None:
+        found["soles"] = np.count_nonzero(on & low) / np.count_nonzero(low)
     found["sentence"] = report["sentence"]
     return found
 
@@ -188,15 +253,16 @@ def of_joints(name, joints, rate, pelvis=None, true=None):
 
 def plates():
     rigs = tool("motion_rigs")
-    joints, rate, loaded, _ = rigs.force_plate_walk()
+    joints, rate, loaded, known = rigs.force_plate_walk()
     labels = [loaded[side].astype(float) for side in ALL_SIDES]
 
     def at(name, fps, joints=joints, jitter=0.0):
         begin()
         if not fps:
-            return of_joints(name, joints, rate, true=np.array(labels) > 0.5)
-        thin, *more = rigs.thinned(joints, rate, fps, *labels)
-        return of_joints(name, rigs.with_jitter(thin, jitter, fps) if jitter else thin, fps, true=np.array(more) > 0.5)
+            return replace(of_joints(name, joints, rate, true=np.array(labels) > 0.5), scored=known)
+        thin, *more, scored = rigs.thinned(joints, rate, fps, *labels, known.astype(float))
+        case = of_joints(name, rigs.with_jitter(thin, jitter, fps) if jitter else thin, fps, true=np.array(more) > 0.5)
+        return replace(case, scored=scored > 0.5)
 
     for fps in (0, 60, 30, 24):
         yield f"plates {fps or 'native'}", lambda fps=fps: at("", fps)
@@ -205,16 +271,18 @@ def plates():
     yield "plates jitter 30", lambda: at("", 30, jitter=0.02)
 
 
-def generated():
+def generated(*, imported=False):
+    """With their own labels, or found contacts."""
     rigs = tool("motion_rigs")
     for clip in ("01", "03", "05", "07"):
 
         def made(clip=clip):
             begin()
             joints, pelvis, labels = rigs.generated_clip(clip)
-            return of_joints(clip, joints, 30, pelvis, np.array([labels[:, 0] | labels[:, 1], labels[:, 2] | labels[:, 3]]))
+            case = of_joints(clip, joints, 30, pelvis, np.array([labels[:, 0] | labels[:, 1], labels[:, 2] | labels[:, 3]]))
+            return replace(case, labels=labels) if imported else case
 
-        yield f"generated {clip}", made
+        yield f"{'labels' if imported else 'generated'} {clip}", made
 
 
 def skates():
@@ -235,9 +303,11 @@ def skates():
             yield f"skate {which} {name}", made
 
 
+TRUTH_LEGS = [tuple(f"{bone}.{side}" for bone in ("Thigh", "Shin", "Foot", "Toe")) for side in ALL_SIDES]
+
+
 def truths():
     evaluated, synth = tool("plant_eval"), tool("synth")
-    legs = [tuple(f"{bone}.{side}" for bone in ("Thigh", "Shin", "Foot", "Toe")) for side in ALL_SIDES]
 
     def made(kind, corruption, fps):
         begin(fps)
@@ -251,7 +321,7 @@ def truths():
         rig = next(each for each in bpy.data.objects if each.name.startswith("Synth"))
         _, feet, *_ = synth.motion(kind, fps)
         true = np.array([feet[side][3] | feet[side][4] for side in ALL_SIDES])
-        return Case(kind, rig, legs, "Hips", bpy.context.scene.frame_end, true)
+        return Case(kind, rig, TRUTH_LEGS, "Hips", bpy.context.scene.frame_end, true)
 
     def stop(*_):
         raise StopIteration
@@ -260,33 +330,155 @@ def truths():
     for fps in RATES:
         for kind in MOTIONS:
             yield f"truth clean {fps} {kind}", lambda kind=kind, fps=fps: made(kind, "clean", fps)
-    for corruption in ("slide", "retarget", "float", "noise0.3", "smooth", "tpose", "glitch"):
-        for kind in MOTIONS:
-            yield f"truth {corruption} 30 {kind}", lambda kind=kind, corruption=corruption: made(kind, corruption, 30)
+    for corruption in CORRUPTIONS:
+        for fps in RATES:
+            for kind in MOTIONS:
+                yield (
+                    f"truth {corruption} {fps} {kind}",
+                    lambda kind=kind, corruption=corruption, fps=fps: made(kind, corruption, fps),
+                )
+
+
+def keyed(kind, fps):
+    """A clean character of `feet_truth`, the number of its frames, and when its feet stand."""
+    synth = tool("synth")
+    begin(fps)
+    rig = synth.build()
+    times, feet, hips, yaw, _ = synth.motion(kind, fps)
+    loc, rot, _ = synth.pose(rig, hips, yaw, feet, fps)
+    synth.write(rig, loc, rot)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, len(times)
+    return rig, len(times), np.array([feet[side][3] | feet[side][4] for side in ALL_SIDES])
+
+
+def heelback():
+    synth = tool("synth")
+
+    def made(fps):
+        synth.HEELBACK = 0.045
+        try:
+            rig, count, true = keyed("walk", fps)
+        finally:
+            synth.HEELBACK = 0.0
+        return Case("", rig, TRUTH_LEGS, "Hips", count, true, behind=0.045, ground=lambda *_: 0.0)
+
+    for fps in RATES:
+        yield f"heelback {fps}", lambda fps=fps: made(fps)
+
+
+def beside():
+    rise, tread, start, steps = 0.17, 0.3, -0.2, 14
+
+    def made(shift, longer):
+        rig, count, true = keyed("stairs", 30)
+        length = tread * longer
+        edges = [start + shift - length * step for step in range(steps - 1)]
+        corners = [
+            (2.0, 0.0),
+            *((y, rise * (step + up)) for step, y in enumerate(edges) for up in (0, 1)),
+            (-9.0, rise * (steps - 1)),
+        ]
+        mesh = bpy.data.meshes.new("Stairs")
+        vertices = [(x, y, z) for y, z in corners for x in (-1.0, 1.0)]
+        mesh.from_pydata(vertices, [], [(at, at + 1, at + 3, at + 2) for at in range(0, len(vertices) - 2, 2)])
+        bpy.context.scene.collection.objects.link(bpy.data.objects.new("Stairs", mesh))
+        rig_settings = {"ground": "OBJECT", "ground_object": "Stairs"}
+
+        def ground(x, y):
+            return rise * sum(y < edge for edge in edges)
+
+        return Case("", rig, TRUTH_LEGS, "Hips", count, true, settings=rig_settings, ground=ground)
+
+    leg = tool("synth").THIGH * 2
+    for name, shift, longer in (
+        ("0", 0, 1),
+        ("+10%", 0.1 * leg, 1),
+        ("-10%", -0.1 * leg, 1),
+        ("longer", 0, 1.1),
+        ("shorter", 0, 0.9),
+    ):
+        yield f"beside {name}", lambda shift=shift, longer=longer: made(shift, longer)
+
+
+STUDIO = {
+    "cmu_02_01_walk": ("UpLeg", "Leg", "Foot", "ToeBase"),
+    "cmu_131_01_walk": ("Hip", "Knee", "Ankle", "Toe"),
+}
+
+
+def studio():
+    """Recordings at 120 a second of which every fourth frame is left."""
+    for name, bones in STUDIO.items():
+
+        def made(name=name, bones=bones):
+            begin(30)
+            path = next(
+                each for each in (SHARED / "data" / f"{name}.bvh", SHARED / "data" / "motion" / f"{name}.bvh") if each.exists()
+            )
+            with contextlib.redirect_stdout(io.StringIO()):
+                bpy.ops.import_anim.bvh(filepath=str(path), update_scene_duration=True)
+            rig = bpy.context.object
+            for curve in tool("synth").td_curves(rig):
+                for key in reversed(curve.keyframe_points):
+                    if (key.co.x - 1) % 4:
+                        curve.keyframe_points.remove(key, fast=True)
+                for key in curve.keyframe_points:
+                    key.co.x, key.interpolation = (key.co.x - 1) / 4 + 1, "LINEAR"
+                curve.update()
+            last = int(rig.animation_data.action.frame_range[1])
+            bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
+            legs = [tuple(side + bone for bone in bones) for side in ("Left", "Right")]
+            return Case(name, rig, legs, "Hips", last, on_floor=False)
+
+        yield f"studio {name}", made
 
 
 KAYKIT = [(f"upperleg.{side}", f"lowerleg.{side}", f"foot.{side}", f"toes.{side}") for side in "lr"]
-CYCLES = ("Running_A", "Walking_A", "Walking_B")
+FOX = [
+    ("b_LeftUpperArm_09", "b_LeftForeArm_010", "b_LeftHand_011", ""),
+    ("b_RightUpperArm_06", "b_RightForeArm_07", "b_RightHand_08", ""),
+    ("b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", "b_LeftFoot02_018"),
+    ("b_RightLeg01_019", "b_RightLeg02_020", "b_RightFoot01_021", "b_RightFoot02_022"),
+]
+OZZ = [tuple(side + bone for bone in ("UpLeg", "Leg", "Foot", "FootThumb1")) for side in ("Left", "Right")]
+KAYKIT_FILE = "kaykit_Med_MovementBasic.glb"
+CYCLES = (
+    *(
+        (f"{action} {fps}", KAYKIT_FILE, f"Rig_Medium|{action}", fps, KAYKIT, "hips")
+        for fps in (30, 24)
+        for action in ("Running_A", "Walking_A", "Walking_B")
+    ),
+    ("Fox Walk 24", "Fox.glb", "Walk", 24, FOX, "b_Root_00"),
+    ("Fox Run 24", "Fox.glb", "Run", 24, FOX, "b_Root_00"),
+    ("ozz run 30", "ozz_pab_run.fbx", "Hips|run|run:BaseAnimation", 30, OZZ, "Pelvis"),
+)
+JUMP = "Jump_Full_Long 30", KAYKIT_FILE, "Rig_Medium|Jump_Full_Long", 30, KAYKIT, "hips"
+
+
+def imported(file, action, fps):
+    """The armature of a file at one of its actions, with the scene's range over it."""
+    begin(fps)
+    with contextlib.redirect_stdout(io.StringIO()):
+        (bpy.ops.import_scene.gltf if file.endswith("glb") else bpy.ops.import_scene.fbx)(filepath=str(SHARED / "data" / file))
+    rig = next(each for each in bpy.data.objects if each.type == "ARMATURE")
+    for track in rig.animation_data.nla_tracks:
+        track.mute = True
+    rig.animation_data.action = bpy.data.actions[action]
+    if hasattr(rig.animation_data, "action_slot") and rig.animation_data.action_slot is None:
+        rig.animation_data.action_slot = rig.animation_data.action.slots[0]
+    bpy.context.scene.render.fps = fps
+    last = int(rig.animation_data.action.frame_range[1] + 1e-3)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
+    return rig, last
 
 
 def cycles():
-    for action in CYCLES:
+    def made(name, file, action, fps, *bones):
+        rig, last = imported(file, action, fps)
+        return Case(name, rig, *bones, last, on_floor=file != "ozz_pab_run.fbx", has_soles=True)
 
-        def made(action=action):
-            begin(30)
-            with contextlib.redirect_stdout(io.StringIO()):
-                bpy.ops.import_scene.gltf(filepath=str(SHARED / "data" / "kaykit_Med_MovementBasic.glb"))
-            rig = next(each for each in bpy.data.objects if each.type == "ARMATURE")
-            for track in rig.animation_data.nla_tracks:
-                track.mute = True
-            rig.animation_data.action = bpy.data.actions[f"Rig_Medium|{action}"]
-            if hasattr(rig.animation_data, "action_slot") and rig.animation_data.action_slot is None:
-                rig.animation_data.action_slot = rig.animation_data.action.slots[0]
-            last = int(rig.animation_data.action.frame_range[1])
-            bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
-            return Case(action, rig, KAYKIT, "hips", last)
-
-        yield f"cycle {action}", made
+    for row in (*CYCLES, JUMP):
+        yield f"{'jump' if row is JUMP else 'cycle'} {row[0]}", lambda row=row: made(*row)
 
 
 def long():
@@ -300,16 +492,29 @@ def long():
     yield "1,000 frames (cmu_131)", made
 
 
-GROUPS = {"plates": plates, "generated": generated, "skate": skates, "cycle": cycles, "truth": truths, "long": long}
+GROUPS = {
+    "plates": plates,
+    "generated": generated,
+    "labels": lambda: generated(imported=True),
+    "skate": skates,
+    "studio": studio,
+    "cycle": cycles,
+    "heelback": heelback,
+    "beside": beside,
+    "truth": truths,
+    "long": long,
+}
 
 
 def told(name, found):
     (slides, low), (slides_after, low_after) = found["share"], found["after"]
-    true = f" F1 {found['F1']:.3f}" if "F1" in found else ""
+    more = f" F1 {found['F1']:.3f}" if "F1" in found else ""
+    more += f" soles {found['soles']:.2f}" if "soles" in found else ""
+    more += " deep {:.4f} > {:.4f} m".format(*found["deep"]) if "deep" in found else ""
     return (
         f"{name:28} hips {found['hips']:.4f} least {found['least']:.4f} toes {found['toes']:.4f} slide {found['slide']:.4f} "
         f"knee {found['knee']:5.2f} share {slides / low:.2f} > {slides_after / low_after:.2f} far {found['far']:3.0f} "
-        f"{found['s']:.2f} s{true}"
+        f"{found['s']:.2f} s{more}"
     )
 
 
@@ -348,7 +553,8 @@ def summary(name, each):
     pooled = [np.sum([found[when] for found in each], axis=0) for when in ("share", "after")]
     worst = {key: max(found[key] for found in each) for key in ("hips", "toes", "slide", "knee", "far")}
     shares = " > ".join(f"{slides / low:.3f}" for slides, low in pooled)
-    true = f" F1 {np.mean([found['F1'] for found in each]):.3f}" if "F1" in each[0] else ""
+    scores = [found["F1"] for found in each if "F1" in found]
+    true = f" F1 {np.mean(scores):.3f} worst {min(scores):.3f}" if scores else ""
     return (
         f"= {name:26} hips {worst['hips']:.4f} (median {np.median([found['hips'] for found in each]):.4f}) "
         f"toes {worst['toes']:.4f} slide {worst['slide']:.4f} knee {worst['knee']:.2f} share {shares} far {worst['far']}{true}"

@@ -19,6 +19,7 @@ from tests.core.contacts.gait import (
 from twobone_addon.core.contacts.feet import FeetMotion
 from twobone_addon.core.contacts.finding import Thresholds, find_states, find_story
 from twobone_addon.core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, velocity_of_stances
+from twobone_addon.core.contacts.states import runs
 
 RATES = (24, 30, 60, 120)
 GAITS = {"walk": WALK, "run": RUN}
@@ -116,6 +117,21 @@ def in_order(step):
     """What a step may look like: heel, then both, then ball, of any length each."""
     counts = [np.count_nonzero(step == state) for state in (1, 3, 2)]
     return [[0] * len(step), np.repeat([1, 3, 2], counts).tolist()]
+
+
+@each_gait
+def test_steps_that_speed_up_and_slow_down_have_the_same_belt_at_every_rate(gait):
+    """As in stylised cycles, which no belt fits: at each rate other moments of them are seen."""
+    speeds = []
+    for rate in RATES:
+        feet = on_belt(feet_of(gait, rate=rate), [0.0, -0.9 * gait.speed, 0.0])
+        points = feet.points.copy()
+        for side, states in enumerate(feet.states):
+            for first, last in runs(states > 0):
+                parts = (np.arange(first, last + 1) - first + 0.3) / (last - first + 1)
+                points[side, :, first : last + 1, 1] += 0.1 * gait.stride * gait.duty * np.sin(2.0 * np.pi * parts)
+        speeds.append(-found(replace(feet, points=points))[1][1])
+    assert max(speeds) <= 1.2 * min(speeds)
 
 
 @each_gait

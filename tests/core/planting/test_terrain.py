@@ -29,7 +29,7 @@ def step(places):
 def lying(surface, steepest):
     ankles = np.column_stack([np.zeros(SAMPLES), 0.01 * np.arange(SAMPLES) / SAMPLES - 0.01, np.full(SAMPLES, 0.08)])
     foot = Foot(ankles, np.tile(np.eye(3), (SAMPLES, 1, 1)), HEEL, BALL)
-    found = standing(foot, ON, ON, surface=surface, ball_height=BALL_HEIGHT, steepest=np.radians(steepest))
+    found = standing(foot, ON, ON, surface=surface, ball_height=BALL_HEIGHT, steepest=np.radians(steepest), is_new=True)
     return tilted(found, FRAMES)
 
 
@@ -91,7 +91,7 @@ def stepping(surface, steepest=40.0):
     for frames in STEPS:
         on[frames] = True
     foot = Foot(ankles, np.tile(np.eye(3), (SAMPLES, 1, 1)), HEEL, BALL)
-    return standing(foot, on, on, surface=surface, ball_height=BALL_HEIGHT, steepest=np.radians(steepest)), on
+    return standing(foot, on, on, surface=surface, ball_height=BALL_HEIGHT, steepest=np.radians(steepest), is_new=True), on
 
 
 def flat_then_steep(places):

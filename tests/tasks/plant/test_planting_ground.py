@@ -97,3 +97,23 @@ def test_a_foot_that_has_no_ground_below_it_is_named(empty_file):
     report = plant(ground="OBJECT", ground_object=ground.name)
     assert any('There is no ground below "leg.L"' in note for note in report["chains"][0]["notes"])
     assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
+
+
+def test_a_foot_across_an_edge_stays_on_its_side_and_that_is_said(empty_file):
+    """A block as high as a step begins under the ball of one stance: the foot is not lifted onto it."""
+    armature, states = build_walker(Walk(slide=0.01))
+    key_contacts(armature, states)
+    before = Seen(armature, whole_frames())
+    balls, on = np.array(before.balls["L"]), states["L"] & 2 != 0
+    first = int(np.flatnonzero(np.diff(on.astype(int)) == 1)[0]) + 1
+    rows = slice(first, first + int(np.argmin(on[first:])))
+    y = balls[rows, 1]
+    near, far = (y.min() - 0.02, y.max() + 0.3) if balls[-1, 1] > balls[0, 1] else (y.max() + 0.02, y.min() - 0.3)
+    floor = [(x, y, 0.0) for y in (-9.0, 9.0) for x in (-3.0, 3.0)]
+    top = [(x, y, 0.17) for y in sorted((near, far)) for x in (-3.0, 3.0)]
+    ground, _ = terrain.ground_of([*floor, *top], [(0, 1, 3, 2), (4, 5, 7, 6)])
+    report = plant(ground="OBJECT", ground_object=ground.name)
+    after = np.array(Seen(armature, whole_frames()).balls["L"])
+    assert np.abs(after[rows, 2] - balls[rows, 2]).max() < 0.02
+    said = [note for leg in report["chains"] for note in leg["notes"] if "partly inside the ground" in note]
+    assert any(f"at frame {first + 1}," in note for note in said)

@@ -101,6 +101,19 @@ def is_of_flat_ground(flat: Array, over: Array, leg_length: float) -> bool:
     return spread > UNEVEN * leg_length and spread > MUCH_MORE * flat_spread
 
 
+def nearer_ground(soles: Array, grounds: Array, apart: Array) -> Array:
+    """Heights `(..., 2, F)` of the ground under heel and ball, from those straight below them, `grounds` `(..., 2, F)`.
+
+    soles : (..., 2, F) height of the sole there; apart : (..., F) how far heel and ball are apart, level
+
+    Ground between them that is steeper than one in one is an edge, as of a step: the foot stands on the side it is nearer to.
+    """
+    nearer = np.take_along_axis(grounds, np.argmin(np.abs(soles - grounds), axis=-2, keepdims=True), axis=-2)
+    known = np.where(np.isfinite(grounds).all(axis=-2, keepdims=True), grounds, 0.0)
+    steep = np.ptp(known, axis=-2, keepdims=True) > apart[..., None, :]
+    return np.where(steep, nearer, grounds)
+
+
 def local_floor(motion: Kinematics, heights: Array, slowest: Array, most_rise: Array, level: float) -> Array | float:
     """Height `(C, 2, F)` of stairs, slopes and boxes under each point over the flat ground, leg lengths; 0 on flat ground.
 
@@ -162,16 +175,18 @@ def _low_velocities(feet: FeetMotion) -> Array:
 def _common_value(values: Array) -> Array:
     """What most of `values` `(n, k)` are near to: their median, moved to the mean of those around it until it stays.
 
-    How near that is follows from themselves: exact values have an exact mean, whatever is far away.
+    How near that is follows from themselves: exact values have an exact mean, whatever is far away. Where few are near to
+    any, as in stylised steps that speed up and slow down on the ground, it is their median.
     """
-    center = np.median(values, axis=0)
+    center = middle = np.median(values, axis=0)
     for _ in range(ROUNDS):
         distances = magnitude(values - center)
         near = distances[distances <= SPREAD * np.linalg.norm(center)]
         if not len(near):
             return center
         center = values[distances <= AROUND * np.median(near)].mean(axis=0)
-    return center
+    is_common = np.median(magnitude(values - center)) <= SPREAD / 2.0 * np.linalg.norm(center)
+    return center if is_common else middle
 
 
 def _travel(feet: FeetMotion) -> Array:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..array_types import Array, Codes, Indices, Mask
+from ..array_types import Array, Codes, Mask
 from ..arrays import magnitude, median
 from ..contacts.states import ContactState, on_ball, on_heel, runs
-from ..rig.rotations import from_quaternion, slerp, to_quaternion
+from ..rig.rotations import about_axis, to_axis_angle, to_quaternion, unit
 from .blends import Ease, eased
 from .pins import Foot, Heights, Pins, find_pins
 
@@ -22,6 +22,8 @@ where a point slides evenly, the farthest one is twice the median."""
 
 FEWEST = 3
 """Frames that a contact keeps."""
+
+ONE_FRAME = Ease(SAMPLES_PER_FRAME, SAMPLES_PER_FRAME)
 
 LONGEST_WAY = 0.1
 """Seconds in which a foot has come to its place, or has left it: what is off for longer slides there."""
@@ -59,6 +61,7 @@ def foot_goals(
     down: PutDown | None = None,
     carried: Mask | None = None,
     upright: bool = False,
+    turning: Ease = ONE_FRAME,
 ) -> FootGoals:
     """Where a foot, known at samples `(S,)`, is to be while its heel and ball stand at frames `(F,)`.
 
@@ -66,6 +69,7 @@ def foot_goals(
     down : `None` leaves feet as high as they are on average
     carried : (F,) where the root moves, and would take along a stance that is left as it is
     upright : whether points only go up and down to their pins
+    turning : how the correction of a flat foot's orientation comes and goes
 
     Between two frames a point stands if it does at both.
     """
@@ -82,7 +86,7 @@ def foot_goals(
             moving[first : last + 1] |= carried[first : last + 1].any()
     is_known = heights is None and np.array_equal(moving, on_heel | on_ball)
     pins = own if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
-    turns, turned = _turns(foot, pins)
+    turns, turned = _turns(foot, pins, turning)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
     ways = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)
     for pin in pins.pins:
@@ -142,29 +146,16 @@ def _unsettled(foot: Foot, pins: Pins, standing: Mask, settled: float, axes: sli
     return moving
 
 
-def _turns(foot: Foot, pins: Pins) -> tuple[Array, Mask]:
-    """Orientations `(S, 3, 3)`: kept where heel and ball stand, and within a frame beside that on the way there."""
-    turns, turned = foot.turns.copy(), np.zeros(len(foot.turns), dtype=bool)
-    stands = [(stand.first * SAMPLES_PER_FRAME, stand.last * SAMPLES_PER_FRAME, stand.turn) for stand in pins.stands]
-    for first, last, turn in stands:
-        turns[first : last + 1] = turn
-        turned[first : last + 1] = True
-    faded, edges = [], []
-    for first, last, _ in stands:
-        for edge, start, end in ((first, first - SAMPLES_PER_FRAME + 1, first), (last, last + 1, last + SAMPLES_PER_FRAME)):
-            rows = np.arange(max(start, 0), min(end, len(turns)))
-            if len(rows) and not turned[rows].any():
-                turned[rows] = True
-                faded.append(rows)
-                edges += [edge] * len(rows)
-    if faded:
-        _fade(turns, foot.turns, np.concatenate(faded), np.array(edges))
+def _turns(foot: Foot, pins: Pins, ease: Ease) -> tuple[Array, Mask]:
+    """Orientations `(S, 3, 3)`, kept where heel and ball stand and eased to the foot's own, and where they are other ones."""
+    turns, flat = foot.turns.copy(), np.zeros(len(foot.turns), dtype=bool)
+    for stand in pins.stands:
+        rows = slice(stand.first * SAMPLES_PER_FRAME, stand.last * SAMPLES_PER_FRAME + 1)
+        turns[rows], flat[rows] = stand.turn, True
+    if not flat.any():
+        return turns, flat
+    angles, axes = to_axis_angle(to_quaternion(turns @ np.swapaxes(foot.turns, -1, -2)))
+    corrections, turned = eased(flat, angles[:, None] * axes, ease)
+    free = turned & ~flat
+    turns[free] = about_axis(unit(corrections[free]), magnitude(corrections[free])) @ foot.turns[free]
     return turns, turned
-
-
-def _fade(turns: Array, own: Array, rows: Indices, edges: Indices) -> None:
-    """Let the correction of the orientation at `edges` fade over the samples `rows` to none at the next frame, in place."""
-    corrections = to_quaternion(turns[edges] @ np.swapaxes(own[edges], -1, -2))
-    left = 1.0 - np.abs(rows - edges) / SAMPLES_PER_FRAME
-    nothing = np.array([1.0, 0.0, 0.0, 0.0])
-    turns[rows] = from_quaternion(slerp(nothing, corrections, left)) @ own[rows]

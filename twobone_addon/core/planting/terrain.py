@@ -29,7 +29,7 @@ class Stance:
     gradient: Array
     """`(2,)` how much the ground rises along X and along Y, as far as the foot may be tilted."""
     support: Array | None
-    """`(3,)` the place through which the sole goes where the ground is steeper than that: the higher of heel and ball."""
+    """`(3,)` the place through which the sole goes where the ground is steeper than that: below heel or ball."""
 
     def height(self, place: Array) -> float | None:
         """Of the sole at a place `(3,)`; `None` where that is the ground's own."""
@@ -74,15 +74,22 @@ class LaidFoot:
         return _between(found[:, None], count)[:, 0]
 
 
-def standing(foot: Foot, on_heel: Mask, on_ball: Mask, *, surface: Surface, ball_height: float, steepest: float) -> LaidFoot:
+def standing(
+    foot: Foot, on_heel: Mask, on_ball: Mask, *, surface: Surface, ball_height: float, steepest: float, is_new: bool
+) -> LaidFoot:
     """A foot at samples `(S,)` as it is, and the ground where it stands, `(F,)`.
 
     ball_height : of the ball above the sole
-    steepest : radians; where the ground between heel and ball is steeper than this, a stance is as steep as it is below the
-        higher one of them, and no steeper than this
+    steepest : radians; where the ground between heel and ball is steeper than this, a stance is as steep as it is below one of
+        them, and no steeper than this
+    is_new : whether the foot comes to this ground from another one: then it stands on the higher side of an edge, else on the
+        side it is nearer to
     """
     at_frames = foot.on(slice(None, None, SAMPLES_PER_FRAME))
-    stances = [_stance(at_frames, run, (on_heel, on_ball), surface, steepest) for run in runs(on_heel | on_ball)]
+    above = None if is_new else np.array([0.0, ball_height])
+    stances = [
+        _stance(at_frames, run, (on_heel, on_ball), surface, steepest=steepest, above=above) for run in runs(on_heel | on_ball)
+    ]
     return LaidFoot(foot, np.zeros(len(foot.ankles), dtype=bool), stances, surface, ball_height)
 
 
@@ -116,7 +123,9 @@ def common_rise(rises: Array, window: int) -> Array:
     return lowest.max() - smooth_moves(lowest.max() - lowest, window)
 
 
-def _stance(foot: Foot, run: tuple[int, int], on: tuple[Mask, Mask], surface: Surface, steepest: float) -> Stance:
+def _stance(
+    foot: Foot, run: tuple[int, int], on: tuple[Mask, Mask], surface: Surface, *, steepest: float, above: Array | None
+) -> Stance:
     rows = np.arange(run[0], run[1] + 1)
     places = []
     for offset, stands in zip((foot.heel, foot.ball), on, strict=True):
@@ -135,9 +144,9 @@ def _stance(foot: Foot, run: tuple[int, int], on: tuple[Mask, Mask], surface: Su
         least = np.sqrt(max(0.0, np.tan(steepest) ** 2 - rise**2))
         roll = np.clip(_gradient(normals.sum(axis=0)) @ aside, -least, least)
         return Stance(*run, rise * forward + roll * aside, None)
-    higher = int(heights[1] > heights[0])
-    support = np.array([*ends[higher, :2], heights[higher]])
-    return Stance(*run, _limited(_gradient(normals[higher]), steepest), support)
+    side = int(np.argmax(heights) if above is None else np.argmin(np.abs(ends[:, 2] - above - heights)))
+    support = np.array([*ends[side, :2], heights[side]])
+    return Stance(*run, _limited(_gradient(normals[side]), steepest), support)
 
 
 def _gradient(normal: Array) -> Array:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.array_types import Array, Codes, Mask
-from ...core.arrays import every_row, path_length
+from ...core.arrays import every_row, magnitude, path_length
 from ...core.contacts.feet import FeetMotion, moving_rows
 from ...core.contacts.finding import Story, Thresholds, find_story, story_of
-from ...core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, standing_points
+from ...core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, nearer_ground, standing_points
 from ...core.contacts.points import FootPoints, as_it_rolls, as_it_stands, posed_point
 from ...errors import ObjectError
 from ...scene.sampling.quantities import Samples
@@ -114,7 +114,7 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
     elif plan.labels is not None:
         story = story_of(grounded_feet(plan, samples).feet, plan.labels)
     else:  # Ground that somebody names is where it is; without, feet may stand on stairs, slopes and boxes.
-        story = find_story(grounded.feet, thresholds, any_height=settings.ground == "AUTO")
+        story = find_story(grounded.feet, thresholds, any_height=settings.ground == "AUTO" or grounded.is_elsewhere)
         story = story.held(rows.start, len(plan.frames) - rows.stop)
     off_ground = np.zeros((len(plan.feet), len(plan.frames)), bool)
     off_ground[:, rows] = grounded.off_ground
@@ -132,15 +132,17 @@ class GroundedFeet:
     """`(3,)` of the ground, world units a second; an object's own motion is not counted."""
     off_ground: Mask
     """`(C, F)` where feet are as slow and low as if they stood, and the ground, a mesh, is not below."""
+    is_elsewhere: bool = False
+    """Whether the feet move on another ground than the mesh that they are to stand on."""
 
 
 def grounded_feet(plan: ContactPlan, samples: Samples) -> GroundedFeet:
     """The feet over their ground; raises `ObjectError` where the ground is an object that no foot is ever over."""
-    feet, off_ground = _with_heights(plan, samples, _feet(plan, samples))
+    feet, off_ground, is_elsewhere = _with_heights(plan, samples, _feet(plan, samples))
     velocity = _velocity(plan, feet)
     feet = feet.beside(velocity)
     if plan.settings.ground == "OBJECT":
-        return GroundedFeet(feet, None, velocity, off_ground)
+        return GroundedFeet(feet, None, velocity, off_ground, is_elsewhere)
     height = plan.settings.ground_height if plan.settings.ground == "HEIGHT" else ground_height(feet)
     return GroundedFeet(feet.over(height), height, velocity, off_ground)
 
@@ -169,13 +171,13 @@ def _lengths(plan: ContactPlan, samples: Samples) -> list[float]:
     return [float(path_length(foot.rest.rest_joints() @ world.T)) for foot in plan.feet]
 
 
-def _with_heights(plan: ContactPlan, samples: Samples, feet: FeetMotion) -> tuple[FeetMotion, Mask]:
+def _with_heights(plan: ContactPlan, samples: Samples, feet: FeetMotion) -> tuple[FeetMotion, Mask, bool]:
     """On an object: the heights over its surface, and all points as it carries them, in the world at the first frame.
 
-    Also where `(C, F)` feet seem to stand, and the object is not below.
+    Also where `(C, F)` feet seem to stand, and the object is not below; and whether they move on another ground.
     """
     if plan.surface is None or plan.ground is None:
-        return feet, np.zeros((len(feet.points), len(plan.frames)), bool)
+        return feet, np.zeros((len(feet.points), len(plan.frames)), bool), False
     matrices = samples[plan.ground]
     flat = feet.points.reshape(-1, *feet.points.shape[2:])
     surface, _ = plan.surface.below(flat, matrices, ABOVE * feet.leg_length)
@@ -190,15 +192,17 @@ def _with_heights(plan: ContactPlan, samples: Samples, feet: FeetMotion) -> tupl
         np.einsum("fij,...fj->...fi", first_from_world[:, :3, :3], places) + first_from_world[:, :3, 3]
         for places in (feet.points, feet.hips)
     ]
-    over = np.where(np.isfinite(surface), flat[..., 2] - surface, NO_GROUND * feet.leg_length).reshape(feet.heights.shape)
-    heights = over + (feet.heights - feet.points[..., 2])
+    surface = nearer_ground(
+        feet.heights, surface.reshape(feet.heights.shape), magnitude((feet.points[:, 1] - feet.points[:, 0])[..., :2])
+    )
+    heights = np.where(np.isfinite(surface), feet.heights - surface, NO_GROUND * feet.leg_length)
     on_surface = FeetMotion(carried[0], heights, carried[1], feet.leg_length, feet.rate)
     stands = standing_points(feet)
-    is_below = np.isfinite(surface).reshape(stands.shape)
+    is_below = np.isfinite(surface)
     known, off_ground = np.where(is_below, heights, np.nan)[stands], np.logical_or.reduce(stands & ~is_below, axis=1)
     if is_of_flat_ground(feet.heights[stands], known, feet.leg_length):
-        return replace(feet.over(ground_height(feet)), points=carried[0], hips=carried[1]), off_ground
-    return on_surface, off_ground
+        return replace(feet.over(ground_height(feet)), points=carried[0], hips=carried[1]), off_ground, True
+    return on_surface, off_ground, False
 
 
 def _velocity(plan: ContactPlan, feet: FeetMotion) -> Array:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....core.array_types import Array, Codes, Mask
-from ....core.arrays import path_length
+from ....core.arrays import magnitude, path_length
 from ....core.contacts.finding import MOST_LEVEL
-from ....core.contacts.ground import is_of_flat_ground
+from ....core.contacts.ground import is_of_flat_ground, nearer_ground
 from ....core.contacts.states import on_ball, on_heel
 from ....core.planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
 from ....scene.sampling.quantities import Samples
@@ -103,10 +103,13 @@ def _told(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Grou
     flat, over = [], []
     for leg, states in zip(legs, standing.states, strict=True):
         foot = at_frames(in_ground(leg.foot, ground))
-        for stands, offset, sole in ((on_heel(states), foot.heel, 0.0), (on_ball(states), foot.ball, leg.ball_height)):
-            points = foot.points(offset)[stands]
-            flat.append(points[:, 2] - sole)
-            over.append(ground.over(points) - sole)
+        points = np.array([foot.points(foot.heel), foot.points(foot.ball)])
+        soles = points[..., 2] - np.array([[0.0], [leg.ball_height]])
+        below = np.array([each[:, 2] - ground.over(each) for each in points])
+        below = nearer_ground(soles, below, magnitude((points[1] - points[0])[:, :2]))
+        stands = np.array([on_heel(states), on_ball(states)])
+        flat.append(soles[stands])
+        over.append((soles - below)[stands])
     heights = np.concatenate(flat)
     if not len(heights):
         return ground

@@ -101,6 +101,13 @@ class Footing:
         return self.plan.root is not None and self.plan.settings.priority != "BODY"
 
     @property
+    def turning(self) -> Ease:
+        """How the orientation of a flat foot comes and goes: as fast as the smallest correction of its place."""
+        second = self.plan.frames_per_second * SAMPLES_PER_FRAME
+        width = round(self.frames_of_ease) * SAMPLES_PER_FRAME or max(1, round(EASE * second))
+        return Ease(width, width, slope=max(1, round(SLOPE * second)))
+
+    @property
     def ease(self) -> Ease:
         """On a new ground, feet go from one place to the next all the time."""
         second = self.plan.frames_per_second * SAMPLES_PER_FRAME
@@ -124,8 +131,9 @@ class Footing:
         if surface is None:
             return None
         on, steepest = (on_heel(states), on_ball(states)), self.steepest
-        lying = standing(foot, *on, surface=surface, ball_height=leg.ball_height, steepest=steepest)
-        return tilted(lying, len(states)) if self.ground.is_new else lying
+        is_new = self.ground.is_new
+        lying = standing(foot, *on, surface=surface, ball_height=leg.ball_height, steepest=steepest, is_new=is_new)
+        return tilted(lying, len(states)) if is_new else lying
 
     def pins(self, leg: LegMotion, states: Codes) -> list[Pin]:
         """All that a foot stands on, whether it has to be moved there or not."""
@@ -137,9 +145,9 @@ class Footing:
         """What a foot is to do in the space of the ground; see `foot_goals`."""
         near, on = max(settled(leg), self.slack * leg.length), (on_heel(states), on_ball(states))
         if lying is None:
-            return foot_goals(self.foot(leg), *on, settled=near, carried=carried)
+            return foot_goals(self.foot(leg), *on, settled=near, carried=carried, turning=self.turning)
         down, upright = PutDown(lying.height, NEAR_GROUND * leg.length), self.plan.settings.priority == "HEIGHTS"
-        goals = foot_goals(lying.foot, *on, settled=near, down=down, carried=carried, upright=upright)
+        goals = foot_goals(lying.foot, *on, settled=near, down=down, carried=carried, upright=upright, turning=self.turning)
         return replace(goals, turned=goals.turned | lying.tilted)
 
     def rise(self, lying: Sequence[LaidFoot | None], states: Sequence[Codes]) -> Array:

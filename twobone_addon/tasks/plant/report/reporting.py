@@ -26,6 +26,9 @@ from .cycles import cycle_gap
 from .plant_report import ContactReport, LegReport, Lengths, PlantReport, RootReport
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
 
+INSIDE = 0.02
+"""Part of the leg's length by which a sole that stands may be below the ground's surface and nobody minds: soles are soft."""
+
 REACHED = 2e-6
 """Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
 
@@ -115,7 +118,7 @@ def _leg_report(
         penetration_after=now.penetration if now else None,
         knee_acceleration_before=then.knee_acceleration,
         knee_acceleration_after=now.knee_acceleration if now else None,
-        notes=[*own.plan.notes, *_without_ground(footing, own.chain, leg.pins)],
+        notes=[*own.plan.notes, *_without_ground(footing, own.chain, leg.pins), *_inside_ground(footing, leg)],
     )
 
 
@@ -161,6 +164,23 @@ def _without_ground(footing: Footing, chain: str, pins: Sequence[Pin]) -> list[S
             frame=frame,
         )
     ]
+
+
+def _inside_ground(footing: Footing, leg: PlantedLeg) -> list[Sentence]:
+    """Where a foot that stands across an edge is partly in the ground; the first time is enough."""
+    before = leg.before
+    for pin in leg.pins if footing.ground.surface is not None else ():
+        over = float(footing.ground.over(pin.place[None])[0]) - before.ball_height * pin.is_ball
+        if over < -INSIDE * before.length:
+            return [
+                note(
+                    'The foot of "{chain}" stands partly inside the ground at frame {frame:g}, across an edge of it. '
+                    "Move the ground or the character.",
+                    chain=before.leg.chain,
+                    frame=footing.plan.frames[pin.first],
+                )
+            ]
+    return []
 
 
 def _missed(leg: PlantedLeg, moves: Array) -> Array:
