@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from .array_types import Array, Mask
+from .array_types import Array, Indices, Mask
 
 Record = TypeVar("Record")
 
@@ -40,13 +40,13 @@ def _mapped(function: Callable[[list[Array], int], Array], values: list[Any], ax
     return map_rows(function, *values) if is_dataclass(values[0]) else function(values, axes)
 
 
-def at_frames(record: Record, where: Mask) -> Record:
-    """A record at the frames `where` `(F,)`; an array of one row, or of none, stands for all frames."""
+def at_frames(record: Record, where: Mask | Indices) -> Record:
+    """A record at the frames `where` `(F,)`, or of these rows; an array of one row, or of none, stands for all frames."""
     return map_rows(lambda arrays, axes: rows_at(arrays[0], where, axes), record)
 
 
-def rows_at(values: Array, where: Mask, axes: int) -> Array:
-    """Rows `where` `(F,)` of values `(F, ...)` with `axes` axes a row; one row, or none, stands for all frames."""
+def rows_at(values: Array, where: Mask | Indices, axes: int) -> Array:
+    """Rows of values `(F, ...)` with `axes` axes a row, as `at_frames`; one row, or none, stands for all frames."""
     return values if values.ndim == axes or len(values) == 1 else values[where]
 
 

@@ -139,8 +139,10 @@ def reduce_keys(
     tolerance = USED_TOLERANCE * np.broadcast_to(np.asarray(tolerance, dtype=float), times.shape)
     rests = still_spans(values, candidates, drift, tolerance)
     # With a sample between any two, so that no segment strays unseen between the samples.
-    finer = np.repeat(tolerance, FINER)[:-1]
-    finer[1::FINER] = np.minimum(tolerance[:-1], tolerance[1:])
+    finer = np.broadcast_to(tolerance[0], FINER * len(times) - 1)
+    if np.any(tolerance != tolerance[0]):
+        finer = np.repeat(tolerance, FINER)[:-1]
+        finer[1::FINER] = np.minimum(tolerance[:-1], tolerance[1:])
     fine_times, fine_values, fine_drift = with_halves(times, held_still(values, rests), drift)
     del values, tolerance  # of a long take, nothing is kept that is not needed
     motion = Motion(fine_times, fine_values, fine_drift, finer, feel(fine_values, fine_drift, finer), ends or (None, None))

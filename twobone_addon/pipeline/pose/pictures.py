@@ -20,7 +20,7 @@ from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake
 from .chain_task import turned_over
 from .present import PresentPlan, present_motion
-from .solving import SolvedPose, solve_chain_pose
+from .solving import AimedPose, solve_chain_pose
 
 ARC_STEPS = 64
 """Points of a curve that bounds the reach: no corner is visible at any usual size on screen."""
@@ -179,7 +179,7 @@ def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
     )
 
 
-def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: SolvedPose) -> ChainPictures:
+def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: AimedPose) -> ChainPictures:
     other = solve_chain_pose(plan, turned_over(plan, motion, chosen.task))
     count = len(motion.target_world)
     frames = np.broadcast_to(chosen.task.frames, (count, 3, 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -31,7 +31,8 @@ that is read back is rounded to single precision; a second bake is not to pass o
 class SolvedPose:
     """A plan's chain, posed."""
 
-    task: Task
+    plane_frames: Array
+    """`(F, 3, 3)` or `(1, 3, 3)`, armature space."""
     on_targets: ChainPose
     """Posed with all its influence."""
     turned: Turned
@@ -44,6 +45,13 @@ class SolvedPose:
     """`(F,)` where the plane was undecided and taken from another frame."""
     target_offset: Array
     """`(3,)`, the tip's goal, seen from the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class AimedPose(SolvedPose):
+    """The same with what the chain was asked for, which has served once there are curves."""
+
+    task: Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +77,12 @@ class SolvedChain:
     curves: list[CurveSamples]
 
 
-def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> SolvedPose:
+def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> AimedPose:
     """Pose the plan's chain on its target, for every row of the motion."""
     return solve_chain_poses([plan], [motion])[0]
 
 
-def solve_chain_poses(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[SolvedPose]:
+def solve_chain_poses(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[AimedPose]:
     """The same for several chains, together."""
     at_rest = [plan.settings.reference == "REST" for plan in plans]
     starts = references([plan.rest for plan in plans], [motion.chain for motion in motions], at_rest)
@@ -113,10 +121,11 @@ def _asked(plan: ChainPlan, motion: AimedMotion, reference: Reference) -> _Asked
     return _Asked(Following(plan.rest, motion.chain, reference, task), held, offset)
 
 
-def _solved(plan: ChainPlan, motion: AimedMotion, asked: _Asked, on_targets: ChainPose) -> SolvedPose:
+def _solved(plan: ChainPlan, motion: AimedMotion, asked: _Asked, on_targets: ChainPose) -> AimedPose:
     turned, ratio = _mixed(plan, motion, on_targets)
     end_rotation = _end_rotation(plan, motion, turned)
-    return SolvedPose(asked.following.task, on_targets, turned, ratio, end_rotation, asked.plane_held, asked.target_offset)
+    task, held, offset = asked.following.task, asked.plane_held, asked.target_offset
+    return AimedPose(task.frames, on_targets, turned, ratio, end_rotation, held, offset, task)
 
 
 def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> SolvedChain:
@@ -131,7 +140,7 @@ def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> Solve
             bone, scale = plan.rest.bones[index], motion.chain.channels[index].scale
             scaled = scale * pose.ratio[:, None]
             curves += [CurveSamples(scale_path(bone), axis, bone.name, scaled[:, axis], scale[:, axis]) for axis in range(3)]
-    return SolvedChain(plan, motion, pose, curves)
+    return SolvedChain(plan, motion, SolvedPose(*(getattr(pose, entry.name) for entry in fields(SolvedPose))), curves)
 
 
 def _mixed(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[Turned, Array]:

@@ -9,10 +9,12 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.arrays import every_row, frame_rows
+from ...core.curves.drift import portions
 from ...core.rig.following import ROWS_AT_ONCE
 from ...core.rig.plane_frames import frames_of
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import times_still, twists_about, unit
+from ...core.rows import at_frames
 from ..pose.solving import SolvedChain
 from .proof import Measured
 
@@ -37,9 +39,12 @@ def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | 
     A bone's own axis is its link, from joint to joint. A bone without length has none, and no twist.
     """
     found_of = measured or [None] * len(chains)
-    turned = [bone for chain, found in zip(chains, found_of, strict=True) for bone in _turned(chain, found)]
+    turned = (bone for chain, found in zip(chains, found_of, strict=True) for bone in _turned(chain, found))
     found = iter([twists for several in _batches(turned) for twists in _twists(several)])
-    return [_largest(chain, [next(found) for _ in chain.plan.rest.turning]) for chain in chains]
+    return [
+        _largest(chain, [[next(found) for _ in chain.plan.rest.turning] for _ in portions(len(chain.plan.report_rows))])
+        for chain in chains
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +61,25 @@ class _Turned:
 
 
 def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]:
-    """Every bone of a chain that turns."""
-    plan, rows = solved.plan, solved.plan.report_rows
-    before = pose_path(plan.rest, solved.motion.chain)
-    links = frame_rows(np.diff(joints_of(plan.rest, before), axis=-2), rows)
-    for number, index in enumerate(plan.rest.turning):
-        after = measured.turned[number] if measured else frame_rows(solved.pose.turned.poses[index], rows)
-        linear = [poses[:, :3, :3] for poses in (frame_rows(before[index], rows), after)]
-        yield _Turned(links[:, number], *linear, count=len(rows))
+    """Every bone of a chain that turns, in one portion of its frames after the other."""
+    plan, turned = solved.plan, solved.pose.turned
+    for part in portions(len(plan.report_rows)):
+        rows = plan.report_rows[part]
+        motion = solved.motion.chain
+        before = pose_path(plan.rest, motion if len(rows) == len(plan.frames) else at_frames(motion, rows))
+        if measured:
+            now = [poses if len(poses) == 1 else poses[part] for poses in measured.turned]
+        else:
+            # Chains of short takes were turned together, and are posed so.
+            is_long = len(plan.frames) > ROWS_AT_ONCE
+            posed = turned.poses_at(rows) if is_long else [frame_rows(poses, rows) for poses in turned.poses]
+            now = [posed[index] for index in plan.rest.turning]
+        links = np.diff(joints_of(plan.rest, before), axis=-2)
+        for number, (index, after) in enumerate(zip(plan.rest.turning, now, strict=True)):
+            yield _Turned(links[:, number], before[index][:, :3, :3], after[:, :3, :3], count=len(rows))
 
 
-def _batches(bones: list[_Turned]) -> Iterator[list[_Turned]]:
+def _batches(bones: Iterator[_Turned]) -> Iterator[list[_Turned]]:
     """The bones in order, as many at once as fit."""
     batch: list[_Turned] = []
     room = ROWS_AT_ONCE
@@ -106,7 +119,9 @@ def _rotations(linear: Array) -> Array:
     return frames_of(linear[..., 1], linear[..., 2])
 
 
-def _largest(chain: SolvedChain, twists: list[Array]) -> Twist:
+def _largest(chain: SolvedChain, parts: list[list[Array]]) -> Twist:
+    """The largest of the twists of each bone in portions of the frames."""
+    twists = [np.concatenate(each) for each in zip(*parts, strict=True)]
     worst = [int(np.argmax(each)) for each in twists]
     number = max(range(len(twists)), key=lambda number: twists[number][worst[number]])
     bone = chain.plan.rest.bones[chain.plan.rest.turning[number]].name

@@ -18,7 +18,7 @@ from ...pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.pose.chain_task import SINGLE_PRECISION
 from ...pipeline.pose.limb_plane import posed_normals, seen_bend
-from ...pipeline.pose.solving import SolvedPose, solve_chain_pose
+from ...pipeline.pose.solving import AimedPose, solve_chain_pose
 from ...scene.sampling.quantities import Samples
 
 
@@ -28,7 +28,7 @@ class TargetMotion:
 
     motion: AimedMotion
     """The motion with target and pole at their goals."""
-    pose: SolvedPose
+    pose: AimedPose
     """What a bake would make of them."""
     targets_world: Array
     """`(F, 3)`"""
