@@ -18,7 +18,13 @@ from tests.core.contacts.gait import (
 )
 from twobone_addon.core.contacts.feet import FeetMotion
 from twobone_addon.core.contacts.finding import Thresholds, find_states, find_story
-from twobone_addon.core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, velocity_of_stances
+from twobone_addon.core.contacts.ground import (
+    ground_height,
+    ground_velocity,
+    is_of_flat_ground,
+    standing_points,
+    velocity_of_stances,
+)
 
 RATES = (24, 30, 60, 120)
 GAITS = {"walk": WALK, "run": RUN}
@@ -153,6 +159,17 @@ def test_the_ground_is_below_a_low_board_on_which_feet_stand_for_longer():
     points = np.zeros((2, 2, 100, 3))
     points[:, :, 30:, 2] = 0.04
     assert ground_height(FeetMotion(points, points[..., 2], np.ones((2, 100, 3)), 0.9, 30.0)) == 0.0
+
+
+def test_of_a_foot_that_rests_its_lower_point_stands_until_it_goes():
+    points = np.zeros((2, 2, 60, 3))
+    points[:, 1, :, 2] = 0.1
+    points[0, 0, 30:, 1] = 0.9 * np.arange(1, 31) / 30.0
+    stands = standing_points(FeetMotion(points, points[..., 2], np.ones((2, 60, 3)), 0.9, 30.0))
+    assert stands[:, 0, :30].all()
+    assert stands[1, 0].all()
+    assert not stands[0, 0, 31:].any()
+    assert not stands[:, 1].any()
 
 
 @pytest.mark.parametrize("length", [0.9, 90.0])
