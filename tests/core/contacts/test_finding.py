@@ -18,7 +18,13 @@ from tests.core.contacts.gait import (
 )
 from twobone_addon.core.contacts.feet import FeetMotion
 from twobone_addon.core.contacts.finding import Thresholds, find_states, find_story
-from twobone_addon.core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, velocity_of_stances
+from twobone_addon.core.contacts.ground import (
+    ground_height,
+    ground_velocity,
+    is_of_flat_ground,
+    standing_points,
+    velocity_of_stances,
+)
 from twobone_addon.core.contacts.states import runs
 
 RATES = (24, 30, 60, 120)
@@ -169,6 +175,38 @@ def test_the_ground_is_below_a_low_board_on_which_feet_stand_for_longer():
     points = np.zeros((2, 2, 100, 3))
     points[:, :, 30:, 2] = 0.04
     assert ground_height(FeetMotion(points, points[..., 2], np.ones((2, 100, 3)), 0.9, 30.0)) == 0.0
+
+
+def test_of_a_foot_that_rests_its_lower_point_stands_until_it_goes():
+    points = np.zeros((2, 2, 60, 3))
+    points[:, 1, :, 2] = 0.1
+    points[0, 0, 30:, 1] = 0.9 * np.arange(1, 31) / 30.0
+    stands = standing_points(FeetMotion(points, points[..., 2], np.ones((2, 60, 3)), 0.9, 30.0))
+    assert stands[:, 0, :30].all()
+    assert stands[1, 0].all()
+    assert not stands[0, 0, 31:].any()
+    assert not stands[:, 1].any()
+
+
+@pytest.mark.parametrize("duty", [0.2, 0.28])
+def test_of_the_fastest_feet_none_is_left_without_a_contact(duty):
+    feet = feet_of(replace(RUN, cycle=0.35, duty=duty, stride=1.5, lift=0.3), rate=24, seconds=3.0)
+    assert (found(feet)[0] > 0).any(axis=1).all()
+
+
+@pytest.mark.parametrize("rate, between", [(30, 1), (60, 2)])
+def test_a_step_of_five_centimetres_is_a_step_however_quick(rate, between):
+    """Four centimetres high, between two stands on one spot each."""
+    points = np.zeros((2, 2, 2 * rate, 3))
+    points[1, :, :, 0], points[:, 1, :, 1] = 0.2, 0.2
+    done = np.clip((np.arange(2 * rate) - rate) / (between + 1), 0.0, 1.0)
+    points[0, :, :, 1] += 0.05 * done
+    points[0, :, :, 2] += 0.04 * np.sin(np.pi * done)
+    hips = np.tile([0.1, 0.1, 0.9], (2, 2 * rate, 1))
+    hips[..., 1] += np.linspace(0.0, 0.025, 2 * rate)
+    states = find_states(FeetMotion(points, points[..., 2], hips, 0.9, float(rate)), Thresholds())
+    assert (states[0, rate + 1 : rate + 1 + between] == 0).any()
+    assert states[1].all()
 
 
 @pytest.mark.parametrize("length", [0.9, 90.0])

@@ -153,6 +153,22 @@ def test_a_foot_stands_as_it_does_over_the_take_where_its_rest_is_no_stand():
     assert as_it_stands(points, poses, states) is points
 
 
+@pytest.mark.parametrize("in_line", [False, True], ids=["bent", "in line"])
+def test_half_a_right_angle_off_its_rest_a_foot_stands_otherwise_only_if_its_leg_rests_in_one_line(in_line):
+    foot = bone([0.0, 0.0, 0.1], [0.0, -0.14, 0.0])
+    ankle, link = foot[:3, 3], np.array([0.0, -0.14, -0.1])
+    leg = np.array([ankle - 5.0 * link, ankle - 2.5 * link, ankle] if in_line else [ankle + 0.9 * UP, ankle + 0.45 * UP, ankle])
+    points = foot_points(
+        foot_rest=foot, foot_length=np.hypot(0.14, 0.1), toe_rest=None, joints_below=NOTHING_BELOW, up_armature=UP, leg=leg
+    )
+    tilted = np.eye(4)
+    tilted[1:3, 1:3] = np.sqrt(0.5) * np.array([[1.0, -1.0], [1.0, 1.0]])
+    poses = np.tile(tilted @ foot, (10, 1, 1))
+    found = as_it_stands(points, poses, np.full(10, 3))
+    up_world = poses[0, :3, :3] @ found.up
+    assert up_world == pytest.approx(UP if in_line else tilted[:3, :3] @ UP)
+
+
 def test_vertices_tell_where_a_foot_ends_below_and_behind():
     foot = bone([0.0, 0.0, 0.1], [0.0, -0.14, 0.02])
     shoe = np.array([[x, y, z] for x in (-0.04, 0.04) for y in (0.05, -0.2) for z in (-0.01, 0.08)])

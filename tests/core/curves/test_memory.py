@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 
+from twobone_addon.core.curves import fitting
 from twobone_addon.core.curves.reduction import reduce_keys
 
 MOST = 700
@@ -24,3 +25,17 @@ def test_a_long_motion_is_held_once_while_its_keys_are_chosen():
     finally:
         tracemalloc.stop()
     assert most < MOST * len(times)
+
+
+def test_the_same_keys_come_out_however_few_fits_are_held_at_once(monkeypatch):
+    times = np.arange(8 * 40 + 1) / 8
+    own = np.sin(times[:, None] * [0.2, 0.31])
+
+    def drift(values, rows):
+        return np.linalg.norm(values - own[rows], axis=-1)
+
+    together = reduce_keys(times, own.copy(), drift, 0.02)
+    monkeypatch.setattr(fitting, "MOST_NUMBERS", 1)
+    alone = reduce_keys(times, own.copy(), drift, 0.02)
+    assert alone.frames.tolist() == together.frames.tolist()
+    np.testing.assert_allclose(alone.values, together.values, rtol=0, atol=1e-9)

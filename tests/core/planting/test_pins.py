@@ -126,6 +126,14 @@ def test_a_stance_that_slides_at_one_frame_only_is_planted(frame):
     assert np.array_equal(np.flatnonzero(goals.pinned), np.arange(20 * SAMPLES_PER_FRAME, 41 * SAMPLES_PER_FRAME + 1))
 
 
+@pytest.mark.parametrize("frame", [20, 30, 41, 50])
+def test_a_still_stance_is_planted_where_the_root_would_take_along_any_part_of_it(frame):
+    still = Foot(np.tile([0.0, 0.0, 0.1], (SAMPLES, 1)), np.tile(np.eye(3), (SAMPLES, 1, 1)), HEEL, BALL)
+    goals = foot_goals(still, ON_HEEL, ON_BALL, settled=1e-9, carried=np.arange(FRAMES) == frame)
+    stance = np.arange(20 * SAMPLES_PER_FRAME, 41 * SAMPLES_PER_FRAME + 1)
+    assert np.array_equal(np.flatnonzero(goals.pinned), stance if frame < 42 else [])
+
+
 def test_each_stance_is_judged_by_itself(sliding_foot):
     """A stance that slides is planted, another one that stands already keeps to the last bit what it had."""
     on_heel = ON_HEEL.copy()

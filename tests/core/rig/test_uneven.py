@@ -37,11 +37,12 @@ def test_a_goal_that_some_pose_reaches_is_reached_with_that_bend(rng, scale, ben
 
 
 @each_scale
-def test_no_pose_is_nearer_to_a_goal_out_of_reach(rng, scale):
+@pytest.mark.parametrize("distance", [4.0, 0.1], ids=["too far", "too near"])
+def test_no_pose_is_nearer_to_a_goal_out_of_reach(rng, scale, distance):
     links_at = links_under(scale)
-    ways = rng.uniform(-np.pi, np.pi, 12)
-    goals = 4.0 * np.stack([np.cos(ways), np.sin(ways)], axis=-1)
-    found = off(links_at(closest(goals, np.ones(12), 2, links_at)), goals)
+    ways = rng.uniform(-np.pi, np.pi, 24)
+    goals = distance * np.stack([np.cos(ways), np.sin(ways)], axis=-1)
+    found = off(links_at(closest(goals, np.ones(24), 2, links_at)), goals)
     turns, knees = np.meshgrid(np.linspace(-np.pi, np.pi, 721), np.linspace(0.0, np.pi, 181), indexing="ij")
     tips = links_at(np.stack([turns.ravel(), knees.ravel()], axis=-1)).sum(axis=-2)
     nearest = np.linalg.norm(tips - goals[:, None], axis=-1).min(axis=-1)
