@@ -1,6 +1,7 @@
 """Operators that run on in a window, played event by event: progress that Esc stops."""
 
 import json
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -30,6 +31,7 @@ def baking(leg_in_scene):
         actions="ACTIVE",
         report=lambda kinds, text: said.append((kinds, text)),
         said=said,
+        properties=SimpleNamespace(),
     )
     return operator, sidebar(window_manager=Windows())
 

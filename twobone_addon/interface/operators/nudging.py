@@ -26,7 +26,10 @@ WIDER, NARROWER = {"WHEELUPMOUSE", "PAGE_UP"}, {"WHEELDOWNMOUSE", "PAGE_DOWN"}
 ANY_OFFSET = (1.0, 0.0, 0.0)
 """Stands for the one that nobody knows before the mouse has moved."""
 
-KEYS = "X Y Z: Axis   |   Shift X Y Z: Plane   |   Wheel, Page Up/Down: Range   |   Shift: Precision   |   0-9: Type"
+KEYS = (
+    "Click: Confirm   |   Esc: Cancel   |   X Y Z: Axis   |   Shift X Y Z: Plane   |   Wheel: Range   |   "
+    "Shift: Precision   |   0-9: Type"
+)
 
 
 class WithMouse(FromTable):

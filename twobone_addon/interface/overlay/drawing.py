@@ -106,7 +106,9 @@ def draw_labels() -> None:
     labels = footprints.foot_labels(footprints.pictures_around(footprints.shown.pictures, frame), frame)
     places = [location_3d_to_region_2d(context.region, context.region_data, place) for place, _ in labels]
     seen = [(place, text) for place, (_, text) in zip(places, labels, strict=True) if place is not None]
-    for row in footprints.with_room([(*place,) for place, _ in seen], [blf.dimensions(0, text) for _, text in seen]):
+    apart, sizes = blf.dimensions(0, "0")[0], [blf.dimensions(0, text) for _, text in seen]
+    sizes = [(width + apart, height) for width, height in sizes]
+    for row in footprints.with_room([(*place,) for place, _ in seen], sizes):
         place, text = seen[row]
         blf.position(0, place.x, place.y, 0)
         blf.draw(0, text)

@@ -84,6 +84,9 @@ class TWOBONE_MT_chains(bpy.types.Menu):
         layout.operator(TWOBONE_OT_chain_duplicate.bl_idname, icon="DUPLICATE")
         layout.operator(TWOBONE_OT_chain_mirror.bl_idname, icon="MOD_MIRROR")
         layout.operator(OPERATORS["find_limbs"].bl_idname, icon="ARMATURE_DATA")
+        layout.operator(
+            OPERATORS["bake_target"].bl_idname, text="Bake All Targets from Chains", icon="EMPTY_AXIS"
+        ).scope = "ACTIVE"
 
 
 class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):

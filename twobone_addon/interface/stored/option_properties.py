@@ -170,9 +170,13 @@ def _listed_actions(option: Option) -> Any:
     def choose(operator: bpy.types.Operator, _context: bpy.types.Context) -> None:
         setattr(operator, option.name, getattr(operator, LISTED[option.name]))
 
-    text = "Whose keys are meant. Unless it is the present action, each has its own range"
     return bpy.props.EnumProperty(
-        name=option.label, description=text, items=items, update=choose, translation_context=CONTEXT, options={"SKIP_SAVE"}
+        name=option.label,
+        description="Whose keys are meant. Unless it is the present action, each has its own range",
+        items=items,
+        update=choose,
+        translation_context=CONTEXT,
+        options={"SKIP_SAVE", "HIDDEN"},  # for people alone: scripts have the text
     )
 
 

@@ -187,12 +187,12 @@ class PlantReport:
         return _json("plant", self)
 
     def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people."""
+        """One line for people, with what makes the rest pointless first."""
         standing = [chain for chain in self.chains if chain.contacts]
         seen = self._unseen(translate)
         if not standing:
-            return "; ".join([wording.none_stands(translate, was_planted=self.is_anew), *seen])
-        parts = [*self._planted(standing, translate), *seen]
+            return "; ".join([*seen, wording.none_stands(translate, was_planted=self.is_anew)])
+        parts = [*seen, *self._planted(standing, translate)]
         missed = [chain for chain in standing if chain.out_of_reach]
         if missed:
             parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0], translate))
