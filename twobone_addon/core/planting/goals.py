@@ -21,7 +21,7 @@ FAR_OFF, HARDLY = 4.0, 1.1e-3
 where a point slides evenly, the farthest one is twice the median."""
 
 FEWEST = 3
-"""Frames that a contact keeps."""
+"""Frames that a contact of the foot keeps."""
 
 ONE_FRAME = Ease(SAMPLES_PER_FRAME, SAMPLES_PER_FRAME)
 
@@ -103,23 +103,30 @@ def without_ways(foot: Foot, states: Codes, leg_length: float, rate: float) -> C
     foot : at frames, of which there are `rate` a second
 
     A point that stands for most of its contact, and is off its place only where that begins or ends, would be dragged there.
+    One that rests somewhere else first, as a heel may before the sole is down, is not on its way.
     """
-    kept, longest = [], max(1, round(LONGEST_WAY * rate))
-    for stands, points in ((on_heel(states), foot.points(foot.heel)), (on_ball(states), foot.points(foot.ball))):
-        on = stands.copy()
-        for begin, finish in runs(stands):
+    kept, longest = [on_heel(states), on_ball(states)], max(1, round(LONGEST_WAY * rate))
+    for number, points in enumerate((foot.points(foot.heel), foot.points(foot.ball))):
+        on, other = kept[number].copy(), kept[1 - number]
+        steps = magnitude(np.diff(points, axis=0)) * rate
+        for begin, finish in runs(on):
             first, last = begin, finish
-            while last - first >= FEWEST:
+            while last > first:
+                rests = steps[first:last] <= HARDLY / LONGEST_WAY * leg_length
                 away = magnitude(points[first : last + 1] - median(points[first : last + 1]))
-                near = np.flatnonzero(away <= max(FAR_OFF * float(median(away)), HARDLY * leg_length))
-                start, end = first + int(near[0]), first + int(near[-1])
+                near = away <= max(FAR_OFF * float(median(away)), HARDLY * leg_length)
+                near[:-1] |= rests
+                near[1:] |= rests
+                start, end = first + int(np.argmax(near)), last - int(np.argmax(near[::-1]))
                 start = start if start - begin <= longest else first
                 end = end if finish - end <= longest else last
-                if (start, end) == (first, last) or end - start + 1 < FEWEST:
+                gone = [*range(first, start), *range(end + 1, last + 1)]
+                # Where the other point stands, the foot goes on to.
+                if not gone or end - start + 1 < (1 if other[gone].all() else FEWEST):
                     break
-                on[first:start] = on[end + 1 : last + 1] = False
+                on[gone] = False
                 first, last = start, end  # What is left is judged again.
-        kept.append(on)
+        kept[number] = on
     return kept[0] * int(ContactState.HEEL) + kept[1] * int(ContactState.BALL)
 
 
