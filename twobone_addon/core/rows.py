@@ -5,7 +5,7 @@ Which of a record's arrays have rows, and what a row of them is, their types say
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -60,9 +60,10 @@ def part_of(record: Record, part: slice) -> Record:
     return map_rows(rows, record)
 
 
-def joined(parts: Sequence[Array], axes: int) -> Array:
-    """Rows `(..., F, ...)` of consecutive frames, `axes` axes each, as one array; one row in the first stands for all frames."""
-    return parts[0] if parts[0].shape[-axes - 1] == 1 else np.concatenate(parts, axis=-axes - 1)
+def room_for(part: Array, count: int, axes: int) -> Array:
+    """Room for all `count` frames of which rows `(..., K, ...)`, `axes` axes each, are a part; one row stands for all frames."""
+    place = part.ndim - axes - 1
+    return np.empty((*part.shape[:place], count if part.shape[place] > 1 else 1, *part.shape[place + 1 :]))
 
 
 def stack(*records: Record) -> Record:

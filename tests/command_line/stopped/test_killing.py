@@ -15,7 +15,10 @@ import bpy
 import pytest
 
 from tests.command_line.shots import LEG, add_script, keys_in, make_shot, save
-from tests.command_line.stopped.killing import alive_with, is_alive, python, start, wait_until
+from tests.command_line.stopped.killing import alive_with, children_of, is_alive, python, start, wait_until
+from tests.promises.tasks_under_test import TASKS
+from tests.tasks.checks.targets import curves_of
+from twobone_addon.command_line.job_values import READS_ONLY
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sends signals, and reads /proc")
 # Each round starts Blender anew; the full numbers are for a release: see docs/contributing.md.
@@ -192,3 +195,62 @@ def test_a_second_batch_with_one_summary_says_so(folder):
         first.terminate()
         first.communicate(timeout=60)
     assert first.returncode == STOPPED
+
+
+def test_a_worker_whose_batch_is_gone_begins_no_shot(shot):
+    """It hears of both at once, where the batch is killed before the worker's Blender has started."""
+    before = shot.read_bytes()
+    arguments = ["bake", "--file", str(shot), *LEG, "--save", str(shot)]
+    for _ in range(ROUNDS):
+        ways = {"stdin": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        with python(["-m", "twobone_addon", "worker"], {"TWOBONE_TOKEN": "answer"}, **ways) as worker:
+            said = worker.communicate(json.dumps(arguments) + "\n", timeout=60)[0]
+        assert worker.returncode != 0, said
+        assert shot.read_bytes() == before
+
+
+VICTIMS = ("worker", "batch", "both")
+KILLED_TASKS = [task for task in TASKS if task.command not in READS_ONLY]
+
+
+def keys_of_all():
+    """The keys of everything in the open file."""
+    return {
+        (thing.name, curve.data_path, curve.array_index): [tuple(key.co) for key in curve.keyframe_points]
+        for thing in bpy.data.objects
+        for curve in curves_of(thing)
+    }
+
+
+@pytest.mark.parametrize("number, task", list(enumerate(KILLED_TASKS)), ids=[task.name for task in KILLED_TASKS])
+def test_whoever_is_killed_resuming_ends_as_if_nobody_had_been(twobone, tmp_path, number, task):
+    """Of each task, in place, with a worker for several shots: the worker, its batch, or both, in turn."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    task.build()
+    names = [f"{letter}.blend" for letter in "abcd"]
+    for name in names:
+        save(tmp_path / "shots" / name)
+    job = {"use": task.command, "shots": ["shots/*.blend"], "in_place": True, **task.job, **task.call}
+    (tmp_path / "job.json").write_text(json.dumps(job))
+    assert twobone(task.command, *task.words, "--job", tmp_path / "job.json", "--save", tmp_path / "undisturbed.blend").code == 0
+    wanted = keys_of_all()
+    chance, words = random.Random(number), ("batch", tmp_path / "job.json", "--jobs", "1")  # noqa: S311 - moments, not secrets
+    for turn in range(BATCH_ROUNDS):
+        with start(*words, "--resume", temporary=tmp_path / "tmp") as running:
+            assert wait_until(lambda batch=running: children_of(batch) or batch.poll() is not None)
+            time.sleep(chance.uniform(0.0, 3.0))
+            workers, victim = children_of(running), VICTIMS[(number + turn) % len(VICTIMS)]
+            for pid in [*(workers if victim != "batch" else []), *([running.pid] if victim != "worker" else [])]:
+                os.kill(pid, signal.SIGKILL)
+            running.communicate(timeout=60)
+        assert wait_until(lambda left=workers: not any(map(is_alive, left)), 20)
+        for name in names:
+            bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shots" / name))
+    with start(*words, "--resume", temporary=tmp_path / "tmp") as running:
+        said = running.communicate(timeout=120)[0]
+    assert running.returncode == 0, said
+    assert names_in(tmp_path / "shots") == names
+    assert not [path for path in (tmp_path / "tmp").iterdir() if not path.name.startswith("blender_") or any(path.iterdir())]
+    for name in names:
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shots" / name))
+        assert keys_of_all() == wanted

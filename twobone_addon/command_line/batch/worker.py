@@ -31,7 +31,6 @@ def serve(run: Callable[[list[str]], int]) -> int:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     threading.Thread(target=_listen, args=(stream, requests, is_busy), daemon=True).start()
     while (arguments := requests.get()) is not None:
-        is_busy.set()
         code = run(arguments)  # A bug ends the worker as it would end a Blender of the shot's own; the batch starts another.
         is_busy.clear()
         _answer(code)
@@ -40,6 +39,7 @@ def serve(run: Callable[[list[str]], int]) -> int:
 
 def _listen(stream: IO[bytes], requests: queue.SimpleQueue[list[str] | None], is_busy: threading.Event) -> None:
     for line in stream:
+        is_busy.set()  # Asked for is begun: a batch may be no more before anything else happens here.
         requests.put(json.loads(line))
     requests.put(None)
     if is_busy.is_set():

@@ -5,12 +5,12 @@ Blender names an order of Euler angles by the axis applied first: `XYZ` is `Rz @
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ..array_types import Array, Indices
+from ..array_types import Array
 from .rotations import about_axis, from_quaternion, times_still, to_quaternion, unit
 
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
@@ -82,10 +82,6 @@ class Matrices:
         """Unit quaternions `(..., F, 4)`."""
         return to_quaternion(self.matrices)
 
-    def matrices_at(self, rows: Indices) -> Array:
-        """`matrices` at some frames `(K,)`."""
-        return self.matrices[..., rows, :, :]
-
 
 @dataclass(frozen=True)
 class HingeTurns:
@@ -113,10 +109,6 @@ class HingeTurns:
         half = 0.5 * self.angles
         return np.stack([np.cos(half), np.sin(half)], axis=-1) @ np.stack([start, turned], axis=-2)
 
-    def matrices_at(self, rows: Indices) -> Array:
-        """`matrices` at some frames `(K,)`; nothing of the others is worked out."""
-        return replace(self, angles=self.angles[..., rows]).matrices
-
 
 @dataclass(frozen=True, slots=True)
 class OneOfSeveral:
@@ -134,18 +126,6 @@ class OneOfSeveral:
     def quaternions(self) -> Array:
         """Unit quaternions `(F, 4)`."""
         return self.several.quaternions[self.place]
-
-    def matrices_at(self, rows: Indices) -> Array:
-        """`matrices` at some frames `(K,)`."""
-        return self.several.matrices_at(rows)[self.place]
-
-
-def forget(rotations: LocalRotations) -> None:
-    """Let go of what is made again when it is asked for: of a long take that is more than all its curves."""
-    while isinstance(rotations, OneOfSeveral):
-        rotations = rotations.several
-    for made in ("quaternions", "matrices") if isinstance(rotations, HingeTurns) else ("quaternions",):
-        vars(rotations).pop(made, None)
 
 
 LocalRotations = Matrices | HingeTurns | OneOfSeveral

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes, Mask
 from ..arrays import span
-from ..rows import at_frames, joined, part_of
+from ..rows import at_frames, part_of, room_for
 from ..solver import REACH_TOLERANCE, PlanarSolution, Reach, ReachMode, solve_planar, solve_planar_chain, wrap
 from .bones import ChainMotion, RestChain
 from .channels import Matrices
@@ -118,18 +118,21 @@ def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
 
 def _turned(several: Following, directions: Array) -> Turned:
     """Chains with their links in directions `(..., F, n)`, some frames at a time: it takes much more than it gives."""
-    parts = []
-    for start in range(0, max(1, directions.shape[-2]), ROWS_AT_ONCE):
+    count, found = max(1, directions.shape[-2]), list[Array]()
+    for start in range(0, count, ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
         now = part_of(several, part)
         turn = towards(now.reference, now.task.frames, now.task.laying, directions[..., part, :])
-        parts.append(turn_bones(now.chain, now.motion, now.reference, turn))
-    if len(parts) == 1:
-        return parts[0]
-    rotations = zip(*(part.rotations for part in parts), strict=True)
-    poses = zip(*(part.poses for part in parts), strict=True)
-    matrices = (joined([each.matrices for each in same], 2) for same in rotations)
-    return Turned(several.chain, several.motion, tuple(map(Matrices, matrices)), tuple(joined(same, 2) for same in poses))
+        turned = turn_bones(now.chain, now.motion, now.reference, turn)
+        if count <= ROWS_AT_ONCE:
+            return turned
+        arrays = [*(each.matrices for each in turned.rotations), *turned.poses]
+        found = found or [room_for(array, count, 2) for array in arrays]
+        for whole, array in zip(found, arrays, strict=True):
+            part_of_rows = whole[..., part, :, :] if whole.shape[-3] > 1 else whole
+            part_of_rows[:] = array
+    bones = len(several.chain.turning)
+    return Turned(several.chain, several.motion, tuple(map(Matrices, found[:bones])), tuple(found[bones:]))
 
 
 def _targets_in_plane(following: Following) -> Array:

@@ -19,9 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..array_types import Array, Indices, MatrixRows, VectorRows
-from ..arrays import across, cross, dot, frame_rows
-from ..rows import at_frames
+from ..array_types import Array, MatrixRows, VectorRows
+from ..arrays import across, cross, dot
 from .bones import ChainMotion, RestBone, RestChain
 from .channels import LocalRotations, Matrices
 from .inheritance import ParentTransform, parent_transform, pose_under, pose_with_channels
@@ -160,13 +159,6 @@ class Turned:
             return tuple(poses[place] for poses in several.poses)
         matrices = tuple(rotation.matrices for rotation in self.rotations)
         return tuple(pose_path(self.chain, with_rotations(self.chain, self.motion, matrices)))
-
-    def poses_at(self, rows: Indices) -> list[Array]:
-        """`poses` at some frames `(K,)` of a single chain; of those that are not known, only these are worked out."""
-        if self.known_poses is not None:
-            return [frame_rows(poses, rows) for poses in self.known_poses]
-        matrices = tuple(rotation.matrices_at(rows) for rotation in self.rotations)
-        return pose_path(self.chain, with_rotations(self.chain, at_frames(self.motion, rows), matrices))
 
     @cached_property
     def joints(self) -> Array:

@@ -84,17 +84,22 @@ class PosedByCurves:
             end = _Bone.of(solved, plan.end_bone, still, motion.end_rotation_values)
         return cls(solved, tuple(_Bone.of(solved, *each) for each in bones), end)
 
+    def poses(self, values: Array, rows: Indices) -> list[Array]:
+        """How the bones are posed by values `(M, K)` at the plan's frames `rows` `(M,)`: `(M, 4, 4)` each, in the armature."""
+        above = self.solved.motion.chain.parent_pose
+        parent = None if above is None else frame_rows(above, rows)
+        poses = []
+        for link in self.links:
+            parent = link.posed(parent, values, rows)
+            poses.append(parent)
+        return poses
+
     def points(self, values: Array, rows: Indices) -> Array:
         """Where the middle joints are, then the tip, then the end bone's tail if it is keyed: world points `(M, p, 3)`.
 
         values : (M, K), of the chain's curves, at the plan's frames `rows` (M,)
         """
-        plan, motion = self.solved.plan, self.solved.motion
-        parent = None if motion.chain.parent_pose is None else frame_rows(motion.chain.parent_pose, rows)
-        poses = []
-        for link in self.links:
-            parent = link.posed(parent, values, rows)
-            poses.append(parent)
+        plan, motion, poses = self.solved.plan, self.solved.motion, self.poses(values, rows)
         found = [*(poses[index][:, :3, 3] for index in plan.rest.turning[1:]), points(poses[-1], plan.rest.tip)]
         if self.end is not None:
             end = self.end.posed(poses[plan.end_parent], values, rows)

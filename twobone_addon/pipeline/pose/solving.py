@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -140,7 +140,18 @@ def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> Solve
             bone, scale = plan.rest.bones[index], motion.chain.channels[index].scale
             scaled = scale * pose.ratio[:, None]
             curves += [CurveSamples(scale_path(bone), axis, bone.name, scaled[:, axis], scale[:, axis]) for axis in range(3)]
-    return SolvedChain(plan, motion, SolvedPose(*(getattr(pose, entry.name) for entry in fields(SolvedPose))), curves)
+    return SolvedChain(plan, motion, without_task(pose), curves)
+
+
+def without_task(pose: SolvedPose) -> SolvedPose:
+    """The pose without what was asked for."""
+    return SolvedPose(*(getattr(pose, entry.name) for entry in fields(SolvedPose)))
+
+
+def without_turns(pose: SolvedPose) -> SolvedPose:
+    """The pose without its rotations and what they make of the bones: of a long take that is more than all its curves."""
+    bare = replace(pose.turned, rotations=(), known_poses=None, together=None)
+    return replace(without_task(pose), on_targets=replace(pose.on_targets, turned=bare), turned=bare)
 
 
 def _mixed(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[Turned, Array]:

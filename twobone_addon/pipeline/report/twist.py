@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.array_types import Array
+from ...core.array_types import Array, Indices
 from ...core.arrays import every_row, frame_rows
 from ...core.curves.drift import portions
 from ...core.rig.following import ROWS_AT_ONCE
@@ -15,8 +16,11 @@ from ...core.rig.plane_frames import frames_of
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import times_still, twists_about, unit
 from ...core.rows import at_frames
+from ..keys.posed_points import PosedByCurves
 from ..pose.solving import SolvedChain
-from .proof import Measured
+
+if TYPE_CHECKING:
+    from .proof import Measured
 
 SEEN_TWIST = 5.0
 """Degrees of a twist that a person is told of: less is lost in the bend of most limbs."""
@@ -62,7 +66,7 @@ class _Turned:
 
 def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]:
     """Every bone of a chain that turns, in one portion of its frames after the other."""
-    plan, turned = solved.plan, solved.pose.turned
+    plan = solved.plan
     for part in portions(len(plan.report_rows)):
         rows = plan.report_rows[part]
         motion = solved.motion.chain
@@ -70,13 +74,18 @@ def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]
         if measured:
             now = [poses if len(poses) == 1 else poses[part] for poses in measured.turned]
         else:
-            # Chains of short takes were turned together, and are posed so.
-            is_long = len(plan.frames) > ROWS_AT_ONCE
-            posed = turned.poses_at(rows) if is_long else [frame_rows(poses, rows) for poses in turned.poses]
+            posed = _posed(solved, rows)
             now = [posed[index] for index in plan.rest.turning]
         links = np.diff(joints_of(plan.rest, before), axis=-2)
         for number, (index, after) in enumerate(zip(plan.rest.turning, now, strict=True)):
             yield _Turned(links[:, number], before[index][:, :3, :3], after[:, :3, :3], count=len(rows))
+
+
+def _posed(solved: SolvedChain, rows: Indices) -> list[Array]:
+    """Posed matrices of the chain's bones at some frames."""
+    if not solved.pose.turned.rotations:
+        return PosedByCurves.of(solved).poses(np.stack([curve.values[rows] for curve in solved.curves], axis=-1), rows)
+    return [frame_rows(poses, rows) for poses in solved.pose.turned.poses]
 
 
 def _batches(bones: Iterator[_Turned]) -> Iterator[list[_Turned]]:

@@ -10,7 +10,6 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.arrays import magnitude
 from ...core.curves.frames import NEAR_FRAME
-from ...core.rig.channels import forget
 from ...errors import TwoBoneError
 from ...pipeline.beginning import Beginning, Reach
 from ...pipeline.clips import bake_report
@@ -18,7 +17,7 @@ from ...pipeline.keys.keying import KeyedChain, keyed_chain
 from ...pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
 from ...pipeline.plan.completing import was_flipped
 from ...pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
-from ...pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses
+from ...pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses, without_turns
 from ...pipeline.report.freshness import fingerprints_of
 from ...pipeline.report.proof import Measured
 from ...pipeline.report.reporting import chain_report
@@ -162,8 +161,8 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         # Of a long take, what has served is more than memory has room for.
         del samples, aimed
         solved = curves_of_poses(plans, motions, poses)
-        for rotation in [each for pose in poses for each in pose.turned.rotations if len(frames) > LONG]:
-            forget(rotation)
+        if len(frames) > LONG:
+            solved = [replace(chain, pose=without_turns(chain.pose)) for chain in solved]
         del poses, frames
         return Baked([keyed_chain(solved.pop(0)) for _ in plans], evaluation, verified)
 

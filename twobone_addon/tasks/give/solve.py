@@ -14,11 +14,12 @@ from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import nearest_rotation, solve_linear, to_quaternion
 from ...core.rig.steering import rounded_at_distance
 from ...core.solver import UNSEEN_BEND
-from ...pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
+from ...pipeline.motion.plan_motion import PlanMotion, aimed, plan_motion, points, without_target
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.pose.chain_task import SINGLE_PRECISION
 from ...pipeline.pose.limb_plane import posed_normals, seen_bend
-from ...pipeline.pose.solving import AimedPose, solve_chain_pose
+from ...pipeline.pose.solving import SolvedChain, SolvedPose, solve_chain_pose, without_turns
+from ...pipeline.report.twist import Twist, largest_twists
 from ...scene.sampling.quantities import Samples
 
 
@@ -26,10 +27,12 @@ from ...scene.sampling.quantities import Samples
 class TargetMotion:
     """What a chain does now, as its target and pole would make it do it."""
 
-    motion: AimedMotion
-    """The motion with target and pole at their goals."""
-    pose: AimedPose
-    """What a bake would make of them."""
+    motion: PlanMotion
+    """The motion with the pole at its goal."""
+    pose: SolvedPose
+    """What a bake would make of the goals, without the turns."""
+    twist: Twist
+    """How far that would turn bones about their own axes."""
     targets_world: Array
     """`(F, 3)`"""
     poles_world: Array | None
@@ -74,8 +77,9 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
     linear = motion.world_from_armature[:, :3, :3]
     bends = seen_bend(frames, joints)
     return TargetMotion(
-        motion=posed,
-        pose=pose,
+        motion=without_target(posed),
+        pose=without_turns(pose),
+        twist=largest_twists([SolvedChain(plan, posed, pose, [])])[0],
         targets_world=targets_world,
         poles_world=poles_world,
         turns_world=turns_world,

@@ -210,7 +210,8 @@ def _report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> 
 def _chain_report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> ChainReport:
     """The chain's own report, with the keys of the controls."""
     motion, plan, keys = solved.motion, solved.control.plan, steered.all_keys
-    told = chain_report(SolvedChain(plan, motion.motion, motion.pose, []), [], None, drift=KeyDrift(steered.drift))
+    chain, drift = SolvedChain(plan, motion.motion, motion.pose, []), KeyDrift(steered.drift)
+    told = chain_report(chain, [], None, drift=drift, twist=motion.twist)
     return replace(
         told,
         keys=sum(len(key.frames) for key in keys),
