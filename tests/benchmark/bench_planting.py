@@ -448,8 +448,8 @@ CYCLES = (
         for fps in (30, 24)
         for action in ("Running_A", "Walking_A", "Walking_B")
     ),
-    ("Fox Walk 24", "Fox.glb", "Walk", 24, FOX, "b_Root_00"),
-    ("Fox Run 24", "Fox.glb", "Run", 24, FOX, "b_Root_00"),
+    ("Fox Walk 24", "Fox.glb", "Walk", 24, FOX, "b_Hip_01"),
+    ("Fox Run 24", "Fox.glb", "Run", 24, FOX, "b_Hip_01"),
     ("ozz run 30", "ozz_pab_run.fbx", "Hips|run|run:BaseAnimation", 30, OZZ, "Pelvis"),
 )
 JUMP = "Jump_Full_Long 30", KAYKIT_FILE, "Rig_Medium|Jump_Full_Long", 30, KAYKIT, "hips"

@@ -1,5 +1,7 @@
 """Which edges of a contact are a foot on its way, and which are a slide that is to be planted."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,7 @@ def test_a_foot_that_stands_and_then_slides_stands_meanwhile(rate, is_end):
 @pytest.mark.parametrize("rate", [24, 30, 60, 120])
 @pytest.mark.parametrize("is_end", [False, True])
 def test_a_foot_that_is_still_or_already_on_its_way_does_not_stand(rate, is_end):
-    still, moves = round(0.5 * rate), max(1, round(0.07 * rate))
+    still, moves = round(0.5 * rate), math.ceil(0.1 * rate)
     way = np.concatenate([np.zeros(still), np.linspace(0.0, 0.05, moves + 1)[1:]])
     states = np.where(np.arange(len(way)) < still, BOTH, 0)
     found = without_ways(foot_along(way if is_end else way[::-1]), np.full(len(way), BOTH), LEG, rate)

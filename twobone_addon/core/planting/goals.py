@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,7 +106,7 @@ def without_ways(foot: Foot, states: Codes, leg_length: float, rate: float) -> C
     A point that stands for most of its contact, and is off its place only where that begins or ends, would be dragged there.
     One that rests somewhere else first, as a heel may before the sole is down, is not on its way.
     """
-    kept, longest = [on_heel(states), on_ball(states)], max(1, round(LONGEST_WAY * rate))
+    kept, longest = [on_heel(states), on_ball(states)], math.ceil(LONGEST_WAY * rate)
     for number, points in enumerate((foot.points(foot.heel), foot.points(foot.ball))):
         on, other = kept[number].copy(), kept[1 - number]
         steps = magnitude(np.diff(points, axis=0)) * rate
