@@ -26,8 +26,8 @@ def _side(side, x):
     )
 
 
-def robot():
-    """The rig on IK, which plays the first of its actions."""
+def robot(farther=1.0):
+    """The rig on IK, which plays the first of its actions; its feet go so many times as far."""
     trunk = BoneShape("Bone", (0, 0, 0), (0, 0.3, 0)), BoneShape("Body", (0, 0, 1.0), (0, 0, 1.7), "Bone")
     rig = build_armature((*trunk, *_side("L", 1), *_side("R", -1)), "Robot")
     for side in "LR":
@@ -35,7 +35,7 @@ def robot():
         ik.target, ik.subtarget, ik.chain_count, ik.use_stretch = rig, f"Foot{side}", 2, False
         ik.pole_target, ik.pole_subtarget = rig, f"PoleTarget{side}"
     for name, way in ACTIONS.items():
-        _key(rig, name, way)
+        _key(rig, name, way * farther)
     _with_a_head(rig)
     clear_pose(rig)
     play(rig, "Walk")

@@ -364,9 +364,12 @@ def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: C
     within = frame_range(scene, settings)
     plan = plan_controls(scene, settings, armature)
     keyed = switch_keys(settings, plan.settings, within)
-    # Between keys that are far apart the IK goes its own way.
-    frames = _whole_frames(within) if settings.step > 1.0 else plan.plan.report_frames[:1]
-    before = _joints(scene, armature, plan.shown, frames)
+    # Between keys that are far apart the IK goes its own way, and a robot's foot may be the control itself.
+    control = plan.target.bone.name
+    is_foot = plan.target.armature == armature.name and armature.data.bones[control].use_deform
+    shown = (*plan.shown, control) if is_foot else plan.shown
+    frames = _whole_frames(within) if is_foot or settings.step > 1.0 else plan.plan.report_frames[:1]
+    before = _joints(scene, armature, shown, frames)
     toes = seen_toes(scene, armature, plan.plan)
     report, lost = bake_plans(scene, [plan])
     toe_keys = key_toes(scene, plan.plan, toes)
@@ -374,8 +377,8 @@ def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: C
     (chain,), (entry,) = report.chains, report.entries
     chain = replace(chain, notes=[said for said in chain.notes if said.template not in {each.template for each in lost}])
     moved = entry.max_round_trip if isinstance(entry, TargetReport) else None
-    if moved is not None and settings.step > 1.0:
-        moved = max(moved, float(magnitude(_joints(scene, armature, plan.shown, frames) - before).max()))
+    if moved is not None and len(frames) > 1:
+        moved = max(moved, float(magnitude(_joints(scene, armature, shown, frames) - before).max()))
     made = switch_report(armature, names, plan.settings, [*_all(keyed), *toe_keys], within, to="IK")
     why = Sentence("it poses the toes on IK")
     kept = [note('Bone "{bone}" was keyed as well, because {reason}.', bone=toe.control.name, reason=why) for toe in toes]
