@@ -106,6 +106,18 @@ def hops(*, rate=30, leg_length=0.9, one_leg=False, along=0.0):
     return _posed(places, _beside(body), stands, rate, leg_length, pitch=pitch)
 
 
+def hover(*, rate=30, leg_length=0.9):
+    """A jump on the spot as games have it: up within a quarter of a second, a second in the air in which one leg sinks, down."""
+    times = np.arange(4 * rate) / rate
+    up = np.interp(times, [0.0, 1.0, 1.25, 2.4, 2.65, 4.0], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0])
+    sinks = 0.25 * np.sin(np.pi * np.clip((times - 1.55) / 0.85, 0.0, 1.0)) ** 2
+    places = _beside(np.zeros((len(times), 3)))
+    places[:, :, 2] = up * np.array([[0.36], [0.58]]) - up * sinks * np.array([[1.0], [0.35]])
+    body = np.stack([0 * times, 0 * times, 0.92 + up * (0.32 - 0.7 * sinks)], axis=-1)
+    stands = np.tile(up == 0.0, (2, 1))
+    return _posed(places, _beside(body), stands, rate, leg_length)
+
+
 def counter_set(rate=30):
     """Names, feet, and where `(2, F)` each must not be planted."""
     for speed in (0.4, 1.0, 2.0):
@@ -119,6 +131,7 @@ def counter_set(rate=30):
         feet = raised_foot(height, rate=rate)
         yield f"raised {height}", feet, feet.points[:, 1, :, 2] > 0.05 * feet.leg_length
     for name, feet in (
+        ("hover", hover(rate=rate)),
         ("hops", hops(rate=rate)),
         ("hops along", hops(rate=rate, along=1.2)),
         ("hops on one leg", hops(rate=rate, one_leg=True)),

@@ -356,7 +356,7 @@ def test_what_glides_hangs_or_flies_is_not_planted(name, rate):
 @pytest.mark.parametrize("rate", RATES)
 def test_hops_and_a_stop_are_planted_where_they_stand(rate):
     for name, feet, _ in counter_set(rate):
-        if name.startswith(("hops", "raised", "stop")):
+        if name.startswith(("hover", "hops", "raised", "stop")):
             assert f1(found(feet)[0] > 0, feet.states > 0) >= 0.85, name
 
 

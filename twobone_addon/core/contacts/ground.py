@@ -122,7 +122,8 @@ def local_floor(motion: Kinematics, heights: Array, slowest: Array, most_rise: A
     ground a foot may be and still be on it
 
     The ground is where one foot bears the body: it is slow while all others are on their way, and its leg
-    stretches. A foot that is held up never does that, so it has no floor of its own.
+    stretches. A foot that is held up never does that, so it has no floor of its own. Nor has one in the air over the place
+    where feet stand on flat ground, as in a jump on the spot: ground has one height at a place.
     """
     lower = heights.argmin(axis=1)[:, None]
     low_heights, speeds, rises = (
@@ -130,13 +131,17 @@ def local_floor(motion: Kinematics, heights: Array, slowest: Array, most_rise: A
     )
     places = np.take_along_axis(motion.points, lower[..., None], axis=1)[:, 0, :, :2]
     slow, moving = (speeds <= slowest) & (rises <= most_rise), motion.speeds.min(axis=1) > slowest
-    spots = []
+    spots, balls = [], motion.points[:, 1, :, :2]
+    flat = balls[slow & (np.abs(low_heights) <= level)]
     for foot, stands in enumerate(slow):
         reach = magnitude(motion.points[foot].mean(axis=0) - motion.hips[foot])
         for first, last in runs(stands & np.all(np.delete(moving, foot, axis=0), axis=0)):
             inside = slice(first, last + 1)
             if last - first + 1 >= SPOT_IN_SECONDS * motion.rate:
                 place, height = np.median(places[foot, inside], axis=0), np.median(low_heights[foot, inside])
+                ball = np.median(balls[foot, inside], axis=0)
+                if height > level and magnitude(flat - ball).min(initial=np.inf) < BESIDE:
+                    continue
                 spots.append((*place, height, last - first + 1, reach[inside].max()))
     known = np.array(spots).reshape(-1, 5)
     known = known[known[:, 4] >= STRETCHED * np.max(known[:, 4], initial=0.0)]
