@@ -32,6 +32,12 @@ def sudden_bends(leg: PlantedLeg, moves: Array, times: float = ABRUPT) -> Mask:
     return np.abs(accelerations(_knee(leg, moves))) > times * _largest_bend(leg)
 
 
+def worst_bend(planted: Planted) -> float:
+    """How many times more a knee is accelerated than it is anyway, at the worst frame of the worst leg."""
+    found = [(np.abs(accelerations(_knee(leg, planted.moves))).max(initial=0.0), _largest_bend(leg)) for leg in planted.legs]
+    return max((float(now / before) for now, before in found if before > 0.0), default=0.0)
+
+
 def _largest_bend(leg: PlantedLeg) -> float:
     """Largest second difference of the knee's angle as the leg moves now."""
     joints = leg.before.joints[::SAMPLES_PER_FRAME]

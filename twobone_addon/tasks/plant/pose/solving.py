@@ -13,7 +13,7 @@ from ....core.planting.knees import NEAR, NEAR_IN_SECONDS, gentler
 from ....scene.sampling.stepping import Steps
 from ..plan.contacts import Standing
 from ..plan.feet import at_frames
-from .calming import ABRUPT, POPS, sudden_bends, with_calm_ease, with_calm_root
+from .calming import ABRUPT, POPS, sudden_bends, with_calm_ease, with_calm_root, worst_bend
 from .clearing import with_clear_ways
 from .rounds import many_rounds
 from .standing import Footing, Planted, stand_still
@@ -81,18 +81,23 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
         rooted = (yield from with_calm_root(footing, planted)) if footing.moves_root else planted
         return with_calm_ease(footing.plan, rooted)
 
-    planted = stand_still(footing, states)
+    whole = planted = stand_still(footing, states)
     for number in range(MOST_ROLLED):
         yield 1.0 - 0.6 * 0.9**number
         shorter = gentle(planted, ABRUPT)
         if shorter is None:
             break
         planted = shorter
-    calm = yield from calmed(planted)
-    # What root and free feet cannot make up for.
-    for _ in range(MOST_SHORTENED):
-        shorter = gentle(calm, POPS)
-        if shorter is None:
+    tried: list[Planted] = []
+    # Where shorter stances have only moved a pop to another frame, longer ones may do with what root and free feet make up for.
+    for start in (planted,) if planted is whole else (planted, whole):
+        calm = yield from calmed(start)
+        for _ in range(MOST_SHORTENED):
+            shorter = gentle(calm, POPS)
+            if shorter is None:
+                break
+            calm = yield from calmed(shorter)
+        tried.append(calm)
+        if worst_bend(calm) <= POPS:
             break
-        calm = yield from calmed(shorter)
-    return calm
+    return min(tried, key=worst_bend)
