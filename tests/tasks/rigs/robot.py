@@ -4,6 +4,7 @@ are turned by keys, and a head whose shape keys play the same actions.
 
 import bpy
 
+from tests.tasks.rigs.followed_rig import deformed_mesh
 from tests.tasks.rigs.many_actions import clear_pose, play
 from tests.tasks.scenes import BoneShape, build_armature, key_channel
 
@@ -37,6 +38,8 @@ def robot(farther=1.0):
     for name, way in ACTIONS.items():
         _key(rig, name, way * farther)
     _with_a_head(rig)
+    for side in "LR":
+        deformed_mesh(rig, f"Foot{side}")
     clear_pose(rig)
     play(rig, "Walk")
     return rig

@@ -43,6 +43,7 @@ from ...scene.sampling.evaluate import values_over
 from ...scene.sampling.quantities import Quantity
 from ...scene.sampling.stepping import Steps, at_once, part_of
 from ...scene.visible.rig_ik import RigIk, RigReader
+from ...scene.visible.skin import Skins
 from ...scene.visible.switches import SAME, Setting
 from ...settings import BakeSettings
 from ...settings.bake_options import KeySettings
@@ -366,7 +367,7 @@ def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: C
     keyed = switch_keys(settings, plan.settings, within)
     # Between keys that are far apart the IK goes its own way, and a robot's foot may be the control itself.
     control = plan.target.bone.name
-    is_foot = plan.target.armature == armature.name and armature.data.bones[control].use_deform
+    is_foot = plan.target.armature == armature.name and Skins().deforms_a_mesh(armature, control)
     shown = (*plan.shown, control) if is_foot else plan.shown
     frames = _whole_frames(within) if is_foot or settings.step > 1.0 else plan.plan.report_frames[:1]
     before = _joints(scene, armature, shown, frames)
