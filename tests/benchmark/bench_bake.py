@@ -33,7 +33,7 @@ SLOW_PAIRS = 2
 SLOW = ("two bones, long", "Rigify walk, long", "crowded scene", "thousand characters")
 """Shots that take minutes; there only our unverified bake has a turn for warming up."""
 
-STAGES = ("read", "sample", "solve", "keys", "write", "verify", "report")
+STAGES = ("read", "sample", "solve", "write", "verify", "report")
 KILOBYTES_PER_MEGABYTE = 1024
 
 
