@@ -190,12 +190,10 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     Keys that runs have made are never taken for a person's; of a person's keys at one frame the latest counts.
     """
     if kept is None:
-        is_empty = not len(table["co"])  # as of most limbs that are baked for the first time: there is nothing to tell apart
-        nothing = Layer(tuple(sorted(set(writing.spans))) if is_empty else (), NO_KEYS, NO_KEYS)
-        written = writing.written if is_empty else NOTHING_WRITTEN
-        kept = Kept(writing.task, (writing.task,), writing.limb, writing.value, (nothing,), written)
-        if is_empty:
-            return kept
+        own = writing.task, (writing.task,), writing.limb, writing.value
+        if not len(table["co"]):  # as of most limbs that are baked for the first time: there is nothing to tell apart
+            return Kept(*own, (Layer(tuple(sorted(set(writing.spans))), NO_KEYS, NO_KEYS),), writing.written)
+        kept = Kept(*own, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
     inside, nearest = _touched(table["co"][:, 0], writing.spans)
     foreign = ~_made_by_runs(kept, table)
     others = foreign | ~_as_written(kept.written, table)

@@ -97,7 +97,7 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
             if shorter is None:
                 break
             calm = yield from calmed(shorter)
-        tried.append(calm)
         if worst_bend(calm) <= POPS:
-            break
+            return calm
+        tried.append(calm)
     return min(tried, key=worst_bend)
