@@ -368,9 +368,9 @@ def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: C
     # Between keys that are far apart the IK goes its own way, and a robot's foot may be the control itself.
     control = plan.target.bone.name
     is_foot = plan.target.armature == armature.name and Skins().deforms_a_mesh(armature, control)
-    shown = (*plan.shown, control) if is_foot else plan.shown
-    frames = _whole_frames(within) if is_foot or settings.step > 1.0 else plan.plan.report_frames[:1]
-    before = _joints(scene, armature, shown, frames)
+    shown, is_looked_at = (*plan.shown, control) if is_foot else plan.shown, is_foot or settings.step > 1.0
+    frames = _whole_frames(within)
+    before = _joints(scene, armature, shown, frames) if is_looked_at else np.zeros(0)
     toes = seen_toes(scene, armature, plan.plan)
     report, lost = bake_plans(scene, [plan])
     toe_keys = key_toes(scene, plan.plan, toes)
@@ -378,7 +378,7 @@ def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: C
     (chain,), (entry,) = report.chains, report.entries
     chain = replace(chain, notes=[said for said in chain.notes if said.template not in {each.template for each in lost}])
     moved = entry.max_round_trip if isinstance(entry, TargetReport) else None
-    if moved is not None and len(frames) > 1:
+    if moved is not None and is_looked_at:
         moved = max(moved, float(magnitude(_joints(scene, armature, shown, frames) - before).max()))
     made = switch_report(armature, names, plan.settings, [*_all(keyed), *toe_keys], within, to="IK")
     why = Sentence("it poses the toes on IK")
