@@ -12,7 +12,7 @@ from ....core.arrays import frame_rows
 from ....core.contacts.states import runs
 from ....core.curves.frames import NEAR_FRAME
 from ....core.planting.goals import SAMPLES_PER_FRAME
-from ....core.rig.bones import BoneChannels
+from ....core.rows import at_frames
 from ....pipeline.keys.holding import with_held_keys
 from ....pipeline.motion.plan_motion import AimedMotion
 from ....pipeline.pose.solving import CurveSamples
@@ -47,15 +47,10 @@ def motion_at(motion: AimedMotion, indices: Indices) -> AimedMotion:
     def at(values: Array | None) -> Array | None:
         return None if values is None else frame_rows(values, indices)
 
-    channels = tuple(
-        BoneChannels(*(frame_rows(values, indices) for values in (each.location, each.rotation, each.scale)))
-        for each in motion.chain.channels
-    )
-    parent = motion.chain.parent_pose
     return replace(
         motion,
         frames=motion.frames[indices],
-        chain=replace(motion.chain, parent_pose=None if parent is None else frame_rows(parent, indices), channels=channels),
+        chain=at_frames(motion.chain, indices),
         rotation_values=tuple(frame_rows(values, indices) for values in motion.rotation_values),
         world_from_armature=frame_rows(motion.world_from_armature, indices),
         armature_from_world=frame_rows(motion.armature_from_world, indices),
