@@ -6,7 +6,7 @@ Inside the range a curve gets exactly the new keys; outside it every key stays a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -208,7 +208,7 @@ def _rewrite(
     base = old if outside is None else outside
     frames = base["co"][:, 0]
     kept = some_keys(base, ~are_within_any(frames, spans))
-    fresh = joined_keys(*(_baked(piece) for piece in pieces))
+    fresh = _baked(_in_one(pieces)) if all(_is_like(piece, first) for piece in pieces) else joined_keys(*map(_baked, pieces))
     if in_pieces:
         fresh["interpolation"][np.cumsum([len(piece.frames) for piece in pieces]) - 1] = INTERPOLATION["LINEAR"]
     merged = joined_keys(kept, fresh)
@@ -255,6 +255,22 @@ def _set_back_at(fcurve: FCurve, merged: KeyTable, kept: Mask) -> None:
 def _straight(channel: ChannelKeys) -> KeyTable:
     table = straight_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
     return lasting_keys(table) if channel.lasting else table
+
+
+def _is_like(piece: ChannelKeys, other: ChannelKeys) -> bool:
+    told = [(each.interpolation, each.lasting, each.left is None, each.smooth is None) for each in (piece, other)]
+    return told[0] == told[1]
+
+
+def _in_one(pieces: Sequence[ChannelKeys]) -> ChannelKeys:
+    """The keys of pieces that are like each other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    columns = {}
+    for name in ("frames", "values", "left", "right", "smooth"):
+        parts = [getattr(piece, name) for piece in pieces]
+        columns[name] = None if parts[0] is None else np.concatenate(parts)
+    return replace(pieces[0], **columns)
 
 
 def _baked(channel: ChannelKeys) -> KeyTable:

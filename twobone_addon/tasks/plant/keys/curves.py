@@ -122,7 +122,7 @@ def _piece_keys(
     keys = fitted_keys(curves, chain.plan.frames[rows.whole], rows)
     if plan.settings.keys == "REDUCE":
         keys = reduced_keys(chain, keys, pinned, plan.settings.tolerance)
-    keys = with_keys_between(chain, keys, pinned, leg.before.length, rows.starts)
+    keys = with_straight_handles(with_keys_between(chain, keys, pinned, leg.before.length, rows.starts))
     found = []
     for piece in pieces:
         first, last = np.searchsorted(keys[0].frames, plan.frames[list(piece)] + (-NEAR_FRAME, NEAR_FRAME))
@@ -131,8 +131,8 @@ def _piece_keys(
 
 
 def _part_of_keys(keys: ChannelKeys, part: slice) -> ChannelKeys:
-    left, right = (None if handles is None else handles[part] for handles in (keys.left, keys.right))
-    return replace(keys, frames=keys.frames[part], values=keys.values[part], left=left, right=right)
+    left, right, smooth = (None if each is None else each[part] for each in (keys.left, keys.right, keys.smooth))
+    return replace(keys, frames=keys.frames[part], values=keys.values[part], left=left, right=right, smooth=smooth)
 
 
 def _solved_at_once(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
@@ -212,7 +212,7 @@ def root_keys(
             keys = _few_root_keys(plan, parts, plan.samples[rows], frames, space[rows] if len(space) > 1 else space)
         else:
             keys = fitted_keys(parts, frames, PieceRows.of([len(frames)]))
-        solved.append((piece, keys))
+        solved.append((piece, with_straight_handles(keys)))
     return _channels(plan, root.name, solved, present)
 
 
@@ -287,7 +287,7 @@ def _channels(
     keys: dict[Channel, list[tuple[Piece, ChannelKeys]]] = {}
     for piece, piece_keys in solved:
         for made in piece_keys:
-            keys.setdefault((made.path, made.index), []).append((piece, with_straight_handles(made)))
+            keys.setdefault((made.path, made.index), []).append((piece, made))
     found = []
     for channel, pieces in keys.items():
         now, made = present[channel], [part for _, part in pieces]

@@ -108,8 +108,12 @@ def fitted_keys(curves: Sequence[CurveSamples], frames: Array, rows: PieceRows) 
     ]
 
 
-def with_straight_handles(keys: ChannelKeys) -> ChannelKeys:
+def with_straight_handles(keys: Sequence[ChannelKeys]) -> list[ChannelKeys]:
     """The keys with where their two handles are one line: each stretch between two keys is fitted by itself."""
+    return [_with_straight_handles(each) for each in keys]
+
+
+def _with_straight_handles(keys: ChannelKeys) -> ChannelKeys:
     if keys.left is None or keys.right is None:
         return keys
     places = np.stack([keys.frames, keys.values], axis=-1)
