@@ -14,7 +14,6 @@ from ....core.arrays import every_row, magnitude
 from ....core.curves.frames import NEAR_FRAME
 from ....core.curves.reduction import reduce_keys
 from ....core.planting.goals import SAMPLES_PER_FRAME
-from ....core.rig.following import ROWS_AT_ONCE
 from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
@@ -44,6 +43,9 @@ if TYPE_CHECKING:
     from ....pipeline.plan.planning import ChainPlan
     from ..plan.planning import PlantingPlan
     from ..plan.roots import RootPlan
+
+SAMPLES_AT_ONCE = 4096
+"""As many as are worth to be solved together: more are no faster, and keep the window waiting."""
 
 Channel = tuple[str, int]
 """Data path and index."""
@@ -140,7 +142,7 @@ def _solved_at_once(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
     several = list[Piece]()
     for piece in pieces:
         several.append(piece)
-        if len(_samples_of(several)) >= ROWS_AT_ONCE:
+        if len(_samples_of(several)) >= SAMPLES_AT_ONCE:
             yield several
             several = []
     if several:
