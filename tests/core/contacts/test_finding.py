@@ -445,6 +445,19 @@ def test_what_slides_in_a_contact_is_told():
     assert np.mean([each.confidence for foot in still.stances for each in foot]) > 0.8
 
 
+@each_rate
+def test_feet_that_slip_along_with_a_body_that_halts_for_a_moment_stand(rate):
+    """By a tenth of a leg in a quarter of a second: as fast as the body, as a glide is, but no glide is as short."""
+    halt, seconds, slip = 1.5, 0.25, 0.1
+    feet = feet_of(WALK, rate=rate, halted=(halt, seconds))
+    times = np.arange(feet.hips.shape[1]) / rate
+    slid = slip * feet.leg_length * np.clip((times - halt) / seconds, 0.0, 1.0)[:, None] * [0.0, 1.0, 0.0]
+    states = found(replace(feet, points=feet.points + slid, hips=feet.hips + slid))[0]
+    assert feet.states[:, (times > halt) & (times < halt + seconds)].all()
+    assert f1(states > 0, feet.states > 0) >= CLEAN
+    assert states[:, (times > halt) & (times < halt + seconds)].all()
+
+
 @pytest.mark.parametrize("gait", GAITS.values(), ids=GAITS)
 def test_landings_between_frames_are_alike_at_all_rates(gait):
     """Where a foot lands and lifts differs by less between 24 and 120 frames a second than a frame of 24."""
