@@ -91,6 +91,13 @@ def test_bad_data_costs_little(name, belt, fault):
     assert score([spoiled(feet, rng)[fault] for feet in clean]) >= SPOILED[name]
 
 
+@each_rate
+def test_jitter_of_two_centimetres_costs_little(rate):
+    """As bad video has it."""
+    rng = np.random.default_rng(7)
+    assert score([noisy(feet_of(WALK, rate=rate), rng, meters=0.02) for _ in range(4)]) >= 0.92
+
+
 @each_gait
 @each_rate
 def test_the_size_of_the_character_makes_no_difference(gait, rate):
