@@ -315,6 +315,16 @@ def test_thresholds_that_are_given_count():
     assert (found(feet, Thresholds(longest_gap=100.0))[0][:, 60:200] > 0).all()
 
 
+def test_a_contact_goes_on_up_to_the_speed_at_which_it_ends_but_begins_with_a_slower_one():
+    """One foot stands, the other slides with 0.3 m/s: always faster than a contact may begin."""
+    feet = feet_of(WALK, rate=60)
+    slid = sliding(feet, np.random.default_rng(7), [0.3]).points
+    states = found(replace(feet, points=np.array([feet.points[0], slid[1]])), Thresholds(enter_speed=0.15, leave_speed=0.8))[0]
+    assert f1(states[0] > 0, feet.states[0] > 0) >= 0.9
+    assert not states[1].any()
+    assert f1(found(replace(feet, points=slid), Thresholds(leave_speed=0.8))[0] > 0, feet.states > 0) >= 0.9
+
+
 @pytest.mark.parametrize("size", [1.0, 100.0])
 def test_a_foot_that_would_never_stand_may_be_faster_than_the_others(size):
     feet = feet_of(RUN, rate=60, leg_length=0.9 * size)
