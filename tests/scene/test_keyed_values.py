@@ -1,5 +1,7 @@
 """Curves of a recording are read at once: to the last bit what Blender evaluates, or left to Blender."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,12 @@ from tests.scene.movers import add_empty, curves_of
 from twobone_addon.scene.graph.animation_reading import keyed_values
 
 
-def keyed(frames, values, interpolations=("LINEAR",)):
+STRAIGHT, SMOOTH, MIXED = ("LINEAR",), ("BEZIER",), ("CONSTANT", "LINEAR", "ELASTIC", "BEZIER")
+# Keys that are nearer than a hundredth of a frame become one: too few to be read where they are not linear.
+CURVES = [(0.002, STRAIGHT), *product((1.0, 0.37, 0.02), (STRAIGHT, SMOOTH, MIXED))]
+
+
+def keyed(frames, values, interpolations=STRAIGHT):
     thing = add_empty()
     for frame, value in zip(frames, values, strict=True):
         thing.location.x = value
@@ -18,9 +25,8 @@ def keyed(frames, values, interpolations=("LINEAR",)):
     return fcurve
 
 
-@pytest.mark.parametrize("spacing", [1.0, 0.37, 0.002])
+@pytest.mark.parametrize(("spacing", "interpolations"), CURVES, ids=str)
 @pytest.mark.parametrize("size", [1e-5, 1.0, 1e5])
-@pytest.mark.parametrize("interpolations", [("LINEAR",), ("BEZIER",), ("CONSTANT", "LINEAR", "ELASTIC", "BEZIER")], ids=str)
 def test_values_between_on_beside_and_outside_keys_are_blenders_own(scene, spacing, size, interpolations):
     chance = np.random.default_rng(1)
     frames = np.cumsum(chance.uniform(0.7, 1.6, 60)) * spacing
@@ -29,6 +35,10 @@ def test_values_between_on_beside_and_outside_keys_are_blenders_own(scene, spaci
     times = np.concatenate([chance.uniform(-3, frames[-1] + 3, 500), frames, beside]).astype(np.float32)
     for some in np.array_split(chance.permutation(times), 19):
         np.testing.assert_array_equal(keyed_values(fcurve, some.tolist()), [fcurve.evaluate(time) for time in some.tolist()])
+
+
+def test_few_keys_that_are_not_linear_are_left_to_blender(scene):
+    assert keyed_values(keyed(range(10), np.sin(range(10)), SMOOTH), np.linspace(-3, 14, 50).tolist()) is None
 
 
 @pytest.mark.parametrize("change", ["a modifier", "samples", "going on"])

@@ -25,6 +25,9 @@ REAL_NUMBERS = {"location", "rotation_euler", "rotation_quaternion", "rotation_a
 WORTH_READING = 32
 """Times; for fewer Blender is asked for each."""
 
+RARE_KEYS = 2
+"""Times for each key of a curve from which on Blender is asked for all of them."""
+
 ON_KEY, APART = np.float32(1e-4), 1e-3
 """Frames: as near as that Blender takes a key for where a curve is evaluated; and how far keys are apart for that to be one."""
 
@@ -111,11 +114,13 @@ def keyed_values(fcurve: FCurve, times: list[float]) -> Array | None:
     """Values `(F,)` of a curve of real numbers to Blender's last bit: at its keys theirs, between linear ones from both.
 
     A recording has a key at every frame: to ask Blender for each value takes twenty times as long, so it is asked for the
-    others only. `None` for a curve that only Blender knows.
+    others only. `None` for a curve that only Blender knows, or which has few keys.
     """
     if len(times) < WORTH_READING or fcurve.modifiers or fcurve.sampled_points or fcurve.extrapolation != "CONSTANT":
         return None
     straight = not np.any(key_numbers(fcurve, "interpolation") != INTERPOLATION["LINEAR"])
+    if not straight and len(fcurve.keyframe_points) * RARE_KEYS < len(times):
+        return None
     frames, heights = key_numbers(fcurve, "co").T
     lengths, at = np.diff(frames), np.array(times, dtype=np.float32)
     if not len(lengths) or np.any(lengths < APART):
@@ -128,7 +133,7 @@ def keyed_values(fcurve: FCurve, times: list[float]) -> Array | None:
         found, known = np.where(is_on, heights[key], found), known | is_on
     for end, is_outside in ((0, at <= frames[0]), (-1, at >= frames[-1])):
         found, known = np.where(is_outside, heights[end], found), known | is_outside
-    found[~known] = [fcurve.evaluate(time) for time in at[~known].tolist()]
+    found[~known] = list(map(fcurve.evaluate, at[~known].tolist()))
     return found
 
 
