@@ -115,6 +115,15 @@ def test_converting_one_action_breaks_no_other_and_says_so(hero, switch_off):
     assert len(moving_after_controls_stop(rig, before)) == len(before) - 1
 
 
+def test_beside_the_range_of_an_action_its_ik_goes_on(hero):
+    rig, before = hero
+    action, frames = bpy.data.actions["Act 04"], frames_of("Act 04")
+    action.use_frame_range, action.frame_start, action.frame_end = True, frames[0] + 2, frames[-1] - 2
+    convert(actions="ALL", switch_off="INFLUENCE")
+    action.frame_start, action.frame_end = frames[0], frames[-1]
+    assert max(unmoved(rig, before).values()) <= TOLERANCE
+
+
 def moving_after_controls_stop(rig, before):
     """The actions whose legs go elsewhere where a control is held: those that follow their IK."""
     for limb in LIMBS:
