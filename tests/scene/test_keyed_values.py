@@ -8,7 +8,6 @@ import pytest
 from tests.scene.movers import add_empty, curves_of
 from twobone_addon.scene.graph.animation_reading import keyed_values
 
-
 STRAIGHT, SMOOTH, MIXED = ("LINEAR",), ("BEZIER",), ("CONSTANT", "LINEAR", "ELASTIC", "BEZIER")
 # Keys that are nearer than a hundredth of a frame become one: too few to be read where they are not linear.
 CURVES = [(0.002, STRAIGHT), *product((1.0, 0.37, 0.02), (STRAIGHT, SMOOTH, MIXED))]
@@ -25,7 +24,7 @@ def keyed(frames, values, interpolations=STRAIGHT):
     return fcurve
 
 
-@pytest.mark.parametrize(("spacing", "interpolations"), CURVES, ids=str)
+@pytest.mark.parametrize("spacing, interpolations", CURVES, ids=str)
 @pytest.mark.parametrize("size", [1e-5, 1.0, 1e5])
 def test_values_between_on_beside_and_outside_keys_are_blenders_own(scene, spacing, size, interpolations):
     chance = np.random.default_rng(1)
