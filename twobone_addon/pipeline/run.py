@@ -266,8 +266,8 @@ def _part(steps: Steps[Result], number: int, count: int, *, after: float = 0.0, 
             yield after + of * number / count
         part = None
         while True:
-            try:
-                part = next(steps)
+            try:  # Each look at the motion counts from 0; what is shown never goes back.
+                part = max(next(steps), part or 0.0)
             except StopIteration as end:
                 if part is None:  # One look up in any case, so that everything can be stopped.
                     yield after + of * (number + 1) / count

@@ -17,7 +17,7 @@ from ...scene.blender_types import Object, Scene
 from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.replaced import WITH_FEET
 from ...scene.lookup import object_named
-from ...scene.sampling.stepping import Steps
+from ...scene.sampling.stepping import Steps, part_of
 from ...settings.planting import PlantSettings
 from ...settings.tasks import TABLES
 from ..find_contacts.judge import assumed_soles, ground_ends
@@ -85,13 +85,12 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
     def solve(self, plan: PlantPlan, begun: _Begun, look: Look) -> Steps[_Planted]:
         """When feet stand, and the keys that let them stand still."""
         contacts = plan.contacts
-        found = solve_contacts(
-            contacts, (yield from look(contacts.quantities(), contacts.frames, evaluation=plan.settings.evaluation))
-        )
+        first = look(contacts.quantities(), contacts.frames, evaluation=plan.settings.evaluation)
+        found = solve_contacts(contacts, (yield from part_of(first, 0, 4)))
         quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
         evaluation = evaluation_of([leg.plan for leg in plan.legs])
-        samples = yield from look(quantities, plan.samples, evaluation=evaluation)
-        return _Planted((yield from solve_plan(plan, found, samples)))
+        samples = yield from part_of(look(quantities, plan.samples, evaluation=evaluation), 1, 4)
+        return _Planted((yield from part_of(solve_plan(plan, found, samples), 1, 2)))
 
     def paths(self, plan: PlantPlan, solution: _Planted) -> set[tuple[Object, str]]:
         """Rotations of legs and feet, the root's location, and contacts."""
@@ -118,9 +117,12 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
             return None
         shown, evaluation = shown_legs(plan), evaluation_of([leg.plan for leg in plan.legs], proving=True)
         states = [leg.states for leg in solution.solution.planted.legs]
-        samples = yield from look(proof_quantities(plan), proof_frames(plan, states), evaluation=evaluation)
-        seen = look_quantities(plan, shown)
-        looked = (yield from look(seen, look_frames(plan), evaluation=evaluation)) if seen else None
+        seen, proving = (
+            look_quantities(plan, shown),
+            look(proof_quantities(plan), proof_frames(plan, states), evaluation=evaluation),
+        )
+        samples = yield from part_of(proving, 0, 2 if seen else 1)
+        looked = (yield from part_of(look(seen, look_frames(plan), evaluation=evaluation), 1, 2)) if seen else None
         return Proof(samples, [visible_leg(leg, each, looked) for leg, each in zip(plan.legs, shown, strict=True)])
 
     def report(self, outcome: Outcome[PlantPlan, _Planted, Proof]) -> PlantReport | ClipsReport:
