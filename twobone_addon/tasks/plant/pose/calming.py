@@ -38,6 +38,12 @@ def worst_bend(planted: Planted) -> float:
     return max((float(now / before) for now, before in found if before > 0.0), default=0.0)
 
 
+def pops(leg: PlantedLeg, moves: Array, but: PlantedLeg) -> bool:
+    """Whether the knee is seen to pop at a frame at which it does not where the leg does what the other one does."""
+    bends, others = (np.abs(accelerations(_knee(each, moves))) for each in (leg, but))
+    return bool(np.any(bends > np.maximum(POPS * _largest_bend(leg), others)))
+
+
 def _largest_bend(leg: PlantedLeg) -> float:
     """Largest second difference of the knee's angle as the leg moves now."""
     joints = leg.before.joints[::SAMPLES_PER_FRAME]
