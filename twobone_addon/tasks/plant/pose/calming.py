@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROUNDS = 3
 """The root's moves change how knees are bent, which is then seen again."""
 
-CALM, POPS, ABRUPT = 1.4, 1.5, 2.0
+CALM, POPS, ABRUPT = 1.25, 1.5, 2.0
 """Times the largest acceleration that a knee has anyway: what is above is calmed, what is seen, and what is far above."""
 
 ROOT_GIVES, FOOT_GIVES = 2e-3, 1e-2

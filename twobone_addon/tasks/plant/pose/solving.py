@@ -56,7 +56,7 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
     if footing.ground.is_new:
         planted = stand_still(footing, standing.states)
         yield 0.5
-        return with_clear_ways(footing, with_calm_ease(footing.plan, with_clear_ways(footing, planted)))
+        return _calm_and_clear(footing, planted)
     states = shortened(standing.states)
     if footing.ground.surface is None and not any(each.any() for each in by_hand):
         as_it_is = stand_still(replace(footing, slack=UNSEEN), states)
@@ -65,7 +65,12 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
         yield 0.2
     if footing.plan.settings.priority == "BODY":
         footing = replace(footing, slack=HARDLY_SEEN)
-    return with_clear_ways(footing, (yield from _calm(footing, states, shortened)))
+    return _calm_and_clear(footing, (yield from _calm(footing, states, shortened)))
+
+
+def _calm_and_clear(footing: Footing, planted: Planted) -> Planted:
+    """The same with feet on their way clear of the ground, which may bend knees, and calm again."""
+    return with_clear_ways(footing, with_calm_ease(footing.plan, with_clear_ways(footing, planted)))
 
 
 def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequence[Codes]], list[Codes]]) -> Steps[Planted]:
