@@ -63,6 +63,7 @@ def clear_keys(shot):
             else:
                 for fcurve in baked:
                     bag.fcurves.remove(fcurve)
+                action.property_unset("twobone_replaced")  # What the bake has kept goes as well: each one is the first.
         for bone in bones:
             rig.pose.bones[bone].matrix_basis.identity()
     bpy.data.batch_remove(emptied)  # One by one they would take minutes where there are thousands.

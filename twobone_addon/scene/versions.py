@@ -151,6 +151,17 @@ def new_fcurve(bag: CurveBag, path: str, index: int, group: str) -> FCurve:
     return fcurve
 
 
+def copied_fcurve(source: FCurve, bag: CurveBag, path: str, index: int, group: str) -> FCurve | None:
+    """The same with a copy of another F-curve's keys and all, where Blender can copy them (5.0)."""
+    if isinstance(bag, bpy.types.Action) or not hasattr(bag.fcurves, "new_from_fcurve"):
+        return None
+    # No channel has this path: of the source's own one there may be no second curve, not even for a moment.
+    fcurve = bag.fcurves.new_from_fcurve(source, data_path="~")
+    fcurve.data_path, fcurve.array_index = path, index
+    fcurve.group = bag.groups.get(group) or bag.groups.new(group)
+    return fcurve
+
+
 def slot_users(data: AnimData) -> int:
     """How many datablocks are animated by the same curves as this one, itself included."""
     if data.action is None:

@@ -12,7 +12,7 @@ from twobone_addon.tasks.plant.keys import curves
 from twobone_addon.tasks.plant.pose import calming, solving
 from twobone_addon.tasks.plant.task import PLANT
 
-PARTS = ((curves, "solve_together"), (solving, "stand_still"), (calming, "stand_still"))
+PARTS = ((curves, "solve_chain_pose"), (solving, "stand_still"), (calming, "stand_still"))
 
 
 @pytest.mark.parametrize("where", PARTS, ids=["keys", "rounds", "calming"])

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..array_types import Array
+from ..array_types import Array, Indices
 from .rotations import about_axis, from_quaternion, times_still, to_quaternion, unit
 
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
@@ -112,10 +112,10 @@ class HingeTurns:
 
 @dataclass(frozen=True, slots=True)
 class OneOfSeveral:
-    """Rotations of one of several bones that were turned together; each form is made for all of them."""
+    """Rotations of one of several bones that were turned together, or of some frames; each form is made for all of them."""
 
     several: LocalRotations
-    place: int
+    place: int | Indices
 
     @property
     def matrices(self) -> Array:

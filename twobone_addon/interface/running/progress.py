@@ -24,8 +24,8 @@ from ..stored.storing import Renamed, keyed_settings, name_back
 from ..stored.where import redraw_viewports
 from .correcting import CanBeCorrected, can_ask
 
-PATIENCE_IN_SECONDS = 0.5
-"""A bake that is done by then needs no progress: the window only seems to think for a moment."""
+PATIENCE_IN_SECONDS = 0.15
+"""A bake that is done by then needs no progress: nobody has noticed that it took time."""
 
 SLICE_IN_SECONDS = 0.05
 """Work between two looks at the keyboard."""
@@ -103,6 +103,7 @@ class ShowsProgress(CanBeCorrected):
             return self._done(context, self.begun, report)
         self.timer = context.window_manager.event_timer_add(SLICE_IN_SECONDS, window=context.window)
         context.window_manager.modal_handler_add(self)
+        self._show_part(context)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -126,8 +127,7 @@ class ShowsProgress(CanBeCorrected):
         if report is not None:
             self._clean_up(context)
             return self._done(context, self.begun, report)
-        text = pgettext_iface(VERIFYING if isinstance(self.begun.part, Verifying) else self.table.progress)
-        context.workspace.status_text_set(text.format(part=f"{self.begun.part:.0%}"))
+        self._show_part(context)
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -167,6 +167,10 @@ class ShowsProgress(CanBeCorrected):
         self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(said) if can_ask(context) else said)
         # Where nothing had to be done there is no step to undo.
         return {"FINISHED"} if getattr(report, "is_changed", True) else {"CANCELLED"}
+
+    def _show_part(self, context: bpy.types.Context) -> None:
+        text = pgettext_iface(VERIFYING if isinstance(self.begun.part, Verifying) else self.table.progress)
+        context.workspace.status_text_set(text.format(part=f"{self.begun.part:.0%}"))
 
     def _clean_up(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self.timer)

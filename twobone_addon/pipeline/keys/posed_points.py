@@ -13,7 +13,7 @@ from ...core.rig.channels import channel_rotations
 from ...core.rig.inheritance import pose_with_channels
 from ...scene.bones import rotation_path, scale_path
 from ..motion.plan_motion import points
-from ..pose.solving import SolvedChain
+from ..pose.solving import CurvedChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class RotationColumns:
     columns: dict[int, int]
 
     @classmethod
-    def of(cls, solved: SolvedChain, bone: RestBone) -> RotationColumns:
+    def of(cls, solved: CurvedChain, bone: RestBone) -> RotationColumns:
         """Those of a bone; none where its rotation is not keyed."""
         path = rotation_path(bone)
         return cls({curve.index: number for number, curve in enumerate(solved.curves) if curve.path == path})
@@ -47,7 +47,7 @@ class _Bone:
     """Columns of its scale; empty where that is not keyed."""
 
     @classmethod
-    def of(cls, solved: SolvedChain, bone: RestBone, channels: BoneChannels, present: Array) -> _Bone:
+    def of(cls, solved: CurvedChain, bone: RestBone, channels: BoneChannels, present: Array) -> _Bone:
         path = scale_path(bone)
         scale = {curve.index: number for number, curve in enumerate(solved.curves) if curve.path == path}
         return cls(bone, channels, present, RotationColumns.of(solved, bone), [scale[axis] for axis in sorted(scale)])
@@ -68,13 +68,13 @@ class _Bone:
 class PosedByCurves:
     """A solved chain as its curves pose it."""
 
-    solved: SolvedChain
+    solved: CurvedChain
     links: tuple[_Bone, ...]
     end: _Bone | None
     """The bone at the tip, where it is keyed."""
 
     @classmethod
-    def of(cls, solved: SolvedChain) -> PosedByCurves:
+    def of(cls, solved: CurvedChain) -> PosedByCurves:
         """Ready to be posed by many values."""
         plan, motion = solved.plan, solved.motion
         bones = zip(plan.rest.bones, motion.chain.channels, motion.rotation_values, strict=True)

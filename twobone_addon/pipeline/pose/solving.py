@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from ...core.array_types import Array, Mask
+from ...core.array_types import Array, Indices, Mask
 from ...core.arrays import frame_rows
 from ...core.rig.bones import RestBone
-from ...core.rig.channels import LocalRotations, Matrices
+from ...core.rig.channels import LocalRotations, Matrices, OneOfSeveral
 from ...core.rig.following import ChainPose, Following, Task, references
 from ...core.rig.inheritance import parent_transform
 from ...core.rig.inverse import follow_together
@@ -68,13 +68,19 @@ class CurveSamples:
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedChain:
-    """One chain, posed, with the curves that pose it."""
+class CurvedChain:
+    """One chain with the curves that pose it."""
 
     plan: ChainPlan
     motion: PlanMotion
-    pose: SolvedPose
     curves: list[CurveSamples]
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedChain(CurvedChain):
+    """The same with how they pose it."""
+
+    pose: SolvedPose
 
 
 def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> AimedPose:
@@ -140,7 +146,15 @@ def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> Solve
             bone, scale = plan.rest.bones[index], motion.chain.channels[index].scale
             scaled = scale * pose.ratio[:, None]
             curves += [CurveSamples(scale_path(bone), axis, bone.name, scaled[:, axis], scale[:, axis]) for axis in range(3)]
-    return SolvedChain(plan, motion, without_task(pose), curves)
+    return SolvedChain(plan, motion, curves, without_task(pose))
+
+
+def curves_of_rows(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose, rows: Indices) -> list[CurveSamples]:
+    """The continuous curves of a pose at some of its `rows`, which are those of the plan and of the motion."""
+    rotations = tuple(OneOfSeveral(each, rows) for each in pose.turned.rotations)
+    end = None if pose.end_rotation is None else pose.end_rotation[rows]
+    part = replace(pose, turned=replace(pose.turned, rotations=rotations), ratio=pose.ratio[rows], end_rotation=end)
+    return _with_curves(plan, motion, part).curves
 
 
 def without_task(pose: SolvedPose) -> SolvedPose:

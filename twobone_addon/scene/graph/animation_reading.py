@@ -69,8 +69,8 @@ class Animation:
                 moving[component] = fcurve
         values = np.repeat(still[None], len(times) if moving else 1, axis=0)
         for component, fcurve in moving.items():
-            straight = straight_values(fcurve, times) if path.rpartition(".")[2] in REAL_NUMBERS else None
-            values[:, component] = list(map(fcurve.evaluate, times)) if straight is None else straight
+            read = keyed_values(fcurve, times) if path.rpartition(".")[2] in REAL_NUMBERS else None
+            values[:, component] = list(map(fcurve.evaluate, times)) if read is None else read
         return values
 
 
@@ -107,24 +107,29 @@ def is_flat(fcurve: FCurve) -> bool:
     return all(np.all(values == points[0].co[1]) for values in heights)
 
 
-def straight_values(fcurve: FCurve, times: list[float]) -> Array | None:
-    """Values `(F,)` of a curve of real numbers, all of whose keys are linear, to Blender's last bit; `None` where it is another.
+def keyed_values(fcurve: FCurve, times: list[float]) -> Array | None:
+    """Values `(F,)` of a curve of real numbers to Blender's last bit: at its keys theirs, between linear ones from both.
 
-    A recording has a key at every frame: to ask Blender for each value takes twenty times as long.
+    A recording has a key at every frame: to ask Blender for each value takes twenty times as long, so it is asked for the
+    others only. `None` for a curve that only Blender knows.
     """
     if len(times) < WORTH_READING or fcurve.modifiers or fcurve.sampled_points or fcurve.extrapolation != "CONSTANT":
         return None
-    if np.any(key_numbers(fcurve, "interpolation") != INTERPOLATION["LINEAR"]):
-        return None
+    straight = not np.any(key_numbers(fcurve, "interpolation") != INTERPOLATION["LINEAR"])
     frames, heights = key_numbers(fcurve, "co").T
     lengths, at = np.diff(frames), np.array(times, dtype=np.float32)
     if not len(lengths) or np.any(lengths < APART):
         return None
     before = np.clip(np.searchsorted(frames, at, side="right") - 1, 0, len(lengths) - 1)
     found = np.diff(heights)[before] * (at - frames[before]) / lengths[before] + heights[before]
+    known = np.full(len(at), straight)
     for key in (before, before + 1):
-        found = np.where(np.abs(at - frames[key]) <= ON_KEY, heights[key], found)
-    return np.where(at <= frames[0], heights[0], np.where(at >= frames[-1], heights[-1], found))
+        is_on = np.abs(at - frames[key]) <= ON_KEY
+        found, known = np.where(is_on, heights[key], found), known | is_on
+    for end, is_outside in ((0, at <= frames[0]), (-1, at >= frames[-1])):
+        found, known = np.where(is_outside, heights[end], found), known | is_outside
+    found[~known] = [fcurve.evaluate(time) for time in at[~known].tolist()]
+    return found
 
 
 def may_be_animated(datablock: Object, path: str) -> bool:

@@ -6,7 +6,7 @@ Inside the range a curve gets exactly the new keys; outside it every key stays a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...core.array_types import Mask
 from ..blender_types import CurveBag, FCurve, Object, Scene
 from ..lookup import datablock_named
 from ..restoring import Edit, apply_edits, edits_kept, present_values
-from ..versions import new_fcurve
+from ..versions import copied_fcurve, new_fcurve
 from .clearing import clear_keys, put_table
 from .destinations import open_destination
 from .replaced import Channel, Ledger, Span, Writing, Written, given_back, note, written_keys
@@ -64,6 +64,10 @@ class Change:
     """Whether the keys tell what something else does, so that the task's next run needs nothing that was there before."""
     emptied: Sequence[str] = ()
     """Data paths of scales that a bake of 2.0.0 has stretched, which are not kept: its keys go."""
+
+
+NewCurves = dict[tuple[int, str, bool], FCurve]
+"""One that was made for a change, by the number of its keys, their interpolation and whether they last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +153,13 @@ def _put(
     for path in change.emptied:
         if owner is not None and ledger is not None:
             _empty(ledger, owner, path, change.within)
+    new: NewCurves = {}
     channels: dict[Channel, list[ChannelKeys]] = {}
     for keys in change.keys:
         channels.setdefault((keys.path, keys.index), []).append(keys)
     for channel, pieces in channels.items():
         fcurve = bag.fcurves.find(channel[0], index=channel[1])
-        is_new, fcurve = fcurve is None, fcurve or _new_curve(bag, pieces[0])
+        is_new, fcurve = fcurve is None, fcurve or _new_curve(bag, pieces[0], new, may_copy=not change.in_pieces)
         spans: tuple[Span, ...] = (change.within,)
         if change.in_pieces:
             spans = tuple((float(each.frames[0]), float(each.frames[-1])) for each in pieces)
@@ -163,7 +168,7 @@ def _put(
         if kept is not None and taken and channel in taken:
             kept, old = kept.started_over(old, *taken[channel])
         held = [each.value for each in present_values(owner, [channel])] if is_new and owner is not None else []
-        written = _rewrite(fcurve, old, pieces, spans, in_pieces=change.in_pieces)
+        written = _rewrite(fcurve, old, pieces, spans, is_new=is_new, in_pieces=change.in_pieces)
         if ledger is not None:
             is_again = change.is_from_elsewhere or (bool(taken) and channel in taken)
             writing = Writing(spans, written, change.task, change.limb, held[0] if held else None, is_again)
@@ -181,7 +186,9 @@ def _empty(ledger: Ledger, owner: Object, path: str, within: Span) -> None:
         clear_keys(owner, ledger, {path}, *within)
 
 
-def _rewrite(fcurve: FCurve, old: KeyTable, pieces: Sequence[ChannelKeys], spans: Sequence[Span], *, in_pieces: bool) -> Written:
+def _rewrite(
+    fcurve: FCurve, old: KeyTable, pieces: Sequence[ChannelKeys], spans: Sequence[Span], *, is_new: bool, in_pieces: bool
+) -> Written:
     """Replace the keys `old` of a curve within the spans by the pieces, one for each; returns what is new, also beside the spans.
 
     From the last key of one of several pieces the curve goes straight to the next key, which may have no handles to lead there.
@@ -189,17 +196,19 @@ def _rewrite(fcurve: FCurve, old: KeyTable, pieces: Sequence[ChannelKeys], spans
     outside, first = pieces[0].outside, pieces[0]
     has_keys = len(old["co"]) > 0
     if outside is None and not in_pieces and (not has_keys or bool(np.all(are_within(old["co"][:, 0], *spans[0])))):
-        if has_keys or len(fcurve.keyframe_points):
-            fcurve.keyframe_points.clear()
         # Vector handles are worked out by the update.
         table = _straight(first) if first.left is None else _baked(first)
-        put_keys(fcurve, table)
+        if is_new and len(fcurve.keyframe_points):  # a copy, see `_new_curve`
+            fcurve.keyframe_points.foreach_set("co", table["co"].ravel())
+        else:
+            fcurve.keyframe_points.clear()
+            put_keys(fcurve, table)
         fcurve.update()
         return written_keys(table)
     base = old if outside is None else outside
     frames = base["co"][:, 0]
     kept = some_keys(base, ~are_within_any(frames, spans))
-    fresh = joined_keys(*(_baked(piece) for piece in pieces))
+    fresh = _baked(_in_one(pieces)) if all(_is_like(piece, first) for piece in pieces) else joined_keys(*map(_baked, pieces))
     if in_pieces:
         fresh["interpolation"][np.cumsum([len(piece.frames) for piece in pieces]) - 1] = INTERPOLATION["LINEAR"]
     merged = joined_keys(kept, fresh)
@@ -215,8 +224,18 @@ def _rewrite(fcurve: FCurve, old: KeyTable, pieces: Sequence[ChannelKeys], spans
     return written_keys(some_keys(merged, ~is_kept | (is_near & (merged["type"][:, 0] == KEY_GENERATED))))
 
 
-def _new_curve(bag: CurveBag, channel: ChannelKeys) -> FCurve:
-    fcurve = new_fcurve(bag, channel.path, channel.index, channel.group)
+def _new_curve(bag: CurveBag, channel: ChannelKeys, new: NewCurves, *, may_copy: bool) -> FCurve:
+    """A curve without keys; or a copy of one of the `new` ones, whose keys differ in their places only.
+
+    Most of the time that new keys take goes into their selection, which Blender sets one by one.
+    """
+    place, look = (channel.path, channel.index, channel.group), (len(channel.frames), channel.interpolation, channel.lasting)
+    may_copy = may_copy and channel.left is None and channel.outside is None
+    fcurve = copied_fcurve(new[look], bag, *place) if may_copy and look in new else None
+    if fcurve is None:
+        fcurve = new_fcurve(bag, *place)
+        if may_copy:
+            new[look] = fcurve
     fcurve.color_mode = COLOR_MODES.get(channel.path.rpartition(".")[2], "AUTO_RGB")
     return fcurve
 
@@ -236,6 +255,22 @@ def _set_back_at(fcurve: FCurve, merged: KeyTable, kept: Mask) -> None:
 def _straight(channel: ChannelKeys) -> KeyTable:
     table = straight_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
     return lasting_keys(table) if channel.lasting else table
+
+
+def _is_like(piece: ChannelKeys, other: ChannelKeys) -> bool:
+    told = [(each.interpolation, each.lasting, each.left is None, each.smooth is None) for each in (piece, other)]
+    return told[0] == told[1]
+
+
+def _in_one(pieces: Sequence[ChannelKeys]) -> ChannelKeys:
+    """The keys of pieces that are like each other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    columns = {}
+    for name in ("frames", "values", "left", "right", "smooth"):
+        parts = [getattr(piece, name) for piece in pieces]
+        columns[name] = None if parts[0] is None else np.concatenate(parts)
+    return replace(pieces[0], **columns)
 
 
 def _baked(channel: ChannelKeys) -> KeyTable:

@@ -224,7 +224,7 @@ def guide_report(chain: Guided, proof: GuideProof | None) -> TargetReport:
     plan, solved, guides = chain.plan, chain.solved, chain.guides
     keys = [key for guide in guides for key in guide.keys]
     drift = KeyDrift(max(guide.drift for guide in guides))
-    told = chain_report(SolvedChain(plan, solved.motion, solved.pose, []), keys, None, drift=drift, twist=solved.twist)
+    told = chain_report(SolvedChain(plan, solved.motion, [], solved.pose), keys, None, drift=drift, twist=solved.twist)
     told = replace(
         told,
         max_error=proof.error if proof else None,

@@ -79,7 +79,7 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
     return TargetMotion(
         motion=without_target(posed),
         pose=without_turns(pose),
-        twist=largest_twists([SolvedChain(plan, posed, pose, [])])[0],
+        twist=largest_twists([SolvedChain(plan, posed, [], pose)])[0],
         targets_world=targets_world,
         poles_world=poles_world,
         turns_world=turns_world,

@@ -210,7 +210,7 @@ def _report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> 
 def _chain_report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> ChainReport:
     """The chain's own report, with the keys of the controls."""
     motion, plan, keys = solved.motion, solved.control.plan, steered.all_keys
-    chain, drift = SolvedChain(plan, motion.motion, motion.pose, []), KeyDrift(steered.drift)
+    chain, drift = SolvedChain(plan, motion.motion, [], motion.pose), KeyDrift(steered.drift)
     told = chain_report(chain, [], None, drift=drift, twist=motion.twist)
     return replace(
         told,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,26 +14,38 @@ from ....core.arrays import every_row, magnitude
 from ....core.curves.frames import NEAR_FRAME
 from ....core.curves.reduction import reduce_keys
 from ....core.planting.goals import SAMPLES_PER_FRAME
-from ....core.rig.following import ROWS_AT_ONCE
 from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
 from ....pipeline.keys.reducing import reduced_keys as few_keys
-from ....pipeline.motion.plan_motion import PlanMotion
-from ....pipeline.pose.solving import CurveSamples, solve_together
+from ....pipeline.motion.plan_motion import AimedMotion, PlanMotion
+from ....pipeline.pose.solving import CurvedChain, CurveSamples, curves_of_rows, solve_chain_pose
 from ....scene.bones import rotation_path
 from ....scene.keys.tables import ChannelKeys, Keyed, KeyTable
 from ....scene.sampling.quantities import Samples
 from ....scene.sampling.stepping import Steps, part_of
 from ..plan.feet import moved_leg
 from ..pose.standing import Planted, PlantedLeg
-from .keys import Piece, changed_pieces, fitted_keys, fitted_samples, held_beside, motion_at, piece_samples, with_straight_handles
+from .keys import (
+    Piece,
+    PieceRows,
+    changed_pieces,
+    fitted_keys,
+    fitted_samples,
+    held_beside,
+    motion_at,
+    piece_samples,
+    with_straight_handles,
+)
 from .spacing import reduced_keys, with_keys_between
 
 if TYPE_CHECKING:
     from ....pipeline.plan.planning import ChainPlan
     from ..plan.planning import PlantingPlan
     from ..plan.roots import RootPlan
+
+SAMPLES_AT_ONCE = 4096
+"""As many as are worth to be solved together: more are no faster, and keep the window waiting."""
 
 Channel = tuple[str, int]
 """Data path and index."""
@@ -76,38 +89,69 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
     present = _present(own, leg.before.motion)
     solved = []
     for pieces in _solved_at_once(changed_pieces(leg.changed, whole_range=_is_whole(plan))):
-        parts = [_part(own, present, leg.before.hinges, piece) for piece in pieces]
-        chains = solve_together(parts, [motion_at(motion, _repeated(piece)) for piece in pieces])
-        for piece, repeated in zip(pieces, chains, strict=True):
-            yield piece[0] / len(plan.frames)
-            rows = piece_samples(piece)
-            curves = [replace(curve, values=curve.values[: rows.stop - rows.start]) for curve in repeated.curves]
-            chain = replace(repeated, curves=curves)
-            keys = fitted_keys(curves, plan.frames[piece[0] : piece[1] + 1])
-            if plan.settings.keys == "REDUCE":
-                keys = reduced_keys(chain, keys, leg.goals.pinned[rows], plan.settings.tolerance)
-            solved.append((piece, with_keys_between(chain, keys, leg.goals.pinned[rows], leg.before.length)))
-    return _channels(plan, leg.before.leg.chain, solved, present)
+        yield pieces[0][0] / len(plan.frames)
+        together = _at_samples(own, motion, _samples_of(pieces), leg.before.hinges)
+        pose = solve_chain_pose(*together)
+        alike: dict[object, list[tuple[Piece, list[CurveSamples]]]] = {}
+        end = 0
+        for piece in pieces:
+            rows = _samples_of([piece])
+            start, end = end, end + len(rows)
+            part, part_motion = _at_samples(own, motion, rows)
+            curves = curves_of_rows(_held_beside(part, present, piece), part_motion, pose, np.arange(start, end))
+            # Keys are reduced piece by piece; else pieces with the same channels get theirs together.
+            channels = tuple((curve.path, curve.index) for curve in curves)
+            alike.setdefault((channels, piece if plan.settings.keys == "REDUCE" else None), []).append((piece, curves))
+        for some in alike.values():
+            yield pieces[0][0] / len(plan.frames)
+            solved += _piece_keys(plan, leg, motion, some)
+    return _channels(plan, leg.before.leg.chain, sorted(solved, key=itemgetter(0)), present)
+
+
+def _piece_keys(
+    plan: PlantingPlan, leg: PlantedLeg, motion: AimedMotion, some: Sequence[tuple[Piece, Sequence[CurveSamples]]]
+) -> list[tuple[Piece, list[ChannelKeys]]]:
+    """The keys of pieces of a leg, whose curves are those of the same channels."""
+    pieces, columns = [piece for piece, _ in some], list(zip(*(curves for _, curves in some), strict=True))
+    samples = _samples_of(pieces)
+    curves = [
+        replace(parts[0], values=np.concatenate([part.values for part in parts]), present=parts[0].present[:1])
+        for parts in columns
+    ]
+    chain = CurvedChain(*_at_samples(leg.before.leg.plan, motion, samples), curves)
+    rows = PieceRows.of([last - first + 1 for first, last in pieces])
+    pinned = leg.goals.pinned[samples]
+    keys = fitted_keys(curves, chain.plan.frames[rows.whole], rows)
+    if plan.settings.keys == "REDUCE":
+        keys = reduced_keys(chain, keys, pinned, plan.settings.tolerance)
+    keys = with_straight_handles(with_keys_between(chain, keys, pinned, leg.before.length, rows.starts))
+    found = []
+    for piece in pieces:
+        first, last = np.searchsorted(keys[0].frames, plan.frames[list(piece)] + (-NEAR_FRAME, NEAR_FRAME))
+        found.append((piece, [_part_of_keys(each, slice(first, last)) for each in keys]))
+    return found
+
+
+def _part_of_keys(keys: ChannelKeys, part: slice) -> ChannelKeys:
+    left, right, smooth = (None if each is None else each[part] for each in (keys.left, keys.right, keys.smooth))
+    return replace(keys, frames=keys.frames[part], values=keys.values[part], left=left, right=right, smooth=smooth)
 
 
 def _solved_at_once(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
     """Pieces in groups of as many samples as are worth to be solved together."""
-    several, rows = [], 0
+    several = list[Piece]()
     for piece in pieces:
         several.append(piece)
-        rows += len(_repeated(piece))
-        if rows >= ROWS_AT_ONCE:
+        if len(_samples_of(several)) >= SAMPLES_AT_ONCE:
             yield several
-            several, rows = [], 0
+            several = []
     if several:
         yield several
 
 
-def _repeated(piece: Piece) -> Indices:
-    """The samples of a piece, the last one repeated up to a power of two: pieces of one length are solved in one go."""
-    rows = piece_samples(piece)
-    count = 1 << (rows.stop - rows.start - 1).bit_length()
-    return np.minimum(np.arange(rows.start, rows.start + count), rows.stop - 1)
+def _samples_of(pieces: Sequence[Piece]) -> Indices:
+    """The samples of several pieces, one piece after the other."""
+    return np.concatenate([np.arange(rows.start, rows.stop) for rows in map(piece_samples, pieces)])
 
 
 def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
@@ -123,20 +167,23 @@ def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
     return found
 
 
-def _part(plan: ChainPlan, present: dict[Channel, Present], hinges: Hinges | None, piece: Piece) -> ChainPlan:
-    """A leg's plan over the samples of a piece, see `_repeated`, beside which all is held; it bends to the side of all frames."""
+def _at_samples(
+    plan: ChainPlan, motion: AimedMotion, samples: Indices, hinges: Hinges | None = None
+) -> tuple[ChainPlan, AimedMotion]:
+    """A leg's plan and motion at some samples; it bends to the side of all frames, as its hinges there are."""
+    frames = plan.frames[samples]
+    at = None if hinges is None else hinges.at(plan.frames[: len(hinges.axes)], frames)
+    whole = np.flatnonzero(samples % SAMPLES_PER_FRAME == 0)
+    return replace(plan, frames=frames, hinges=at, report_rows=whole), motion_at(motion, samples)
+
+
+def _held_beside(plan: ChainPlan, present: dict[Channel, Present], piece: Piece) -> ChainPlan:
+    """A leg's plan over a piece, beside which all is held."""
     keyed = {}
     for channel, now in present.items():
         ends = _ends(now, piece)
         keyed[channel] = replace(now.keyed, beside=ends, frame_beside=ends)
-    frames = plan.frames[_repeated(piece)]
-    return replace(
-        plan,
-        frames=frames,
-        hinges=None if hinges is None else hinges.at(plan.frames[: len(hinges.axes)], frames),
-        report_rows=plan.report_rows[: piece[1] - piece[0] + 1],
-        keyed=keyed,
-    )
+    return replace(plan, keyed=keyed)
 
 
 def _ends(now: Present, piece: Piece) -> tuple[float, float]:
@@ -166,8 +213,8 @@ def root_keys(
             space = _root_space(plan, root, samples.on(plan.samples))
             keys = _few_root_keys(plan, parts, plan.samples[rows], frames, space[rows] if len(space) > 1 else space)
         else:
-            keys = fitted_keys(parts, frames)
-        solved.append((piece, keys))
+            keys = fitted_keys(parts, frames, PieceRows.of([len(frames)]))
+        solved.append((piece, with_straight_handles(keys)))
     return _channels(plan, root.name, solved, present)
 
 
@@ -242,7 +289,7 @@ def _channels(
     keys: dict[Channel, list[tuple[Piece, ChannelKeys]]] = {}
     for piece, piece_keys in solved:
         for made in piece_keys:
-            keys.setdefault((made.path, made.index), []).append((piece, with_straight_handles(made)))
+            keys.setdefault((made.path, made.index), []).append((piece, made))
     found = []
     for channel, pieces in keys.items():
         now, made = present[channel], [part for _, part in pieces]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,28 +61,59 @@ def motion_at(motion: AimedMotion, indices: Indices) -> AimedMotion:
     )
 
 
-def fitted_keys(curves: Sequence[CurveSamples], frames: Array) -> list[ChannelKeys]:
-    """Of each curve `(S,)` a key at every frame `(F,)`, and between them the cubic nearest to the samples there."""
-    return [_fitted(curve, frames) for curve in curves]
+@dataclass(frozen=True, slots=True)
+class PieceRows:
+    """Where the frames of several pieces are among their samples, which stand one piece after the other."""
+
+    whole: Indices
+    """`(F,)` rows of the frames."""
+    goes_on: Mask
+    """`(F,)` after which of them there is another frame of the piece."""
+
+    @classmethod
+    def of(cls, counts: Sequence[int]) -> PieceRows:
+        """Of pieces of so many frames each."""
+        ends = np.cumsum(counts)
+        number = np.repeat(np.arange(len(counts)), counts)
+        goes_on = np.ones(ends[-1], dtype=bool)
+        goes_on[ends - 1] = False
+        return cls(np.arange(ends[-1]) * SAMPLES_PER_FRAME - number * (SAMPLES_PER_FRAME - 1), goes_on)
+
+    @property
+    def starts(self) -> Indices:
+        """`(n,)` rows of the frames that have another frame of the piece after them."""
+        return self.whole[self.goes_on]
 
 
-def _fitted(curve: CurveSamples, frames: Array) -> ChannelKeys:
-    at = curve.values[::SAMPLES_PER_FRAME]
-    if len(frames) == 1:
-        flat = np.array([1.0 / 3.0, 0.0])
-        place = np.stack([frames, at], axis=-1)
-        return ChannelKeys(curve.path, curve.index, curve.group, frames, at, "BEZIER", place - flat, place + flat)
-    leaving, arriving = _cubic(curve.values)
-    third = np.diff(frames) / 3.0
-    right = np.stack(
-        [np.append(frames[:-1] + third, frames[-1] + third[-1]), np.append(leaving, 2.0 * at[-1] - arriving[-1])], -1
-    )
-    left = np.stack([np.append(frames[0] - third[0], frames[1:] - third), np.append(2.0 * at[0] - leaving[0], arriving)], -1)
-    return ChannelKeys(curve.path, curve.index, curve.group, frames, at, "BEZIER", left, right)
+def fitted_keys(curves: Sequence[CurveSamples], frames: Array, rows: PieceRows) -> list[ChannelKeys]:
+    """Of each curve `(S,)` a key at every frame `(F,)` of the pieces, and between them the cubic nearest to the samples there."""
+    values = np.stack([curve.values for curve in curves], axis=-1)
+    at, goes_on, came_on = values[rows.whole], rows.goes_on, np.roll(rows.goes_on, 1)
+    leaving, arriving = _cubic(values[rows.starts[:, None] + np.arange(SAMPLES_PER_FRAME + 1)].swapaxes(0, 1))
+    left, right = at.copy(), at.copy()
+    right[goes_on], left[came_on] = leaving, arriving
+    # At the end of a piece the other handle goes on straight; a single key has flat ones.
+    right[~goes_on], left[~came_on] = 2.0 * at[~goes_on] - left[~goes_on], 2.0 * at[~came_on] - right[~came_on]
+    third = np.ones(len(frames)) / 3.0
+    third[goes_on] = np.diff(frames)[goes_on[:-1]] / 3.0
+    before = np.where(came_on, np.roll(third, 1), third)
+    third = np.where(goes_on, third, before)
+    return [
+        ChannelKeys(
+            *(curve.path, curve.index, curve.group, frames, at[:, column], "BEZIER"),
+            left=np.stack([frames - before, left[:, column]], axis=-1),
+            right=np.stack([frames + third, right[:, column]], axis=-1),
+        )
+        for column, curve in enumerate(curves)
+    ]
 
 
-def with_straight_handles(keys: ChannelKeys) -> ChannelKeys:
+def with_straight_handles(keys: Sequence[ChannelKeys]) -> list[ChannelKeys]:
     """The keys with where their two handles are one line: each stretch between two keys is fitted by itself."""
+    return [_with_straight_handles(each) for each in keys]
+
+
+def _with_straight_handles(keys: ChannelKeys) -> ChannelKeys:
     if keys.left is None or keys.right is None:
         return keys
     places = np.stack([keys.frames, keys.values], axis=-1)
@@ -98,22 +129,20 @@ NEAREST = np.linalg.pinv(INNER)
 """By least squares, the control points from what is left at the samples."""
 
 
-def _cubic(values: Array) -> tuple[Array, Array]:
-    """Inner control points `(F - 1,)`, first and second, of the cubics that come nearest to the samples `(S,)` of each frame."""
-    at = values[::SAMPLES_PER_FRAME]
-    between = np.stack([values[part::SAMPLES_PER_FRAME][: len(at) - 1] for part in range(1, SAMPLES_PER_FRAME)])
-    outer = (1.0 - PARTS[:, None]) ** 3 * at[:-1] + PARTS[:, None] ** 3 * at[1:]
-    leaving, arriving = NEAREST @ (between - outer)
-    return leaving, arriving
+def _cubic(windows: Array) -> Array:
+    """Inner control points `(2, n, ...)`, first and second, of cubics nearest to the samples `(5, n, ...)` of frames."""
+    weights = PARTS.reshape(-1, *(1,) * (windows.ndim - 1))
+    outer = (1.0 - weights) ** 3 * windows[0] + weights**3 * windows[-1]
+    return np.tensordot(NEAREST, windows[1:-1] - outer, axes=1)
 
 
 def fitted_samples(values: Array) -> Array:
     """What the keys that are fitted to samples `(S,)` make of them: between the frames some of it is lost."""
-    leaving, arriving = _cubic(values)
+    inner = _cubic(values[np.arange(0, len(values) - 1, SAMPLES_PER_FRAME) + np.arange(SAMPLES_PER_FRAME + 1)[:, None]])
     found = values.copy()
     for number, part in enumerate(PARTS, start=1):
         outer = (1.0 - part) ** 3 * values[:-1:SAMPLES_PER_FRAME] + part**3 * values[SAMPLES_PER_FRAME::SAMPLES_PER_FRAME]
-        found[number::SAMPLES_PER_FRAME] = outer + INNER[number - 1] @ np.stack([leaving, arriving])
+        found[number::SAMPLES_PER_FRAME] = outer + INNER[number - 1] @ inner
     return found
 
 

@@ -13,7 +13,7 @@ from ....core.contacts.states import runs
 from ....core.curves.reduction import Reduction, reduce_keys
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....pipeline.keys.posed_points import PosedByCurves
-from ....pipeline.pose.solving import SolvedChain
+from ....pipeline.pose.solving import CurvedChain
 from ....scene.keys.tables import ChannelKeys
 
 STILL = 2e-4
@@ -47,7 +47,7 @@ class _Cubics:
         return found
 
 
-def reduced_keys(solved: SolvedChain, keys: Sequence[ChannelKeys], pinned: Mask, tolerance: float) -> list[ChannelKeys]:
+def reduced_keys(solved: CurvedChain, keys: Sequence[ChannelKeys], pinned: Mask, tolerance: float) -> list[ChannelKeys]:
     """The keys of a leg, `keys` on every frame, with fewer where the foot is free.
 
     pinned : (S,) where the foot stands; tolerance : in world units, of the knee, the ankle and the foot's end
@@ -71,7 +71,7 @@ def reduced_keys(solved: SolvedChain, keys: Sequence[ChannelKeys], pinned: Mask,
     return [_some_keys(key, kept) for key in found]
 
 
-def _reduced(solved: SolvedChain, values: Array, rows: Indices, tolerance: float) -> Reduction:
+def _reduced(solved: CurvedChain, values: Array, rows: Indices, tolerance: float) -> Reduction:
     posed = PosedByCurves.of(solved)
     own = posed.points(values, rows)
 
@@ -95,13 +95,15 @@ def _some_keys(key: ChannelKeys, kept: Mask) -> ChannelKeys:
     return replace(key, frames=key.frames[kept], values=key.values[kept], left=left[kept], right=right[kept])
 
 
-def with_keys_between(solved: SolvedChain, keys: Sequence[ChannelKeys], pinned: Mask, length: float) -> list[ChannelKeys]:
+def with_keys_between(
+    solved: CurvedChain, keys: Sequence[ChannelKeys], pinned: Mask, length: float, starts: Indices
+) -> list[ChannelKeys]:
     """The keys of a leg, `keys` at frames, with more at the half or at every quarter of frames in which its foot would move.
 
     pinned : (S,) where the foot stands, which has keys on every frame; length : of the leg, world units
+    starts : (n,) rows of the samples with which the frames between two keys begin
     """
     values = np.stack([curve.values for curve in solved.curves], axis=-1)
-    starts = np.arange(0, len(values) - 1, SAMPLES_PER_FRAME)
     starts = starts[pinned[starts[:, None] + QUARTERS].all(axis=1)]
     found, posed = list(keys), PosedByCurves.of(solved)
     windows = values[starts[:, None] + QUARTERS]
