@@ -32,6 +32,11 @@ def sudden_bends(leg: PlantedLeg, moves: Array, times: float = ABRUPT) -> Mask:
     return np.abs(accelerations(_knee(leg, moves))) > times * _largest_bend(leg)
 
 
+def while_standing(leg: PlantedLeg) -> Mask:
+    """Frames `(F,)` at which the foot stands, or just before and after: elsewhere its own way can make up for a bend."""
+    return np.convolve(leg.goals.pinned[::SAMPLES_PER_FRAME], np.ones(3), mode="same") > 0.0
+
+
 def worst_bend(planted: Planted) -> float:
     """How many times more a knee is accelerated than it is anyway, at the worst frame of the worst leg."""
     found = [(np.abs(accelerations(_knee(leg, planted.moves))).max(initial=0.0), _largest_bend(leg)) for leg in planted.legs]
