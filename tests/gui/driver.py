@@ -42,7 +42,7 @@ ROW_STEP = 12
 """Pixels from one look to the next on the way down the sidebar: little more than half a row."""
 
 # Right of the labels that Blender's split layout puts in the left part of a row.
-PLACE_IN_ROW = 0.6
+PLACE_IN_ROW, ICONS_IN_ROW, LEFT_IN_ROW = 0.6, 0.835, 0.27
 
 Steps = Generator[int | None, None, None]
 """Each step says after how many calls of the timer the next one is due, or nothing for the usual number."""
@@ -121,16 +121,27 @@ class User:
         self.area().tag_redraw()
         yield
 
-    def find_button(self, command: str) -> Place:
-        """Where in the sidebar the button is whose operator call begins with `command`."""
-        return (yield from self._find(lambda copied: copied.startswith(command), bpy.ops.ui.copy_python_command_button))
+    def find_button(self, command: str, part: float = PLACE_IN_ROW) -> Place:
+        """Where in the sidebar the button is whose operator call begins with `command`; `part`: of the row's width."""
+        return (yield from self._find(lambda copied: copied.startswith(command), bpy.ops.ui.copy_python_command_button, part))
+
+    def buttons(self) -> Generator[int | None, None, dict[str, float]]:
+        """The operator calls of all buttons in the sidebar, each with the part of the row's width where it is."""
+        found: dict[str, float] = {}
+        copy = bpy.ops.ui.copy_python_command_button
+        for part in (PLACE_IN_ROW, ICONS_IN_ROW, LEFT_IN_ROW):
+            yield from self.scroll("UI", "WHEELUPMOUSE")
+            for wheel in ("WHEELUPMOUSE", "WHEELDOWNMOUSE"):
+                yield from self.scroll("UI", wheel)
+                yield from self._looked_down(lambda copied, part=part: not found.setdefault(copied, part), copy, set(), part)
+        return {command: part for command, part in found.items() if command}
 
     def find_property(self, path: str) -> Place:
         """Where in the sidebar the property is whose full data path ends with `path`."""
         copy = partial(bpy.ops.ui.copy_data_path_button, full_path=True)
         return (yield from self._find(lambda copied: copied.endswith(path), copy))
 
-    def _find(self, is_it: Callable[[str], bool], copy: Callable[[], object]) -> Place:
+    def _find(self, is_it: Callable[[str], bool], copy: Callable[[], object], part: float = PLACE_IN_ROW) -> Place:
         """Look as a person can: hover from top to bottom, and let Blender copy what the thing under the mouse is.
 
         What is not there as the sidebar stands may be further down, or further up.
@@ -139,17 +150,17 @@ class User:
         for wheel in (None, "WHEELDOWNMOUSE", "WHEELUPMOUSE"):
             if wheel is not None:
                 yield from self.scroll("UI", wheel)
-            place = yield from self._looked_down(is_it, copy, seen)
+            place = yield from self._looked_down(is_it, copy, seen, part)
             if place is not None:
                 return place
         raise AssertionError(f"not in the sidebar; what is there: {sorted(seen)}")
 
     def _looked_down(
-        self, is_it: Callable[[str], bool], copy: Callable[[], object], seen: set[str]
+        self, is_it: Callable[[str], bool], copy: Callable[[], object], seen: set[str], part: float
     ) -> Generator[int | None, None, tuple[int, int] | None]:
         region = self.region("UI")
         manager = bpy.context.window_manager
-        x = region.x + int(PLACE_IN_ROW * region.width)
+        x = region.x + int(part * region.width)
         for y in range(region.y + region.height - ROW_STEP, region.y, -ROW_STEP):
             manager.clipboard = ""
             self.place = (x, y)
