@@ -77,7 +77,7 @@ def _clear_of_floor(footing: Footing, leg: PlantedLeg, planted: Planted, balls: 
                 break
             lifted = _lifted(leg, lifts(needs, free, window))
             (lifted,) = with_calm_ease(footing.plan, Planted([lifted], planted.moves)).legs
-            if not pops(lifted, planted.moves, leg):
+            if not pops(lifted, planted.moves, footing.plan.frames_per_second, leg):
                 leg = lifted
                 break
     return leg

@@ -75,7 +75,8 @@ def _calm_and_clear(footing: Footing, planted: Planted) -> Planted:
 
 def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequence[Codes]], list[Codes]]) -> Steps[Planted]:
     """Legs that stand as these `states` say, for a shorter time where knees would pop."""
-    near = max(NEAR, round(NEAR_IN_SECONDS * footing.plan.frames_per_second))
+    rate = footing.plan.frames_per_second
+    near = max(NEAR, round(NEAR_IN_SECONDS * rate))
 
     def gentle(planted: Planted, sudden: Sequence[Mask]) -> Planted | None:
         found = shortened([gentler(leg.states, each, near) for leg, each in zip(planted.legs, sudden, strict=True)])
@@ -89,7 +90,7 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
     whole = planted = stand_still(footing, states)
     for number in range(MOST_ROLLED):
         yield 1.0 - 0.6 * 0.9**number
-        shorter = gentle(planted, [sudden_bends(leg, planted.moves, ABRUPT) & while_standing(leg) for leg in planted.legs])
+        shorter = gentle(planted, [sudden_bends(leg, planted.moves, rate, ABRUPT) & while_standing(leg) for leg in planted.legs])
         if shorter is None:
             break
         planted = shorter
@@ -98,11 +99,11 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
     for start in (planted,) if planted is whole else (planted, whole):
         calm = yield from calmed(start)
         for _ in range(MOST_SHORTENED):
-            shorter = gentle(calm, [sudden_bends(leg, calm.moves, POPS) for leg in calm.legs])
+            shorter = gentle(calm, [sudden_bends(leg, calm.moves, rate, POPS) for leg in calm.legs])
             if shorter is None:
                 break
             calm = yield from calmed(shorter)
-        if worst_bend(calm) <= POPS:
+        if worst_bend(calm, rate) <= POPS:
             return calm
         tried.append(calm)
-    return min(tried, key=worst_bend)
+    return min(tried, key=lambda calm: worst_bend(calm, rate))
