@@ -4,6 +4,7 @@ import atexit
 import importlib.util
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -30,6 +31,9 @@ os.environ["BLENDER_USER_RESOURCES"] = USER_FOLDER
 # As many tests run as there are cores: threads of NumPy's own would only wait for each other, six times as long with 1.26.
 # Named before anything imports NumPy, because that is when it looks.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A shell has Ctrl-C ignored by what it starts in the background, and that by all it starts itself.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: tests say what is right, not how fast. The same examples on every run where nobody is there to look.
 hypothesis.settings.register_profile("house", deadline=None, print_blob=True, derandomize="CI" in os.environ)

@@ -34,7 +34,10 @@ PACKAGE = "twobone_addon"
 EQUIVALENTS = Path(__file__).with_suffix(".json")
 TESTS_OF_ROOM = {
     **{f"core/{room}": [f"tests/core/{room}"] for room in ("solver", "rig", "curves", "contacts", "planting")},
-    "pipeline": ["tests/pipeline", "tests/tasks/bake", "tests/tasks/convert", "tests/tasks/give"],
+    "pipeline": [
+        *("tests/pipeline", "tests/tasks/bake", "tests/tasks/convert", "tests/tasks/give"),
+        *("tests/scene", "tests/interface/chains", "tests/interface/drawn"),
+    ],
 }
 PATIENCE = 3.0
 """Times as long as they take without a mutant that the tests of a room may take with one; one that hangs is noticed."""

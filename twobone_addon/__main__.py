@@ -9,7 +9,8 @@ from typing import NoReturn
 
 from .command_line.output import clean_standard_output, open_closed_streams
 
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # Until the command listens, Ctrl-C ends it, and no traceback says where.
+if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # Until the command listens, Ctrl-C ends it, and no traceback says where.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 open_closed_streams()
 with clean_standard_output(wanted=True):  # On its way in, Blender may say which colours it uses.
     import bpy

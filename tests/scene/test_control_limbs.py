@@ -6,8 +6,10 @@ import pytest
 from tests.interface.acting import select_bones
 from tests.tasks.scenes import BoneShape, build_armature
 from twobone_addon.errors import SelectionError
+from twobone_addon.pipeline.plan.found_chain import find_chain
 from twobone_addon.scene.rig.chain_finding import chain_from_selection
 from twobone_addon.scene.rig.control_limbs import plain_name
+from twobone_addon.settings import BakeSettings
 from twobone_addon.tasks.give.guides import guide_name
 
 JOINTS = ((0, 0, 1), (0, -0.1, 0.5), (0, 0, 0), (0, -0.2, 0))
@@ -74,6 +76,14 @@ def test_every_bone_that_serves_a_limb_leads_to_its_forward_chain(empty_file, bo
 
 def test_all_controls_of_one_limb_together_mean_it(empty_file):
     assert limb(switched_legs(), "grip.L", "rocker.L", "aim.L", "alphaD.L") == ("alphaF.L", "betaF.L")
+
+
+@pytest.mark.parametrize("side", "LR")
+def test_a_limb_that_is_to_turn_its_end_has_the_foot_of_its_own_side(empty_file, side):
+    switched_legs()
+    settings = BakeSettings(armature="Rig", upper=f"alphaF.{side}", lower=f"betaF.{side}", end_rotation="TARGET")
+    names = find_chain(settings, None).names
+    assert (names.tip, names.tip_at_tail) == (f"gammaF.{side}", False)
 
 
 def test_bones_of_the_forward_chain_say_themselves_which_are_meant(empty_file):

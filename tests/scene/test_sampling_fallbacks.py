@@ -145,6 +145,13 @@ def test_only_what_needs_the_scene_is_sampled_in_it(scene):
     assert found.evaluation == {"Thing": "SCENE", "Leader": "CURVES"}
 
 
+def test_what_needs_the_scene_is_right_beside_what_needs_it_not(scene):
+    add_driver(add_empty(), "location", 0, "v", (scene, "frame_current"))
+    add_driver(add_empty("Follower"), "location", 1, "2 * v", (animated_empty("Leader"), "location.x"))
+    found = sample(scene, [THING, Quantity("WORLD", "Follower")], np.arange(1.0, 5.0))
+    np.testing.assert_allclose(found[THING][:, 0, 3], [1, 2, 3, 4])
+
+
 def test_a_keyed_rotation_mode(scene):
     rig, thing = animated_armature(), animated_empty()
     for holder in (rig.pose.bones["root"], thing):

@@ -105,11 +105,15 @@ def stop_requests() -> Iterator[StopRequest]:
 
 @contextmanager
 def _handled(handler: Callable[..., None]) -> Iterator[None]:
-    """While the block runs, `handler` is called by the signals to stop. Only a process's main thread gets signals."""
+    """While the block runs, `handler` is called by the signals to stop. Only a process's main thread gets signals.
+
+    What is ignored stays so: `nohup` asks for that, and a shell for what it starts in the background.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    earlier = {number: signal.signal(number, handler) for number in SIGNALS}
+    heeded = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    earlier = {number: signal.signal(number, handler) for number in heeded}
     try:
         yield
     finally:

@@ -96,8 +96,8 @@ def held(values: Array, valid: Mask) -> Array:
 
 def still_row(values: Array) -> Array:
     """The first of the rows of `values` `(F, ...)` if all are alike, `(1, ...)`; else all."""
-    # Most of what moves is told from its ends.
-    return values[:1] if np.array_equal(values[0], values[-1]) and np.all(values == values[0]) else values
+    # Most of what moves is told from its ends. A copy, or the one row would keep the others in memory.
+    return values[:1].copy() if np.array_equal(values[0], values[-1]) and np.all(values == values[0]) else values
 
 
 def frame_rows(values: Array, rows: Indices | Mask) -> Array:

@@ -60,10 +60,24 @@ def part_of(record: Record, part: slice) -> Record:
     return map_rows(rows, record)
 
 
-def room_for(part: Array, count: int, axes: int) -> Array:
-    """Room for all `count` frames of which rows `(..., K, ...)`, `axes` axes each, are a part; one row stands for all frames."""
-    place = part.ndim - axes - 1
-    return np.empty((*part.shape[:place], count if part.shape[place] > 1 else 1, *part.shape[place + 1 :]))
+ROWS_AT_ONCE = 16384
+"""Frames of all chains or bones that are worked out together: many, for each call has its cost, few enough for a core's cache."""
+
+
+def in_parts(rows_of: Callable[[slice], Array], count: int) -> Array:
+    """What a function gives of each part of `count` frames, `(F, ...)`, one part after the other: it takes more than it gives.
+
+    One row stands for all frames.
+    """
+    first = rows_of(slice(ROWS_AT_ONCE))
+    if count <= ROWS_AT_ONCE or len(first) == 1:
+        return first
+    found = np.empty((count, *first.shape[1:]))
+    found[:ROWS_AT_ONCE] = first
+    for start in range(ROWS_AT_ONCE, count, ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        found[part] = rows_of(part)
+    return found
 
 
 def stack(*records: Record) -> Record:

@@ -132,7 +132,7 @@ def bake_report(outcome: Outcome, left: Sequence[Refused] = (), **more: Any) -> 
 
 def with_notes(entries: Sequence[Entry], notes: Sequence[Sentence]) -> list[Entry]:
     """Reports of chains, the first of which has further notes."""
-    if not (entries and notes):
+    if not notes:
         return list(entries)
     first, *others = entries
     if isinstance(first, FurtherReport):

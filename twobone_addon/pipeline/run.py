@@ -192,7 +192,7 @@ def _solved(
                         plan = _planned(scene, task, one, active, watch)
                     begun = own.enter_context(theatre.begun(task, scene, one, plan, beginning))
                     with watch.stage("solve"):
-                        steps = task.solve(plan, begun, partial(_looked, scene, watch, "sample"))
+                        steps = task.solve(plan, begun, partial(_looked, scene, watch, "sample", held=task.held(plan)))
                         solution = yield from _part(steps, number, count, of=0.5 if count > 1 else 1.0)
                 solved.append(_Solved(one, begun, Done(one.name, plan, solution, None)))
                 beginnings.push(own.pop_all())

@@ -134,21 +134,19 @@ def evaluation_of(plans: Sequence[ChainPlan], *, proving: bool = False) -> str:
 
 
 def chain_changes(keyed: Sequence[KeyedChain], task: str) -> list[Change]:
-    """The keys of chains, but for those that have theirs already."""
-    return [_change(chain, task) for chain in keyed if not chain.stays]
-
-
-def _change(chain: KeyedChain, task: str) -> Change:
-    plan = chain.solved.plan
-    names, settings = plan.names, plan.settings
-    return Change(
-        owner=names.armature,
-        keys=chain.keys,
-        within=(float(plan.frames[0]), float(plan.frames[-1])),
-        task=task,
-        limb=limb_name(names.armature, names.upper),
-        destination=settings.destination,
-        strip=settings.stored or names.upper,
-        sets=chain.sets,
-        emptied=plan.stretched_paths(),
-    )
+    """The keys of chains, as changes to be written."""
+    return [
+        Change(
+            owner=plan.names.armature,
+            keys=chain.keys,
+            within=(float(plan.frames[0]), float(plan.frames[-1])),
+            task=task,
+            limb=limb_name(plan.names.armature, plan.names.upper),
+            destination=plan.settings.destination,
+            strip=plan.settings.stored or plan.names.upper,
+            sets=chain.sets,
+            emptied=plan.stretched_paths(),
+        )
+        for chain in keyed
+        for plan in [chain.solved.plan]
+    ]

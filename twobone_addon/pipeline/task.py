@@ -34,6 +34,10 @@ Span: TypeAlias = tuple[float, float]
 """First and last frame of an action."""
 
 
+HELD = 800
+"""Bytes of memory for each quantity at each frame that a task looks at, with all that comes of it, and keys: measured."""
+
+
 def with_range(settings: BakeSettings, span: Span) -> BakeSettings:
     """Settings with the range of an action."""
     return replace(settings, frame_range="CUSTOM", frame_start=span[0], frame_end=span[1])
@@ -117,6 +121,10 @@ class Task(Generic[Settings, Plan, Solution, Proof]):
     def reaches(self, plan: Plan) -> Sequence[Reach]:
         """What is about to be written: this run plans, samples and solves the motion from before its own earlier keys there."""
         return ()
+
+    def held(self, plan: Plan) -> int:
+        """Bytes of memory for each quantity at each frame that is looked at, where `HELD` is far off."""
+        return HELD
 
     @contextmanager
     def begun(self, scene: Scene, plan: Plan, beginning: Beginning) -> Iterator[Any]:

@@ -11,10 +11,13 @@ import pytest
 
 from tests.command_line.reports import without_times
 from tests.command_line.shots import keys_in, make_shot, save, store_chain
-from twobone_addon.command_line.batch.batch_command import cores, free_memory, shots_at_once
+from twobone_addon.command_line.batch import batch_command
+from twobone_addon.command_line.batch.batch_command import shots_at_once
 from twobone_addon.command_line.batch.progress import Progress
 from twobone_addon.command_line.batch.summary import DONE, ShotRecord, Summary
 from twobone_addon.command_line.outcomes import AgainError
+from twobone_addon.pipeline import machine
+from twobone_addon.pipeline.machine import cores, free_memory
 
 CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
 
@@ -161,8 +164,6 @@ def test_programs_get_events_and_a_long_shot_is_heard_of():
     ],
 )
 def test_a_containers_share_of_the_cores_counts(tmp_path, monkeypatch, files, count):
-    from twobone_addon.command_line.batch import batch_command as machine
-
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text + "\n")
@@ -174,13 +175,11 @@ def test_a_containers_share_of_the_cores_counts(tmp_path, monkeypatch, files, co
 
 
 def test_memory_limits_how_many_run(tmp_path, monkeypatch):
-    from twobone_addon.command_line.batch import batch_command as machine
-
     (tmp_path / "meminfo").write_text("MemTotal: 64000000 kB\nMemAvailable: 6291456 kB\n")
     monkeypatch.setattr(machine, "MEMORY", tmp_path / "meminfo")
     monkeypatch.setattr(machine, "GROUPS", tmp_path)
     monkeypatch.setattr(machine, "OWN_GROUP", tmp_path / "own")
-    monkeypatch.setattr(machine, "cores", lambda: 16)
+    monkeypatch.setattr(batch_command, "cores", lambda: 16)
     assert [shots_at_once(memory) for memory in (None, 2.0, 100.0)] == [6, 3, 1]
     (tmp_path / "memory.max").write_text(f"{4 << 30}\n")
     (tmp_path / "memory.current").write_text(f"{1 << 30}\n")

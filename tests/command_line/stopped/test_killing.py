@@ -29,10 +29,11 @@ STOPPED = 5
 
 # Bakes and saves the same shot over and over.
 BAKE_FOREVER = """
-import os, sys
+import faulthandler, os, signal, sys
 from twobone_addon import registration
 registration.register()
 from twobone_addon.command_line.command import main
+faulthandler.register(signal.SIGUSR1)
 print("ready", flush=True)
 try:
     while not (code := main(sys.argv[1:])): pass
@@ -58,6 +59,17 @@ def bake_forever(shot):
     with python(["-c", BAKE_FOREVER, *words], stderr=subprocess.PIPE) as process:
         assert any("ready" in line for line in process.stdout)
         yield process
+
+
+def said_at_its_end(baking):
+    """What a bake complains of until it ends; of one that goes on for a minute, where all its threads are."""
+    try:
+        return baking.communicate(timeout=60)[1]
+    except subprocess.TimeoutExpired:
+        baking.send_signal(signal.SIGUSR1)
+        time.sleep(1.0)
+        baking.kill()
+        return baking.communicate()[1]
 
 
 def test_killed_bakes_leave_nothing_after_the_next_one(twobone, shot):
@@ -88,7 +100,7 @@ def test_a_bake_that_is_asked_to_end_leaves_nothing(shot, number):
         with bake_forever(shot) as baking:
             time.sleep(chance.uniform(0.2, 0.6))
             baking.send_signal(number)
-            _, complained = baking.communicate(timeout=60)
+            complained = said_at_its_end(baking)
         assert baking.returncode in {STOPPED, -number, 1}, complained  # Between two bakes Python's own way holds.
         assert not [name for name in names_in(shot.parent) if name.startswith(".")]
 

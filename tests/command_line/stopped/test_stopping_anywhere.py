@@ -3,9 +3,11 @@
 import signal
 import sys
 
+import pytest
+
 from twobone_addon.command_line.files.text_files import write_text
 from twobone_addon.command_line.outcomes import StoppedError
-from twobone_addon.command_line.stopping import StopRequest, stopped_by_signals
+from twobone_addon.command_line.stopping import SIGNALS, StopRequest, stop_requests, stopped_by_signals
 
 BEFORE, AFTER = "as it was", "as it is"
 
@@ -49,3 +51,19 @@ def test_nothing_is_left_of_a_text_that_was_being_written(tmp_path):
         was_stopped.append(stopped)
     assert all(was_stopped)
     assert line > 50  # Else the text was written by something else.
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_what_was_to_be_ignored_when_the_command_began_is_ignored(number):
+    """As `nohup` wants a hang-up, and a shell Ctrl-C in what it runs in the background."""
+    request, earlier = StopRequest(), signal.signal(number, signal.SIG_IGN)
+    try:
+        with stopped_by_signals(request), request.interrupting():
+            signal.raise_signal(number)
+        with stop_requests() as batch:
+            signal.raise_signal(number)
+        assert signal.getsignal(number) == signal.SIG_IGN
+    finally:
+        signal.signal(number, earlier)
+    assert not request.wanted
+    assert not batch.wanted

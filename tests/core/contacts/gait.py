@@ -54,9 +54,10 @@ class Feet:
         return self.stands[:, 0] + 2 * self.stands[:, 1]
 
 
-def feet_of(gait, *, rate, seconds=5.0, leg_length=0.9):
-    """Both feet of a character that walks along Y."""
+def feet_of(gait, *, rate, seconds=5.0, leg_length=0.9, halted=(0.0, 0.0)):
+    """Both feet of a character that walks along Y, and is `halted` from a time on for so many seconds."""
     times = np.arange(round(seconds * rate) + 1) / rate
+    times -= np.clip(times - halted[0], 0.0, halted[1])
     sides = [foot(gait, times, phase, side) for phase, side in ((0.2, 0.1), (0.7, -0.1))]
     hips = [hip(gait, times, side) for side in (0.1, -0.1)]
     points = np.array([points for points, _ in sides]) * leg_length

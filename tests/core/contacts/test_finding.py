@@ -91,6 +91,13 @@ def test_bad_data_costs_little(name, belt, fault):
     assert score([spoiled(feet, rng)[fault] for feet in clean]) >= SPOILED[name]
 
 
+@each_rate
+def test_jitter_of_two_centimetres_costs_little(rate):
+    """As bad video has it."""
+    rng = np.random.default_rng(7)
+    assert score([noisy(feet_of(WALK, rate=rate), rng, meters=0.02) for _ in range(4)]) >= 0.92
+
+
 @each_gait
 @each_rate
 def test_the_size_of_the_character_makes_no_difference(gait, rate):
@@ -308,6 +315,16 @@ def test_thresholds_that_are_given_count():
     assert (found(feet, Thresholds(longest_gap=100.0))[0][:, 60:200] > 0).all()
 
 
+def test_a_contact_goes_on_up_to_the_speed_at_which_it_ends_but_begins_with_a_slower_one():
+    """One foot stands, the other slides with 0.3 m/s: always faster than a contact may begin."""
+    feet = feet_of(WALK, rate=60)
+    slid = sliding(feet, np.random.default_rng(7), [0.3]).points
+    states = found(replace(feet, points=np.array([feet.points[0], slid[1]])), Thresholds(enter_speed=0.15, leave_speed=0.8))[0]
+    assert f1(states[0] > 0, feet.states[0] > 0) >= 0.9
+    assert not states[1].any()
+    assert f1(found(replace(feet, points=slid), Thresholds(leave_speed=0.8))[0] > 0, feet.states > 0) >= 0.9
+
+
 @pytest.mark.parametrize("size", [1.0, 100.0])
 def test_a_foot_that_would_never_stand_may_be_faster_than_the_others(size):
     feet = feet_of(RUN, rate=60, leg_length=0.9 * size)
@@ -443,6 +460,19 @@ def test_what_slides_in_a_contact_is_told():
             assert each.travel == pytest.approx(0.1 * WALK.speed * feet.leg_length * seconds, rel=0.45)
             assert each.confidence < 1.0
     assert np.mean([each.confidence for foot in still.stances for each in foot]) > 0.8
+
+
+@each_rate
+def test_feet_that_slip_along_with_a_body_that_halts_for_a_moment_stand(rate):
+    """By a tenth of a leg in a quarter of a second: as fast as the body, as a glide is, but no glide is as short."""
+    halt, seconds, slip = 1.5, 0.25, 0.1
+    feet = feet_of(WALK, rate=rate, halted=(halt, seconds))
+    times = np.arange(feet.hips.shape[1]) / rate
+    slid = slip * feet.leg_length * np.clip((times - halt) / seconds, 0.0, 1.0)[:, None] * [0.0, 1.0, 0.0]
+    states = found(replace(feet, points=feet.points + slid, hips=feet.hips + slid))[0]
+    assert feet.states[:, (times > halt) & (times < halt + seconds)].all()
+    assert f1(states > 0, feet.states > 0) >= CLEAN
+    assert states[:, (times > halt) & (times < halt + seconds)].all()
 
 
 @pytest.mark.parametrize("gait", GAITS.values(), ids=GAITS)

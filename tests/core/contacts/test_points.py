@@ -103,13 +103,16 @@ def test_a_point_goes_with_its_bone():
     assert posed_point(np.array([1.0, 2.0, 3.0]), np.stack([np.eye(4), turned])).tolist() == [[1, 2, 3], [3, 7, 10]]
 
 
-def walking_foot(behind, *, slide=0.0, spread=0.0):
-    """Foot and poses `(F, 4, 4)` of a foot that rolls over a heel `behind` the ankle thrice, and its states; 0.1 high."""
+def walking_foot(behind, *, slide=0.0, rise=0.0, spread=0.0):
+    """Foot and poses `(F, 4, 4)` of a foot that rolls over a heel `behind` the ankle thrice, and its states; 0.1 high.
+
+    It slides so far with each frame, and each landing is higher by `rise`.
+    """
     foot = bone([0.0, 0.0, 0.1], [0.0, -0.14, 0.0])
     generator, poses, states = np.random.default_rng(1), [], []
     for landing in range(3):
         for pitch in (*np.linspace(0.35, 0.02, 8), *np.zeros(8)):
-            heel = np.array([0.0, -landing - slide * len(poses), spread * generator.normal()])
+            heel = np.array([0.0, -landing - slide * len(poses), landing * rise + spread * generator.normal()])
             cosine, sine = np.cos(-pitch), np.sin(-pitch)
             turn = np.array([[1.0, 0.0, 0.0], [0.0, cosine, -sine], [0.0, sine, cosine]])
             pose = np.eye(4)
@@ -122,10 +125,10 @@ def walking_foot(behind, *, slide=0.0, spread=0.0):
     return foot, points, np.array(poses), np.array(states)
 
 
-@pytest.mark.parametrize("slide", [0.0, 0.004], ids=["in place", "sliding"])
+@pytest.mark.parametrize("way", [{}, {"slide": 0.004}, {"rise": 0.2}], ids=["in place", "sliding", "on stairs"])
 @pytest.mark.parametrize("behind", [0.03, 0.06])
-def test_a_foot_that_rolls_over_its_heel_tells_how_far_behind_the_ankle_that_is(behind, slide):
-    foot, points, poses, states = walking_foot(behind, slide=slide)
+def test_a_foot_that_rolls_over_its_heel_tells_how_far_behind_the_ankle_that_is(behind, way):
+    foot, points, poses, states = walking_foot(behind, **way)
     found = as_it_rolls(points, poses, states, 0.9)
     assert at_rest(found.heel, foot) == pytest.approx([0.0, behind, 0.0], abs=1e-9)
     assert found.ball.tolist() == points.ball.tolist()

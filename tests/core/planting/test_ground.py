@@ -39,6 +39,17 @@ def test_a_foot_that_turns_with_a_platform_keeps_its_orientation_on_it():
     assert ground.turned_out_of(np.tile(foot, (COUNT, 1, 1))) == pytest.approx(in_world)
 
 
+def test_a_foot_that_is_scaled_unevenly_has_its_points_at_the_same_places_as_seen_from_a_platform():
+    turns = np.linalg.qr(np.random.default_rng(2).normal(size=(COUNT, 3, 3)))[0]
+    skewed = np.random.default_rng(3).normal(size=(COUNT, 3, 3))
+    stretches = skewed + np.swapaxes(skewed, -1, -2)
+    ball, ground = np.array([0.1, -0.14, 0.2]), Ground(np.array([turned(0.3 * row, (row, -2.0, 5.0)) for row in range(COUNT)]))
+    seen, shapes = ground.into(PLACES), ground.stretched_into(stretches)
+    assert shapes is not None
+    assert ground.into(PLACES + stretches @ turns @ ball) == pytest.approx(seen + shapes @ ground.turned_into(turns) @ ball)
+    assert ground.stretched_into(None) is None
+
+
 def test_on_a_belt_everything_moves_with_it_from_the_first_frame_on():
     times, velocity = 3.0 + np.arange(COUNT) / 24.0, np.array([0.0, -1.2, 0.0])
     belt = moving_ground(times, velocity)

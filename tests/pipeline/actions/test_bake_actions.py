@@ -8,6 +8,11 @@ import pytest
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.rigs.legs_on_ik import SIDES, legs_with_targets, store_chain
 from tests.tasks.rigs.many_actions import curves_in, make_action, play
+from twobone_addon.pipeline.plan.completing import stored_settings
+from twobone_addon.pipeline.run import run_steps
+from twobone_addon.scene.sampling.stepping import Verifying
+from twobone_addon.settings.tasks import BakeAllSettings
+from twobone_addon.tasks.bake.task import BAKE
 
 SPANS = {"Idle": (2, 6), "Jump": (4, 12)}
 NEAR = 1e-5
@@ -61,6 +66,14 @@ def test_each_action_is_baked_over_its_own_range(rig):
     for name, span in SPANS.items():
         assert farthest_from_targets(rig, name) <= NEAR
         assert keyed_frames(rig, name) == {tuple(range(span[0], span[1] + 1))}
+
+
+def test_the_progress_over_several_actions_never_goes_back_before_it_verifies(rig):
+    chains = tuple(stored_settings(rig, chain, {}) for chain in rig.twobone.chains)
+    parts = list(run_steps(bpy.context.scene, BAKE, BakeAllSettings(chains=chains), actions="ALL"))
+    solving = [part for part in parts if not isinstance(part, Verifying)]
+    assert solving == sorted(solving)
+    assert solving[-1] <= parts[len(solving)] < parts[-1] <= 1.0
 
 
 def test_named_actions_only(rig):

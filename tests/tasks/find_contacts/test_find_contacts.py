@@ -245,3 +245,6 @@ def test_a_pose_that_is_held_after_the_last_key_and_before_the_first_tells_nothi
         inside = states_in(alone, side, frames)
         assert np.array_equal(states_in(held, side, frames), inside)
         assert np.array_equal(states_in(held, side, beside), np.repeat([inside[0], inside[-1]], [40, 200]))
+        told = [[report["chains"][side][name] for name in ("travel", "confidence")] for report in (alone, held)]
+        assert len(told[0][0]) > 3
+        assert told[0] == told[1]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import itertools
 import json
-import math
 import os
 import shutil
 import tempfile
@@ -14,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ...pipeline.machine import cores, free_memory
 from ..files.claims import claimed, is_abandoned
 from ..files.outputs import STANDARD_OUTPUT, refuse_unwritable, refuse_wrong_outputs, spelled
 from ..files.shot_files import scripts_of_this_run
@@ -33,57 +32,12 @@ GIGABYTE = 1 << 30
 USUAL = 1.0
 """Gigabytes that a Blender is taken to hold where `--memory` does not say."""
 
-GROUPS, OWN_GROUP, MEMORY = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup"), Path("/proc/meminfo")
-
 
 def shots_at_once(memory: float | None) -> int:
     """As many as there are cores, and as many as the memory that is free holds with `memory` gigabytes each; at least one."""
     free = free_memory()
     room = cores() if free is None else int(free / ((memory or USUAL) * GIGABYTE))
     return max(min(cores(), room), 1)
-
-
-def cores() -> int:
-    """Cores that this process may use; of a container's share of their time, the part that makes whole ones."""
-    usable = getattr(os, "sched_getaffinity", None)
-    count = len(usable(0)) if usable else os.cpu_count() or 1
-    for group in _groups():
-        quota = _words(group / "cpu.max") or [*_words(group / "cpu/cpu.cfs_quota_us"), *_words(group / "cpu/cpu.cfs_period_us")]
-        if len(quota) == 2 and _is_amount(quota[0]) and _is_amount(quota[1]):  # noqa: PLR2004 - time, and of how much time
-            count = min(count, math.ceil(int(quota[0]) / int(quota[1])))
-    return max(count, 1)
-
-
-def free_memory() -> int | None:
-    """Bytes that are free on the machine and within the container; `None` where nobody says, as on macOS and Windows."""
-    amounts = [int(line.split()[1]) * 1024 for line in _lines(MEMORY) if line.startswith("MemAvailable:")]
-    names = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
-    for group, (limit, used) in itertools.product(_groups(), names):
-        most, now = _words(group / limit), _words(group / used)
-        if most and now and _is_amount(most[0]) and _is_amount(now[0]):
-            amounts.append(max(int(most[0]) - int(now[0]), 0))
-    return min(amounts, default=None)
-
-
-def _groups() -> list[Path]:
-    """The control group of this process and those above it: each may have a limit, such as that of a farm's job."""
-    own = Path(next((line.removeprefix("0::") for line in _lines(OWN_GROUP) if line.startswith("0::/")), "/"))
-    return [GROUPS / str(group).lstrip("/") for group in (own, *own.parents)]
-
-
-def _is_amount(text: str) -> bool:
-    return text.isdecimal() and int(text) > 0
-
-
-def _words(path: Path) -> list[str]:
-    return " ".join(_lines(path)).split()
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        return []
 
 
 PREFIX = "twobone-batch-"

@@ -44,6 +44,8 @@ class WithHalves:
 
     samples: Array
     """`(N, K)`"""
+    held: Indices
+    """`(N,)` which of the samples each of them has the values of."""
     halves: Array
     """`(N - 1, K)`"""
 
@@ -51,7 +53,7 @@ class WithHalves:
         return FINER * len(self.samples) - 1
 
     def __getitem__(self, indices: Indices) -> Array:
-        found, between = self.samples[indices // FINER], indices % FINER != 0
+        found, between = self.samples[self.held[indices // FINER]], indices % FINER != 0
         found[between] = self.halves[indices[between] // FINER]
         return found
 
@@ -110,36 +112,40 @@ def portions(count: int) -> Iterator[slice]:
         yield slice(start, min(start + MOST_AT_ONCE, count))
 
 
-def with_halves(times: Array, values: Array, drift: Drift) -> tuple[Array, WithHalves, Drift]:
+def with_halves(times: Array, values: Array, held: Indices, drift: Drift) -> tuple[Array, WithHalves, Drift]:
     """The motion with one more sample halfway between any two: times (2N - 1,), values (2N - 1, K) and their drift.
+
+    held : (N,) which of the samples each of them is to have the values of
 
     So a curve cannot stray unseen between the samples it was fitted to. The drift at a new sample is taken to be that
     of the same channel error in the pose of the sample before it, which is off by the error times half a sample's move.
     """
-    fine_times, fine = np.empty(FINER * len(values) - 1), WithHalves(values, halfway(values))
+    fine_times, fine = np.empty(FINER * len(values) - 1), WithHalves(values, held, halfway(values, held))
     fine_times[::FINER], fine_times[1::FINER] = times, 0.5 * (times[:-1] + times[1:])
 
     def drift_at_any(changed: Array, indices: Indices) -> Array:
         before = indices // FINER
-        return drift(changed + (values[before] - fine[indices]), before)
+        return drift(changed + (values[held[before]] - fine[indices]), before)
 
     return fine_times, fine, in_portions(drift_at_any)
 
 
-def halfway(samples: Array) -> Array:
-    """Values `(N - 1, K)` halfway between neighbouring samples `(N, K)`, by a cubic that does not look across corners.
+def halfway(values: Array, held: Indices) -> Array:
+    """Values `(N - 1, K)` halfway between neighbouring samples, by a cubic that does not look across corners.
+
+    values : (M, K), of which the samples are the rows `held` (N,)
 
     Of the cubics through the four samples around, the four before and the four after, that with the smallest third
     difference is taken, per channel (the choice of ENO schemes, Harten et al. 1987). With fewer than four samples,
     the mean of the two.
     """
-    if len(samples) < len(CENTRAL):
-        return 0.5 * (samples[:-1] + samples[1:])
-    halves = np.empty((len(samples) - 1, samples.shape[1]))
+    if len(held) < len(CENTRAL):
+        return 0.5 * (values[held[:-1]] + values[held[1:]])
+    halves = np.empty((len(held) - 1, values.shape[1]))
     beyond = len(CENTRAL)
     for part in portions(len(halves)):
-        start, stop = max(part.start - beyond, 0), min(part.stop + beyond, len(samples))
-        halves[part] = _halfway(samples[start:stop])[part.start - start : part.stop - start]
+        start, stop = max(part.start - beyond, 0), min(part.stop + beyond, len(held))
+        halves[part] = _halfway(values[held[start:stop]])[part.start - start : part.stop - start]
     return halves
 
 

@@ -32,13 +32,22 @@ LONG = 64
 """A segment of more samples than this is judged at those that were given: between them it is too smooth to stray unseen."""
 
 
+MOST_JUDGED = 1 << 14
+"""So many samples are judged at once: a couple of megabytes."""
+
+
 def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
     """The largest drift `(B,)` of each segment from sample `first` to `last : (B,)`, as a share of the tolerance.
 
     shapes : (B, 4, K)
     """
-    if not len(first):
-        return np.empty(0)
+    samples = np.cumsum(last - first)
+    parts = np.split(np.arange(len(first)), np.flatnonzero(np.diff(samples // MOST_JUDGED)) + 1)
+    found = [_worst_drifts(motion, first[part], last[part], shapes[part]) for part in parts if len(part)]
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def _worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
     stride = np.where(last - first > LONG, FINER, 1)
     begin = first + np.where(stride == 1, 0, -first % FINER)
     counts = (last - begin) // stride + 1

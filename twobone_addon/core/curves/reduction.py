@@ -48,11 +48,11 @@ def still_spans(values: Array, candidates: Indices, drift: Drift, tolerance: Arr
     return np.array(spans, dtype=np.intp).reshape(-1, 2)
 
 
-def held_still(values: Array, spans: Indices) -> Array:
-    """The values `(N, K)` with every span holding exactly the values of its first sample; the same where there is none."""
-    held = values.copy() if len(spans) else values
+def held_still(count: int, spans: Indices) -> Indices:
+    """Which of `count` samples each sample has the values of, `(N,)`: in a span those of its first one, else its own."""
+    held = np.arange(count)
     for first, last in spans:
-        held[first : last + 1] = values[first]
+        held[first : last + 1] = first
     return held
 
 
@@ -143,7 +143,7 @@ def reduce_keys(
     if np.any(tolerance != tolerance[0]):
         finer = np.repeat(tolerance, FINER)[:-1]
         finer[1::FINER] = np.minimum(tolerance[:-1], tolerance[1:])
-    fine_times, fine_values, fine_drift = with_halves(times, held_still(values, rests), drift)
+    fine_times, fine_values, fine_drift = with_halves(times, values, held_still(len(times), rests), drift)
     del values, tolerance  # of a long take, nothing is kept that is not needed
     motion = Motion(fine_times, fine_values, fine_drift, finer, feel(fine_values, fine_drift, finer), ends or (None, None))
     segments = _segments(motion, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)

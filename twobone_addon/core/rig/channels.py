@@ -83,6 +83,19 @@ class Matrices:
         return to_quaternion(self.matrices)
 
 
+@dataclass(frozen=True, slots=True)
+class Quaternions:
+    """Rotations known as quaternions, of takes too long to keep matrices of them as well."""
+
+    quaternions: Array
+    """Unit quaternions `(F, 4)`."""
+
+    @property
+    def matrices(self) -> Array:
+        """Rotation matrices `(F, 3, 3)`."""
+        return from_quaternion(self.quaternions)
+
+
 @dataclass(frozen=True)
 class HingeTurns:
     """Turns about one axis that stands still, from one rotation."""
@@ -128,5 +141,5 @@ class OneOfSeveral:
         return self.several.quaternions[self.place]
 
 
-LocalRotations = Matrices | HingeTurns | OneOfSeveral
-"""Rotations of one bone. Both have `matrices`, `(..., F, 3, 3)`, and `quaternions`, `(..., F, 4)`, units of either sign."""
+LocalRotations = Matrices | Quaternions | HingeTurns | OneOfSeveral
+"""Rotations of one bone. All have `matrices`, `(..., F, 3, 3)`, and `quaternions`, `(..., F, 4)`, units of either sign."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..array_types import Array, Codes, MatrixRows, NumberRows, VectorRows
-from ..rows import of_stack, row_arrays, stack
+from ..rows import ROWS_AT_ONCE, of_stack, row_arrays, stack
 from ..solver import ChainMethod, ReachOptions
 from .bones import ChainMotion, RestChain
 from .channels import OneOfSeveral
@@ -69,10 +69,6 @@ class Following:
     motion: ChainMotion
     reference: Reference
     task: Task
-
-
-ROWS_AT_ONCE = 16384
-"""Frames of all chains or bones that are worked out together: many, for each call has its cost, few enough for a core's cache."""
 
 
 def alike(several: Sequence[Following]) -> list[list[int]]:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes, Mask
-from ..arrays import span
-from ..rows import at_frames, part_of, room_for
+from ..arrays import every_row, span
+from ..rows import at_frames, part_of
 from ..solver import REACH_TOLERANCE, PlanarSolution, Reach, ReachMode, solve_planar, solve_planar_chain, wrap
 from .bones import ChainMotion, RestChain
-from .channels import Matrices
+from .channels import Matrices, Quaternions
 from .following import ROWS_AT_ONCE, TWO, ChainPose, Following, Task, alike, pose_of_one, stacked
 from .plane_frames import in_plane
 from .posing import Reference, Turned, by_angles, link_vectors, rest_reference, stretched, towards, turn_bones
@@ -48,12 +48,15 @@ own rest matrices are orthonormal to some 2e-5 only, which the square doubles.""
 def follow_together(several: Sequence[Following]) -> list[ChainPose]:
     """Pose chains so that their tips, seen in the plane, are on their targets.
 
-    Those of one shape are posed all at once, each as it would be alone.
+    Those of one shape are posed all at once, each as it would be alone; long takes a part after the other.
     """
     poses: dict[int, ChainPose] = {}
     waiting = alike(several)
     while waiting:
         numbers = waiting.pop()
+        if len(several[numbers[0]].chain.turning) == TWO and len(several[numbers[0]].task.targets) > ROWS_AT_ONCE:
+            poses |= {number: _in_parts(several[number]) for number in numbers}
+            continue
         posed, doubtful, hinged = _follow(stacked([several[number] for number in numbers]))
         for place in np.flatnonzero(hinged).tolist():
             one = several[numbers[place]]
@@ -64,6 +67,32 @@ def follow_together(several: Sequence[Following]) -> list[ChainPose]:
         others = [numbers[place] for place in np.flatnonzero(~hinged).tolist()]
         waiting += [others] if others else []
     return [poses[number] for number in range(len(several))]
+
+
+def _in_parts(one: Following) -> ChainPose:
+    """Pose a chain some frames at a time: that takes much more than is kept of it, from which its bones are posed anew."""
+    count, distances = len(one.task.targets), span(_targets_in_plane(one))
+    quaternions = [np.empty((count, 4)) for _ in one.chain.turning]
+    ratio, goals = np.empty(count), np.empty((count, 2))
+    reach, doubtful = np.empty(count, dtype=np.int8), np.empty(count, dtype=bool)
+    # What a target leaves free is held, so that each part begins with a frame that is told.
+    told = np.isfinite(distances) & (distances > 0.0)
+    start, stop = 0, max(ROWS_AT_ONCE, int(np.argmax(told)) + 1)
+    while start < count:
+        begin = int(np.flatnonzero(told[:start])[-1:].sum())
+        now = part_of(one, slice(begin, stop))
+        posed, doubts, _ = _follow(stacked([now]))
+        pose = pose_of_one(posed, 0, now)
+        part, new = slice(start, stop), slice(start - begin, None)
+        ratio[part], reach[part], goals[part] = pose.ratio[new], pose.reach[new], pose.goals[new]
+        told[part] &= reach[part] != Reach.DEGENERATE
+        doubtful[part] = doubts[0, new]
+        for whole, rotation in zip(quaternions, pose.turned.rotations, strict=True):
+            whole[part] = every_row(rotation.quaternions, stop - begin)[new]
+        start, stop = stop, min(stop + ROWS_AT_ONCE, count)
+    motion = stretched(one.chain, one.motion, ratio) if one.task.options.mode == ReachMode.STRETCH else one.motion
+    found = ChainPose(Turned(one.chain, motion, tuple(map(Quaternions, quaternions))), motion, ratio, reach, goals)
+    return _searched(one, found, doubtful) if one.task.limits is None and doubtful.any() else found
 
 
 def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
@@ -96,7 +125,8 @@ def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
             turned, posed = hinges.turned_towards(directions)
         else:
             scaled = motion if task.options.mode != ReachMode.STRETCH else stretched(chain, motion, solution.ratio)
-            turned = _turned(Following(chain, scaled, reference, task), directions + lead)
+            turn = towards(reference, task.frames, task.laying, directions + lead)
+            turned = turn_bones(chain, scaled, reference, turn)
             posed = link_vectors(task.frames, turned.joints)
         unsettled = span(posed.sum(axis=-2) - solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
         return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), posed, directions, unsettled
@@ -114,25 +144,6 @@ def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
         del pose  # as large as the next one
         pose, posed, directions, unsettled = pose_with(lengths, lead)
     return pose, unsettled | (uneven & (pose.reach != Reach.REACHED)), hinged
-
-
-def _turned(several: Following, directions: Array) -> Turned:
-    """Chains with their links in directions `(..., F, n)`, some frames at a time: it takes much more than it gives."""
-    count, found = max(1, directions.shape[-2]), list[Array]()
-    for start in range(0, count, ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        now = part_of(several, part)
-        turn = towards(now.reference, now.task.frames, now.task.laying, directions[..., part, :])
-        turned = turn_bones(now.chain, now.motion, now.reference, turn)
-        if count <= ROWS_AT_ONCE:
-            return turned
-        arrays = [*(each.matrices for each in turned.rotations), *turned.poses]
-        found = found or [room_for(array, count, 2) for array in arrays]
-        for whole, array in zip(found, arrays, strict=True):
-            part_of_rows = whole[..., part, :, :] if whole.shape[-3] > 1 else whole
-            part_of_rows[:] = array
-    bones = len(several.chain.turning)
-    return Turned(several.chain, several.motion, tuple(map(Matrices, found[:bones])), tuple(found[bones:]))
 
 
 def _targets_in_plane(following: Following) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..array_types import Array
 from ..arrays import across, any_across, cross, dot, magnitude
+from ..rows import in_parts
 from ..solver import sides_with_hysteresis
 from .bones import RestChain, bend_area, limb_lines
 from .limb_planes import carried_normal
@@ -75,16 +76,20 @@ def limb_normals(chain: RestChain, joints: Array, upper: Array, around: Hinges |
     the axis between those of the frames around it; where all are, that of the rest pose, see `resting_hinge`.
     """
     joints, upper = _every_frame(joints, upper)
-    along = unit(limb_lines(joints))
-    seen, sines = _seen_hinges(joints, upper)
     told = around or limb_hinges(chain, joints, upper)
-    if told is None:
-        axes = np.broadcast_to(resting_hinge(chain), seen.shape)
-    else:
-        axes = _own_where_clear(seen, sines / told.telling, told.axes)
-    normals = across(carried_normal(axes, upper), along)
-    normals = unit(np.where(magnitude(normals)[:, None] > STRAIGHT, normals, any_across(along)))
-    return holding_links(normals, joints), told
+
+    def normals_of(part: slice) -> Array:
+        own, linear = joints[part], upper[part]
+        along, (seen, sines) = unit(limb_lines(own)), _seen_hinges(own, linear)
+        if told is None:
+            axes = np.broadcast_to(resting_hinge(chain), seen.shape)
+        else:
+            axes = _own_where_clear(seen, sines / told.telling, told.axes[part])
+        normals = across(carried_normal(axes, linear), along)
+        normals = unit(np.where(magnitude(normals)[:, None] > STRAIGHT, normals, any_across(along)))
+        return holding_links(normals, own)
+
+    return in_parts(normals_of, len(joints)), told
 
 
 def holding_links(normals: Array, joints: Array) -> Array:
@@ -109,7 +114,8 @@ def holding_links(normals: Array, joints: Array) -> Array:
 def limb_hinges(chain: RestChain, joints: Array, upper: Array) -> Hinges | None:
     """What the bends of all frames tell, see `limb_normals`; `None` where none of them is bent."""
     joints, upper = _every_frame(joints, upper)
-    seen, sines = _seen_hinges(joints, upper)
+    both = in_parts(lambda part: np.column_stack(_seen_hinges(joints[part], upper[part])), len(joints))
+    seen, sines = both[:, :3], both[:, 3]
     telling = float(max(min(TELLING, 0.5 * sines.max(initial=0.0)), STRAIGHT))
     if not np.any(sines > telling):
         return None

@@ -87,18 +87,22 @@ def plane_through_pole(lines: Array, poles: Array, angle: float, otherwise: Arra
 def _held_direction(lines: Array) -> Array:
     """Unit vectors along `lines`; one without length takes that of the last frame with length."""
     known = magnitude(lines) > 0.0
+    if known.all():
+        return unit(lines)
     last = held(lines, known)
     return unit(np.where(np.any(last != 0.0, axis=-1, keepdims=True), last, np.array([1.0, 0.0, 0.0])))
 
 
 def _held_across(vectors: Array, along: Array, decided: Mask, otherwise: Array) -> Array:
     """Vectors perpendicular to `along`; undecided ones are taken from the last decided frame, else from `otherwise`."""
-    last = np.where(np.any(decided, axis=-1)[..., None, None], held(vectors, decided), otherwise)
-    last = np.where(decided[..., None], vectors, last)
+    last = vectors
+    if not decided.all():
+        last = np.where(np.any(decided, axis=-1)[..., None, None], held(vectors, decided), otherwise)
+        last = np.where(decided[..., None], vectors, last)
     aside = across(last, along)
     # What is last may itself run along the line by now: then any perpendicular is as good as another.
     lost = magnitude(aside) <= UNDECIDED * magnitude(last)
-    return np.where(lost[..., None], any_across(along), aside)
+    return np.where(lost[..., None], any_across(along), aside) if lost.any() else aside
 
 
 STRAIGHT_LIMB = 2e-6

@@ -21,8 +21,9 @@ import numpy as np
 
 from ..array_types import Array, MatrixRows, VectorRows
 from ..arrays import across, cross, dot
+from ..rows import part_of
 from .bones import ChainMotion, RestBone, RestChain
-from .channels import LocalRotations, Matrices
+from .channels import LocalRotations, Matrices, Quaternions
 from .inheritance import ParentTransform, parent_transform, pose_under, pose_with_channels
 from .plane_frames import from_plane, in_plane
 from .rotations import about_axis, carried, determinant, solve_linear, unit
@@ -159,6 +160,13 @@ class Turned:
             return tuple(poses[place] for poses in several.poses)
         matrices = tuple(rotation.matrices for rotation in self.rotations)
         return tuple(pose_path(self.chain, with_rotations(self.chain, self.motion, matrices)))
+
+    def at(self, part: slice) -> tuple[Array, ...]:
+        """The poses at some frames, of a single chain; those of a long take are not kept."""
+        if isinstance(self.rotations[0], Quaternions):
+            matrices = tuple(Quaternions(each.quaternions[part]).matrices for each in self.rotations)
+            return tuple(pose_path(self.chain, with_rotations(self.chain, part_of(self.motion, part), matrices)))
+        return tuple(poses if len(poses) == 1 else poses[part] for poses in self.poses)
 
     @cached_property
     def joints(self) -> Array:

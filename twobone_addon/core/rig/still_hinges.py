@@ -15,9 +15,9 @@ import numpy as np
 
 from ..array_types import Array, Mask
 from ..arrays import magnitude
+from ..rows import ROWS_AT_ONCE
 from .bones import ChainMotion, RestChain
 from .channels import HingeTurns
-from .following import ROWS_AT_ONCE
 from .posing import Reference, Turned, hinge_axis, link_vectors, pose_with_rotations
 from .rotations import about_axis
 

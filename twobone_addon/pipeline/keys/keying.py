@@ -13,7 +13,6 @@ from ..plan.chain_plan import ChainPlan
 from ..pose.solving import CurveSamples, SolvedChain
 from .holding import held_outside, loop_slopes
 from .reducing import NO_DRIFT, KeyDrift, reduced
-from .repeating import repeated_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +22,6 @@ class KeyedChain:
     solved: SolvedChain
     keys: list[ChannelKeys]
     drift: KeyDrift
-    stays: bool = False
-    """These are the keys that the chain has; there is nothing to write."""
     sets: tuple[str, ...] = ()
     """Data paths of properties that are set along with the keys."""
 
@@ -39,16 +36,7 @@ def keyed_chain(solved: SolvedChain) -> KeyedChain:
     else:
         keys, drift = full_rate_keys(solved.plan, solved.curves), NO_DRIFT
     held = [with_held(solved.plan, solved.plan.keyed, *pair) for pair in zip(solved.curves, keys, strict=True)]
-    if not any(_is_new_outside(solved.plan, each) for each in held):
-        repeated = repeated_keys(solved, keys)
-        if repeated is not None:
-            return KeyedChain(solved, *repeated, stays=True)
     return KeyedChain(solved, held, drift)
-
-
-def _is_new_outside(plan: ChainPlan, keys: ChannelKeys) -> bool:
-    """Whether to hold keys beside the range that are not there yet."""
-    return keys.outside is not None and keys.outside is not plan.keyed[keys.path, keys.index].table
 
 
 def with_held(plan: ChainPlan, keyed: Mapping[tuple[str, int], Keyed], curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:

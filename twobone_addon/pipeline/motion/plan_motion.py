@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from ...core.array_types import Array
+from ...core.array_types import Array, MatrixRows, NumberRows, VectorRows
 from ...core.arrays import every_row, still_row
 from ...core.rig.bones import BoneChannels, ChainMotion, RestBone
 from ...core.rig.channels import channel_rotations
@@ -25,27 +25,27 @@ LARGEST = 1e18
 class PlanMotion:
     """Everything about a plan that moves, but its target. What does not move may have one row, which stands for all frames."""
 
-    frames: Array
+    frames: NumberRows
     """`(F,)` scene frames."""
     chain: ChainMotion
     """The chain as each frame has it now."""
-    rotation_values: tuple[Array, ...]
+    rotation_values: tuple[VectorRows, ...]
     """`(F, 4)` of each bone, as its rotation channel has them: quaternion, axis-angle, or Euler angles and 0."""
-    world_from_armature: Array
+    world_from_armature: MatrixRows
     """`(F, 4, 4)`"""
-    armature_from_world: Array
+    armature_from_world: MatrixRows
     """`(F, 4, 4)`"""
-    pole_world: Array | None
+    pole_world: VectorRows | None
     """`(F, 3)`"""
-    plane_world: Array | None
+    plane_world: MatrixRows | None
     """`(F, 4, 4)` of the plane object."""
-    influence: Array
+    influence: NumberRows
     """`(F,)`"""
-    bend: Array | None
+    bend: NumberRows | None
     """`(F,)` the animated number of the stored chain; `None` where the bend is a setting."""
-    end_pose: Array | None
+    end_pose: MatrixRows | None
     """`(F, 4, 4)` of the bone at the tip, armature space, where it is rotated."""
-    end_rotation_values: Array | None
+    end_rotation_values: VectorRows | None
     """`(F, 4)` of that bone."""
 
 
@@ -53,7 +53,7 @@ class PlanMotion:
 class AimedMotion(PlanMotion):
     """The same with what the tip follows."""
 
-    target_world: Array
+    target_world: MatrixRows
     """`(F, 4, 4)`, a row for each frame."""
 
 
@@ -87,7 +87,7 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
     return PlanMotion(
         frames=plan.frames,
         chain=_chain_motion(plan, samples, values),
-        rotation_values=tuple(value[:, 3:7] for value in values),
+        rotation_values=tuple(value[:, 3:7].copy() for value in values),  # of a long take, samples are more than is needed
         world_from_armature=world_from_armature,
         armature_from_world=np.linalg.inv(world_from_armature),
         pole_world=None if pole is None else _carried_over(plan, samples, pole)[:, :3, 3],

@@ -18,6 +18,7 @@ from ...scene.graph.stillness import Stillness
 from ...scene.lookup import objects_known
 from ...scene.sampling.evaluate import Place, Quantity, Samples, Verified, animation_times, evaluate
 from ...scene.sampling.stepping import Steps, at_once
+from ..machine import refuse_more_than_is_free
 from .curve_motion import CurveMotion
 
 SLICE = 0.05
@@ -40,14 +41,18 @@ def sample_steps(
     evaluation: str = "AUTO",
     place: Place | None = None,
     verified: Verified | None = None,
+    held: int = 0,
 ) -> Steps[Samples]:
     """Find `quantities` at `frames` `(F,)`, which may be fractional, in at most one walk over time.
 
     `evaluation`: `AUTO` chooses per quantity; `PROBES` and `SCENE` leave everything to Blender's evaluation.
+    Raises `RangeError` before that where memory has no room for `held` bytes for each of them at each frame.
+
     `place` is where Blender evaluates everything, if that was prepared before, and `verified` what stands in for armatures; see
     `evaluate`.
     """
     unique = list(dict.fromkeys(quantities))
+    refuse_more_than_is_free(len(unique), frames, held)
     if evaluation != "AUTO":
         # A proof comes from the other end: what shows the frame before would be found the same, and wrong, twice.
         in_scene = evaluation == "SCENE"

@@ -26,8 +26,8 @@ LAST_FRAME = 1_048_574
 SAMPLES_PER_FRAME = 8
 """Of the motion that reduced keys are held against, so that nothing happens between two of them."""
 
-FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES, MOST_SAMPLES = 4, 600_000, 1_000_000
-"""Of ranges with many samples fewer are held against each other, so that they fit into memory; of longer ones none."""
+FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES = 4, 600_000
+"""Of ranges with many samples fewer are held against each other, so that they fit into memory."""
 
 SLOPE_STEP = 0.25
 """Frames to either side of a key at which the motion is known as well, where handles follow its slope."""
@@ -62,17 +62,6 @@ def choose_frames(scene: Scene, settings: BakeSettings, armature: Object, bones:
 def _reducible_frames(settings: BakeSettings, start: float, end: float) -> FrameChoice:
     """The frames of a motion whose keys will be reduced, which is known well between them."""
     whole = frame_grid(start, end, settings.step)
-    most = MOST_SAMPLES // FEWEST_SAMPLES_PER_FRAME
-    if len(whole) > most:
-        raise RangeError(
-            "The range from {start:g} to {end:g} has {frames:,} frames at step {step:g}; at most {most:,} can be reduced at "
-            "once. Choose a shorter range or a larger step, or key every frame.",
-            start=start,
-            end=end,
-            frames=len(whole),
-            step=settings.step,
-            most=most,
-        )
     densest = max(FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES // len(whole))
     wanted = max(FEWEST_SAMPLES_PER_FRAME, round(SAMPLES_PER_FRAME * settings.step))
     sampled = subframe_grid(whole, min(wanted, densest))

@@ -13,11 +13,12 @@ from ...core.rig.limb_normals import clear_sides
 from ...core.rig.plane_frames import PlaneSpaces, from_plane, has_plane, in_plane, still_frames
 from ...core.rig.posing import Laying, Reference, joints_of, pose_path
 from ...core.rig.rotations import solve_linear
+from ...core.rows import at_frames
 from ...core.solver import UNSEEN_BEND, ReachOptions, sides_with_hysteresis
 from ...settings import LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import AimedMotion, PlanMotion, points
 from ..plan.chain_plan import ChainPlan
-from .limb_plane import Limb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, seen_bend
+from .limb_plane import Limb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, posed_joints, seen_bend
 
 SINGLE_PRECISION = 1e-6
 """Relative error of positions that Blender evaluates, with a margin of ten: what is out of reach by less is reached."""
@@ -59,7 +60,7 @@ def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:
     if plan.settings.target_offset == "NONE":
         return np.zeros(3)
     first = plan.report_rows[:1]
-    tip = frame_rows(joints_of(plan.rest, pose_path(plan.rest, motion.chain)), first)[:, -1]
+    tip = joints_of(plan.rest, pose_path(plan.rest, at_frames(motion.chain, first)))[:, -1]
     tip_world = points(frame_rows(motion.world_from_armature, first), tip)[0]
     target_world = frame_rows(motion.target_world, first)[0]
     return solve_linear(target_world[:3, :3], tip_world - target_world[:3, 3])
@@ -148,7 +149,7 @@ def _bend(plan: ChainPlan, motion: PlanMotion, frames: Array, reference: Referen
     if motion.bend is not None or plan.settings.bend != "KEEP":
         return _asked_side(plan, motion)
     resting = reference.joints if plan.settings.reference == "REST" else None
-    return kept_sides(frames, joints_of(plan.rest, pose_path(plan.rest, motion.chain)), resting)
+    return kept_sides(frames, posed_joints(plan, motion), resting)
 
 
 def _bend_as_posed(plan: ChainPlan, motion: PlanMotion, limb: Limb, targets: Array) -> Array:

@@ -18,6 +18,7 @@ from ...core.rig.limb_planes import LimbPlane, carried_normal, plane_through_pol
 from ...core.rig.plane_frames import is_bent
 from ...core.rig.posing import Laying, Reference, hinge_axis, joints_of, link_vectors, pose_path
 from ...core.rig.rotations import least_turn
+from ...core.rows import in_parts, part_of
 from ...core.solver import UNSEEN_BEND, bend_sides, sides_with_hysteresis
 from ..motion.plan_motion import PlanMotion, points
 from ..plan.chain_plan import ChainPlan
@@ -48,7 +49,7 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
     """
     rest, inherited = plan.rest, reference.inherited[0]
     upper = _upper_bone(plan, motion)
-    joints = joints_of(rest, pose_path(rest, motion.chain))
+    joints = posed_joints(plan, motion)
     posed, told = limb_normals(rest, joints, upper, plan.hinges)
     carried = inherited @ np.linalg.inv(rest.upper.rest[:3, :3])
     at_rest = np.broadcast_to(carried_normal(rest_normal(rest), carried), targets.shape)
@@ -62,12 +63,19 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
         normals = normals if told is None else _left_where_right(normals, planes, joints, told.telling)
     else:
         normals = _untwisted(planes, joints)
-    own = least_turn(planes, normals) @ plane.frames
+    normals = np.broadcast_to(normals, planes.shape)
+    own = in_parts(lambda part: least_turn(planes[part], normals[part]) @ plane.frames[part], len(planes))
     if plan.settings.reference == "POSE":
         return Limb(plane, Laying(flatten=False, own=own), own, joints)
     if not bent_at_rest:
         at_rest = carried_normal(hinge_axis(upper, normals), inherited)
     return Limb(plane, Laying(flatten=True, normal=at_rest), own, joints)
+
+
+def posed_joints(plan: ChainPlan, motion: PlanMotion) -> Array:
+    """Joints `(F, n + 1, 3)` of the pose that each frame has, armature space; one row where all is still."""
+    rest, chain = plan.rest, motion.chain
+    return in_parts(lambda part: joints_of(rest, pose_path(rest, part_of(chain, part))), len(motion.frames))
 
 
 def posed_normals(plan: ChainPlan, motion: PlanMotion, joints: Array) -> Array:
@@ -80,7 +88,7 @@ def hinges_of(plan: ChainPlan, motion: PlanMotion, rows: Indices | None = None) 
 
     rows : which of the frames, in the order in which they follow one another; `None` takes them as they are
     """
-    joints, upper = joints_of(plan.rest, pose_path(plan.rest, motion.chain)), _upper_bone(plan, motion)
+    joints, upper = posed_joints(plan, motion), _upper_bone(plan, motion)
     if rows is not None:
         joints, upper = (every_row(values, len(plan.frames))[rows] for values in (joints, upper))
     return limb_hinges(plan.rest, joints, upper)
@@ -88,7 +96,7 @@ def hinges_of(plan: ChainPlan, motion: PlanMotion, rows: Indices | None = None) 
 
 def is_straight_limb(plan: ChainPlan, motion: PlanMotion) -> bool:
     """Whether the limb is straight at all frames of the motion."""
-    return is_straight(joints_of(plan.rest, pose_path(plan.rest, motion.chain)), _upper_bone(plan, motion))
+    return is_straight(posed_joints(plan, motion), _upper_bone(plan, motion))
 
 
 def _upper_bone(plan: ChainPlan, motion: PlanMotion) -> Array:

@@ -213,13 +213,13 @@ def ring_bounds(lengths: Array) -> list[Array]:
 def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[Array]:
     """Curves `(P, 2)` that hold every bound of what two links `(2,)` reach within joint limits `(4,)`.
 
-    The tip depends smoothly on both angles, so its region is bounded by images of the box's edges, and of the lines
-    inside it where the chain is straight or folded and the tip cannot move along it.
+    The tip depends smoothly on both angles, so its region is bounded by images of the box's edges, and of the line
+    inside it where the chain is straight and the tip cannot move along it.
     """
     upper = rest_direction + np.clip(limits[:2], -np.pi, np.pi)
     lower = np.clip(limits[2:], -np.pi, np.pi)
     turns = np.linspace(0.0, 1.0, ARC_STEPS + 1)
-    still = [lower[0], lower[1], *(angle for angle in (-np.pi, 0.0, np.pi) if lower[0] < angle < lower[1])]
+    still = [*lower, *([0.0] if lower[0] < 0.0 < lower[1] else [])]
     edges = [(upper[0] + (upper[1] - upper[0]) * turns, np.full_like(turns, angle)) for angle in still]
     edges += [(np.full_like(turns, angle), lower[0] + (lower[1] - lower[0]) * turns) for angle in upper]
     return [forward(np.stack(edge, axis=-1), lengths)[..., -1, :] for edge in edges]

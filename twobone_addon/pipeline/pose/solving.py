@@ -16,6 +16,7 @@ from ...core.rig.inheritance import parent_transform
 from ...core.rig.inverse import follow_together
 from ...core.rig.posing import Reference, Turned, pose_with_rotations, scale_carriers, stretched
 from ...core.rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
+from ...core.rows import at_frames, in_parts, part_of
 from ...scene.bones import rotation_path, scale_path
 from ..motion.plan_motion import AimedMotion, PlanMotion
 from ..plan.chain_plan import ChainPlan
@@ -32,7 +33,7 @@ class SolvedPose:
     """A plan's chain, posed."""
 
     plane_frames: Array
-    """`(F, 3, 3)` or `(1, 3, 3)`, armature space."""
+    """`(K, 3, 3)` at the frames of the report, or `(1, 3, 3)`, armature space."""
     on_targets: ChainPose
     """Posed with all its influence."""
     turned: Turned
@@ -131,7 +132,8 @@ def _solved(plan: ChainPlan, motion: AimedMotion, asked: _Asked, on_targets: Cha
     turned, ratio = _mixed(plan, motion, on_targets)
     end_rotation = _end_rotation(plan, motion, turned)
     task, held, offset = asked.following.task, asked.plane_held, asked.target_offset
-    return AimedPose(task.frames, on_targets, turned, ratio, end_rotation, held, offset, task)
+    frames = frame_rows(task.frames, plan.report_rows)
+    return AimedPose(frames, on_targets, turned, ratio, end_rotation, held, offset, task)
 
 
 def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> SolvedChain:
@@ -165,7 +167,7 @@ def without_task(pose: SolvedPose) -> SolvedPose:
 def without_turns(pose: SolvedPose) -> SolvedPose:
     """The pose without its rotations and what they make of the bones: of a long take that is more than all its curves."""
     bare = replace(pose.turned, rotations=(), known_poses=None, together=None)
-    return replace(without_task(pose), on_targets=replace(pose.on_targets, turned=bare), turned=bare)
+    return replace(without_task(pose), on_targets=replace(pose.on_targets, turned=bare), turned=bare, end_rotation=None)
 
 
 def _mixed(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[Turned, Array]:
@@ -183,18 +185,35 @@ def _mixed(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[
 
 def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: Turned) -> Array | None:
     """Local rotation `(F, 3, 3)` that gives the end bone its orientation in the armature."""
-    if plan.end_bone is None or motion.end_pose is None:
+    end = plan.end_bone
+    if end is None or motion.end_pose is None:
         return None
-    present = nearest_rotation(motion.end_pose[:, :3, :3])
-    wanted = present
-    if plan.settings.end_rotation == "TARGET":
-        wanted = nearest_rotation((motion.armature_from_world @ motion.target_world)[:, :3, :3])
-        if plan.settings.target_offset == "KEEP":
-            first = plan.report_rows[:1]
-            wanted = wanted @ (np.swapaxes(frame_rows(wanted, first), -1, -2) @ frame_rows(present, first))
-        wanted = from_quaternion(slerp(to_quaternion(present), to_quaternion(wanted), motion.influence))
-    inherited = parent_transform(plan.end_bone, turned.poses[plan.end_parent]).turn_and_scale
-    return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ wanted)
+    follows, offset = plan.settings.end_rotation == "TARGET", np.eye(3)
+    if follows and plan.settings.target_offset == "KEEP":
+        first = at_frames(motion, plan.report_rows[:1])
+        offset = np.swapaxes(_end_on_target(first), -1, -2) @ _end_as_posed(first)
+
+    def rotations(part: slice) -> Array:
+        now = part_of(motion, part)
+        wanted = present = _end_as_posed(now)
+        if follows:
+            wanted = to_quaternion(_end_on_target(now) @ offset)
+            wanted = from_quaternion(slerp(to_quaternion(present), wanted, now.influence))
+        inherited = parent_transform(end, turned.at(part)[plan.end_parent]).turn_and_scale
+        return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ wanted)
+
+    return in_parts(rotations, len(motion.frames))
+
+
+def _end_as_posed(motion: AimedMotion) -> Array:
+    """Orientation `(F, 3, 3)` of the end bone as each frame has it, armature space."""
+    assert motion.end_pose is not None  # noqa: S101 - it is rotated
+    return nearest_rotation(motion.end_pose[:, :3, :3])
+
+
+def _end_on_target(motion: AimedMotion) -> Array:
+    """The target's orientation `(F, 3, 3)`, armature space."""
+    return nearest_rotation((motion.armature_from_world @ motion.target_world)[:, :3, :3])
 
 
 def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, present: Array) -> list[CurveSamples]:

@@ -146,7 +146,7 @@ def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Meas
     """
     plan, pose, at = solved.plan, solved.pose, solved.plan.report_rows
     samples = samples.on(plan.report_frames)
-    frames, reach = frame_rows(pose.plane_frames, at), pose.on_targets.reach[at]
+    frames, reach = pose.plane_frames, pose.on_targets.reach[at]
     world_from_armature = samples[plan.armature_world]
     linear = world_from_armature[:, :3, :3]
     joints = _joints(solved, samples)

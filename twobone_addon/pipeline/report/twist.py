@@ -11,11 +11,10 @@ import numpy as np
 from ...core.array_types import Array, Indices
 from ...core.arrays import every_row, frame_rows
 from ...core.curves.drift import portions
-from ...core.rig.following import ROWS_AT_ONCE
 from ...core.rig.plane_frames import frames_of
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import times_still, twists_about, unit
-from ...core.rows import at_frames
+from ...core.rows import ROWS_AT_ONCE, at_frames
 from ..keys.posed_points import PosedByCurves
 from ..pose.solving import SolvedChain
 

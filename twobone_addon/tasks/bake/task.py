@@ -87,6 +87,9 @@ def rehearsal(keyed: KeyedChain, report: ChainReport) -> ChainRehearsal:
 LONG = 1 << 14
 """Samples of a take from which on what was worked out is rather made again than kept."""
 
+HELD_TO_REDUCE = 160
+"""As `HELD`, where keys are reduced."""
+
 ON_EDITS = "Keys of the last bake were edited since, so this one has begun with them."
 
 
@@ -149,17 +152,22 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
             found.append(Reach(chain.names.armature, {*chain.keyed_paths(), *chain.stretched_paths()}, within, strip))
         return found
 
+    def held(self, plan: BakePlan) -> int:
+        """Motion whose keys are reduced is looked at several times a frame, of which little is kept."""
+        return HELD_TO_REDUCE if all(chain.settings.keys == "REDUCE" for chain in plan.chains) else super().held(plan)
+
     def solve(self, plan: BakePlan, begun: Beginning, look: Look) -> Steps[Baked]:
         """All chains in one pass over time, and the choice of their keys."""
         plans, verified = plan.chains, Verified()
         frames: Array = all_frames(chain.frames for chain in plans)
         quantities = [quantity for chain in plans for quantity in motion_quantities(chain)]
         samples = yield from look(quantities, frames, evaluation=evaluation_of(plans), verified=verified)
-        aimed = [followed_motion(chain, samples) for chain in plans]
-        poses, evaluation = solve_chain_poses(plans, aimed), samples.evaluation
-        motions = [without_target(motion) for motion in aimed]
+        aimed, evaluation = [followed_motion(chain, samples) for chain in plans], samples.evaluation
         # Of a long take, what has served is more than memory has room for.
-        del samples, aimed
+        del samples
+        poses = solve_chain_poses(plans, aimed)
+        motions = [without_target(motion) for motion in aimed]
+        del aimed
         solved = curves_of_poses(plans, motions, poses)
         if len(frames) > LONG:
             solved = [replace(chain, pose=without_turns(chain.pose)) for chain in solved]

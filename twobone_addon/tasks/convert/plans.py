@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ...core.rig.bones import RestBone
-from ...errors import ChainError, RangeError, TwoBoneError
+from ...errors import ChainError, TwoBoneError
 from ...pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from ...said import Sentence, note
 from ...scene.blender_types import Object, Scene
@@ -22,9 +22,6 @@ from ...settings import BakeSettings
 from ...settings.options import ACTIVE
 from ...settings.tasks import ConvertSettings
 from .limb_plan import IkEnd, LimbPlan
-
-MOST_POSES = 250_000
-"""Of all limbs together, so that a conversion takes less than 2 GB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,6 @@ def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple
             left.append(error)
     if not limbs:
         raise left[0] if left else _nothing_found(armature, wanted)
-    _refuse_too_long(limbs)
     return limbs, left
 
 
@@ -83,20 +79,6 @@ def is_converted(name: str, active: Object | None) -> bool:
     armature = find_armature(name, active)
     has_ik = any(constraint.type == "IK" for bone in armature.pose.bones for constraint in bone.constraints)
     return has_ik and not acting_ik(armature)
-
-
-def _refuse_too_long(limbs: list[LimbPlan]) -> None:
-    """What is sampled of all limbs is held in memory at once."""
-    frames = max(len(limb.chain.frames) for limb in limbs)
-    if frames * len(limbs) > MOST_POSES:
-        raise RangeError(
-            "Limbs: {limbs}, frames: {frames:,}, together {poses:,} poses; at most {most:,} can be converted at once. Choose a "
-            "shorter range, a larger step or fewer limbs.",
-            limbs=len(limbs),
-            frames=frames,
-            poses=frames * len(limbs),
-            most=MOST_POSES,
-        )
 
 
 def _nothing_found(armature: Object, wanted: Conversion) -> ChainError:

@@ -96,8 +96,7 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
         keyed = replace(keyed, keys=[replace(each, lasting=each.path in limb.scale_paths()) for each in keyed.keys])
     switching = [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
     extra = [*_further_keys(limb, samples, shown), *switching]
-    stays = keyed.stays and not extra
-    return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra], stays=stays), shown, on_target)
+    return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
 
 
 def _targets(limb: LimbPlan, motion: PlanMotion, samples: Samples) -> Array | None:
@@ -239,7 +238,7 @@ def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
 def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
     """The limb with keys that switch its IK off in this action: in all of it, or where the influence changes over the range."""
     keys = [_keyed_off_in_action(solved.plan, end) for end in solved.plan.ends]
-    return replace(solved, keyed=replace(solved.keyed, keys=[*solved.keyed.keys, *keys], stays=False))
+    return replace(solved, keyed=replace(solved.keyed, keys=[*solved.keyed.keys, *keys]))
 
 
 def _keyed_off_in_action(limb: LimbPlan, end: IkEnd) -> ChannelKeys:

@@ -56,6 +56,10 @@ class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
             return []
         return [Reach(plan.armature, {path for path, _ in plan.root.keyed}, (float(plan.frames[0]), float(plan.frames[-1])))]
 
+    def held(self, plan: FitPlan) -> int:
+        """Little is kept of the legs' samples but how far they reach."""
+        return 100
+
     def solve(self, plan: FitPlan, begun: Any, look: Look) -> Steps[RootSolution]:
         """How far the root moves."""
         quantities = [*plan.quantities(), *(leg.plan.target_world for leg in plan.legs)]

@@ -69,6 +69,10 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
         """What an earlier planting of the same legs over the same frames has keyed."""
         return planted_before(plan)
 
+    def held(self, plan: PlantPlan) -> int:
+        """There are several samples to a frame, and keys at frames only."""
+        return 550
+
     @contextmanager
     def begun(self, scene: Scene, plan: PlantPlan, beginning: Beginning) -> Iterator[_Begun]:
         """What targets need is there, and what becomes of an earlier planting is known."""

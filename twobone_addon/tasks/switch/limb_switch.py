@@ -25,7 +25,7 @@ from ...pipeline.report.reports import statement
 from ...pipeline.report.units import units_of
 from ...pipeline.run import run, run_steps
 from ...pipeline.stages import chain_changes, evaluation_of
-from ...pipeline.task import Span, with_range
+from ...pipeline.task import HELD, Span, with_range
 from ...said import Sentence, note
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames, read_rest_bone, rotation_path
@@ -82,7 +82,7 @@ def seen_toes(scene: Scene, armature: Object, plan: ChainPlan) -> list[Toe]:
         return []
     refuse_unwritable(armature, [rotation_path(control) for _, control, _ in found], plan.settings.destination)
     quantities = [Quantity("POSE", armature.name, shown) for shown, _, _ in found]
-    seen = at_once(sample_steps(scene, quantities, plan.frames, evaluation="PROBES"))
+    seen = at_once(sample_steps(scene, quantities, plan.frames, evaluation="PROBES", held=HELD))
     return [Toe(control, parent, seen.every(each)) for each, (_, control, parent) in zip(quantities, found, strict=True)]
 
 
@@ -300,7 +300,7 @@ def _solved_fk(scene: Scene, settings: BakeSettings, armature: Object, names: Ch
     plan = plan_chain(scene, settings, armature)
     refuse_unwritable_chain(scene, plan)
     limb = limb_plan(armature, plan, _shown(armature, names), ik=None, ends=(), keyed_off=False)
-    samples = yield from sample_steps(scene, limb.quantities(), plan.frames, evaluation=evaluation_of([plan]))
+    samples = yield from sample_steps(scene, limb.quantities(), plan.frames, evaluation=evaluation_of([plan]), held=HELD)
     return solve_limb(limb, samples)
 
 

@@ -10,7 +10,7 @@ from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.measuring import evaluate
 from tests.tasks.checks.targets import curves_of
-from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, key_places, refusal, set_range
+from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, key_places, set_range
 
 FRAMES = (1, 30)
 MOMENTS = 8
@@ -178,14 +178,3 @@ def test_keys_that_are_to_be_kept_are_kept(file, keep):
     assert has_own == (keep in {"TARGET", "BOTH"}), sorted(found)
     assert has_extremes == (keep != "NONE"), sorted(found)
     assert report["max_drift"] <= 0.3
-
-
-@pytest.mark.parametrize("more", [{}, {"step": 0.0101, "frame_end": 10_000.0}], ids=str)
-def test_more_frames_than_can_be_reduced_are_refused_with_their_number(file, more):
-    rig = make_leg("XYZ")
-    follow([(-0.3, 1.7), (0.0, 1.6)], "BEZIER")
-    asked = {"frame_range": "CUSTOM", "frame_start": 0.0, "frame_end": 990_000.0, **more}
-    said = refusal(RIG, target="Target", keys="REDUCE", **asked)
-    assert "990," in said
-    assert "250,000" in said
-    assert rig.animation_data is None

@@ -15,6 +15,10 @@ MOST = 2400
 """Bytes that Python and NumPy may hold for a frame: with Blender's own keys (600) a hundred thousand stay below 300 MB."""
 
 
+MOST_OF_A_SAMPLE = 450
+"""The same for a sample of a motion whose keys are reduced."""
+
+
 @pytest.fixture
 def leg(empty_file):
     """A leg, and a target with a key now and then."""
@@ -39,6 +43,15 @@ def most_held(leg, frames, **settings):
 
 def test_an_hour_of_film_fits_into_memory(leg):
     assert most_held(leg, 9000) < MOST * 9000
+
+
+@pytest.mark.parametrize("plane", ["XZ", "POSE"])
+def test_an_hour_of_film_with_few_keys_fits_into_memory(leg, plane):
+    """A hundred thousand frames are 600,000 samples; here each frame has eight. What parts take is there once."""
+    short = most_held(leg, 6000, keys="REDUCE", plane=plane, verify=False)
+    leg[0].animation_data_clear()
+    long = most_held(leg, 12_000, keys="REDUCE", plane=plane, verify=False)
+    assert long - short < MOST_OF_A_SAMPLE * 8 * 6000
 
 
 def test_what_the_report_needs_does_not_grow_with_the_take(leg, monkeypatch):

@@ -11,6 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 from tests.interface.acting import select_bones
 from tests.tasks.checks.measuring import evaluate, unit
 from tests.tasks.checks.orientations import UNSEEN, degrees_between, posed, target_on
+from tests.tasks.checks.targets import circling_target
 from tests.tasks.scenes import LEG, STRAIGHT_LEG, Limb, add_empty, bake, bent, build_armature, key_channel, set_range
 
 RIG = Limb("Rig")
@@ -180,6 +181,30 @@ def test_a_limb_that_is_straight_for_a_while_or_overstretched_comes_back_with_it
     bake(RIG, target=report["target"], pole=report["pole"], **chosen)
     turned = degrees_between(before, posed(rig, BONES, FRAMES)).max()
     assert turned < UNSEEN if reference == "POSE" else turned < 2.0
+
+
+def test_a_limb_that_is_already_keyed_as_its_pole_asks_keeps_its_twist_where_it_is_straight(empty_file):
+    """By hand or by another tool: nothing tells of a bake. The pole moves past meanwhile; at the end the thigh is turned out."""
+    set_range(1, 24)
+    frames, rig = range(1, 25), build_armature(STRAIGHT_LEG)
+    circling_target(rig, RIG).delta_location = (0.0, 0.4, 0.3)
+    key_channel(add_empty("Pole"), "location", {1: (0.3, -3.0, 1.0), 12: (2.0, -3.0, 0.0), 24: (-2.0, -2.0, 1.0)})
+    chosen = {"target": "Target", "plane": "POLE", "pole": "Pole", "reference": "POSE", "bend": "POSITIVE"}
+    assert 0 < bake(RIG, **chosen)["too_far"] < len(frames)
+    found = {}
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        found[frame] = [tuple(rig.pose.bones[name].rotation_quaternion) for name in BONES]
+    for frame in range(20, 25):
+        found[frame][0] = tuple(Quaternion(found[frame][0]) @ Quaternion((0, 1, 0), 0.4))
+    rig.animation_data_clear()
+    for number, name in enumerate(BONES):
+        key_channel(rig.pose.bones[name], "rotation_quaternion", {frame: each[number] for frame, each in found.items()})
+    before = posed(rig, BONES, frames)
+    bake(RIG, **chosen)
+    turned = degrees_between(before, posed(rig, BONES, frames)).max(axis=1)
+    assert turned[:19].max() < UNSEEN
+    assert turned[19:].min() > 10.0
 
 
 @pytest.mark.parametrize("tolerance", [0.002, 0.02])

@@ -23,7 +23,7 @@ from ....pipeline.report.twist import SEEN_TWIST
 from ....pipeline.report.units import digits
 from ....pipeline.run import Stopwatch
 from ....pipeline.stages import all_frames, evaluation_of
-from ....pipeline.task import Look
+from ....pipeline.task import HELD, Look
 from ....said import Sentence, note
 from ....scene.blender_types import Object, Scene
 from ....scene.keys.writing import write
@@ -103,7 +103,7 @@ def looking(scene: Scene) -> Look:
     """Samples of a scene for what is no story of its own."""
 
     def look(quantities: Sequence[Quantity], frames: Array, *, evaluation: str = "AUTO", **how: Any) -> Steps[Samples]:
-        return sample_steps(scene, quantities, frames, evaluation=evaluation, **how)
+        return sample_steps(scene, quantities, frames, evaluation=evaluation, held=HELD, **how)
 
     return look
 
