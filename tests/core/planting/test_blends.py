@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twobone_addon.core.planting.blends import Ease, eased, hermite
+from twobone_addon.core.planting.blends import Ease, eased
 
 EASE = 40
 BRIEF = Ease(EASE, EASE)
@@ -20,17 +20,6 @@ def known_twice(second, count=300):
     return known, np.where(known[:, None], values, np.nan)
 
 
-def test_a_blend_has_the_values_and_slopes_of_its_ends_and_does_not_pull_there():
-    values = np.array([1.0, -2.0]), np.array([4.0, 0.5])
-    slopes = np.array([3.0, 1.0]), np.array([-5.0, 2.0])
-    small = 1e-4
-    for end, parts in ((0, [0.0, small, 2 * small]), (1, [1.0, 1.0 - small, 1.0 - 2 * small])):
-        at, near, next_to_it = hermite(values, slopes, np.array(parts))
-        assert at == pytest.approx(values[end], abs=1e-12)
-        assert (near - at) / (parts[1] - parts[0]) == pytest.approx(slopes[end], abs=1e-5)
-        assert (next_to_it - 2 * near + at) / small**2 == pytest.approx([0.0, 0.0], abs=0.1)
-
-
 @pytest.mark.parametrize("second", [slice(140, 151), slice(161, 171), LAST], ids=["close", "just far enough", "far"])
 def test_corrections_leave_and_arrive_as_fast_as_what_is_known_moves(second):
     known, values = known_twice(second)
@@ -42,6 +31,16 @@ def test_corrections_leave_and_arrive_as_fast_as_what_is_known_moves(second):
         assert following == pytest.approx(SPEEDS, abs=2e-2)
     assert np.abs(np.diff(found, 2, axis=0)).max() < 10.0 * np.abs(values[known]).max() / EASE**2
     assert np.array_equal(touched, np.any(found != 0.0, axis=1))
+
+
+def test_a_foot_that_slid_by_is_held_and_let_go_without_ever_being_faster_than_it_was():
+    speed = 0.01
+    raw = np.arange(2500)[:, None] * [speed, 0.0, 0.0]
+    known = np.zeros(len(raw), bool)
+    known[1240:1261] = True
+    found, _ = eased(known, raw[known].mean(axis=0) - raw, Ease(least=10, most=1000, speed=0.02 * speed))
+    steps = np.diff((raw + found)[:, 0])
+    assert np.all((steps >= -1e-12) & (steps <= 1.05 * speed))
 
 
 def test_far_from_what_is_known_there_is_no_correction():

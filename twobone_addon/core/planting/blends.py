@@ -11,6 +11,9 @@ import numpy as np
 from ..array_types import Array, Mask
 from ..contacts.states import runs
 
+RUN_OUT = 0.6
+"""Part of the shortest ease, or of the gap, in which a foot that is let go comes to move as it does anyway."""
+
 STEEPEST = 15.0 / 8.0
 """Of a quintic without slopes at its ends, in its rise over its width."""
 
@@ -33,19 +36,14 @@ class Ease:
         return min(max(math.ceil(STEEPEST * math.hypot(*value.tolist()) / self.speed), self.least), self.most)
 
 
-def hermite(values: tuple[Array, Array], slopes: tuple[Array, Array], parts: Array) -> Array:
-    """Quintic `(n, k)` between two values `(k,)` with two slopes `(k,)` per whole, no acceleration at either end.
-
-    parts : (n,) from 0 to 1
-    """
-    u = np.asarray(parts, dtype=float)[:, None]
-    rise = u * u * u * (10.0 - u * (15.0 - 6.0 * u))
-    return values[0] * (1.0 - rise) + values[1] * rise + slopes[0] * _leaving(u) - slopes[1] * _leaving(1.0 - u)
+def _risen(parts: Array) -> Array:
+    """How far a quintic without slopes at its ends has risen at `parts` `(n, 1)` of its width, from 0 to 1."""
+    return parts**3 * (10.0 - parts * (15.0 - 6.0 * parts))
 
 
-def _leaving(u: Array) -> Array:
-    """The part of a quintic that leaves 0 with a slope of 1, and comes to 1 with value and slope 0."""
-    return u * (1.0 - u * u * (6.0 - u * (8.0 - 3.0 * u)))
+def _run_out(parts: Array) -> Array:
+    """What leaves 0 with a slope of 1 and comes to rest at a half, at `parts` `(n, 1)` of its width: it slows down like that."""
+    return parts - parts**4 * (2.5 - parts * (3.0 - parts))
 
 
 def eased(known: Mask, values: Array, ease: Ease) -> tuple[Array, Mask]:
@@ -69,13 +67,14 @@ def eased(known: Mask, values: Array, ease: Ease) -> tuple[Array, Mask]:
 
     def lead(start: int, end: int, values: tuple[Array, Array], slopes: tuple[Array, Array]) -> None:
         rows = slice(max(start + 1, 0), min(end, len(found)))
-        inside = np.arange(rows.start, rows.stop)
+        inside = np.arange(rows.start, rows.stop)[:, None]
         if len(inside):
-            found[rows] = hermite(values, (nothing, nothing), (inside - start) / (end - start))
-            # How fast it changes is soon made up for: over a wide gap it would lead far away.
-            short = min(end - start, ease.least)
-            after, before = (np.minimum(each / short, 1.0)[:, None] for each in (inside - start, end - inside))
-            found[rows] += slopes[0] * short * _leaving(after) - slopes[1] * short * _leaving(before)
+            short = RUN_OUT * min(end - start, ease.least)
+            # What stood begins to move gradually, and does not overtake what it was to make up for that at once.
+            gone = values[0] + slopes[0] * short * _run_out(np.minimum((inside - start) / short, 1.0))
+            come = values[1] - slopes[1] * short * _run_out(np.minimum((end - inside) / short, 1.0))
+            risen = _risen((inside - start) / (end - start))
+            found[rows] = gone * (1.0 - risen) + come * risen
             touched[rows] = True
 
     for (_, (start, leaving, left)), ((end, arriving, arrived), _) in pairwise(edges):

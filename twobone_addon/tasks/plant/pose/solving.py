@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....core.array_types import Codes
+from ....core.array_types import Codes, Mask
 from ....core.planting.goals import without_ways
 from ....core.planting.knees import NEAR, NEAR_IN_SECONDS, gentler
 from ....scene.sampling.stepping import Steps
 from ..plan.contacts import Standing
 from ..plan.feet import at_frames
-from .calming import ABRUPT, POPS, sudden_bends, with_calm_ease, with_calm_root, worst_bend
+from .calming import ABRUPT, POPS, sudden_bends, while_standing, with_calm_ease, with_calm_root, worst_bend
 from .clearing import with_clear_ways
 from .rounds import many_rounds
 from .standing import Footing, Planted, stand_still
@@ -56,7 +56,7 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
     if footing.ground.is_new:
         planted = stand_still(footing, standing.states)
         yield 0.5
-        return with_clear_ways(footing, with_calm_ease(footing.plan, with_clear_ways(footing, planted)))
+        return _calm_and_clear(footing, planted)
     states = shortened(standing.states)
     if footing.ground.surface is None and not any(each.any() for each in by_hand):
         as_it_is = stand_still(replace(footing, slack=UNSEEN), states)
@@ -65,15 +65,21 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
         yield 0.2
     if footing.plan.settings.priority == "BODY":
         footing = replace(footing, slack=HARDLY_SEEN)
-    return with_clear_ways(footing, (yield from _calm(footing, states, shortened)))
+    return _calm_and_clear(footing, (yield from _calm(footing, states, shortened)))
+
+
+def _calm_and_clear(footing: Footing, planted: Planted) -> Planted:
+    """The same with feet on their way clear of the ground, which may bend knees, and calm again."""
+    return with_clear_ways(footing, with_calm_ease(footing.plan, with_clear_ways(footing, planted)))
 
 
 def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequence[Codes]], list[Codes]]) -> Steps[Planted]:
     """Legs that stand as these `states` say, for a shorter time where knees would pop."""
-    near = max(NEAR, round(NEAR_IN_SECONDS * footing.plan.frames_per_second))
+    rate = footing.plan.frames_per_second
+    near = max(NEAR, round(NEAR_IN_SECONDS * rate))
 
-    def gentle(planted: Planted, times: float) -> Planted | None:
-        found = shortened([gentler(leg.states, sudden_bends(leg, planted.moves, times), near) for leg in planted.legs])
+    def gentle(planted: Planted, sudden: Sequence[Mask]) -> Planted | None:
+        found = shortened([gentler(leg.states, each, near) for leg, each in zip(planted.legs, sudden, strict=True)])
         same = all(np.array_equal(new, leg.states) for new, leg in zip(found, planted.legs, strict=True))
         return None if same else stand_still(footing, found)
 
@@ -84,7 +90,7 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
     whole = planted = stand_still(footing, states)
     for number in range(MOST_ROLLED):
         yield 1.0 - 0.6 * 0.9**number
-        shorter = gentle(planted, ABRUPT)
+        shorter = gentle(planted, [sudden_bends(leg, planted.moves, rate, ABRUPT) & while_standing(leg) for leg in planted.legs])
         if shorter is None:
             break
         planted = shorter
@@ -93,11 +99,11 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
     for start in (planted,) if planted is whole else (planted, whole):
         calm = yield from calmed(start)
         for _ in range(MOST_SHORTENED):
-            shorter = gentle(calm, POPS)
+            shorter = gentle(calm, [sudden_bends(leg, calm.moves, rate, POPS) for leg in calm.legs])
             if shorter is None:
                 break
             calm = yield from calmed(shorter)
-        if worst_bend(calm) <= POPS:
+        if worst_bend(calm, rate) <= POPS:
             return calm
         tried.append(calm)
-    return min(tried, key=worst_bend)
+    return min(tried, key=lambda calm: worst_bend(calm, rate))
