@@ -99,6 +99,22 @@ def test_a_way_that_does_not_come_back_is_no_loop_unless_asked_for(rig, loop, sm
     assert (breaks(rig) <= SLOPE) == smooth
 
 
+@pytest.mark.parametrize("repeats", [True, False])
+def test_a_way_there_and_back_is_a_loop_only_where_it_is_made_to_repeat(rig, repeats):
+    target = add_empty()
+    for frame, height in ((1, 0.2), (PERIOD // 2 + 1, 0.6), (PERIOD + 1, 0.2)):
+        target.location = (0, 0.1, height)
+        target.keyframe_insert("location", frame=frame)
+    for curve in curves_of(target):
+        for key in curve.keyframe_points:
+            key.interpolation = "LINEAR"
+        if repeats:
+            curve.modifiers.new("CYCLES")
+        curve.update()
+    bake(RIG, target="Target", plane="YZ", bend="POSITIVE", interpolation="BEZIER")
+    assert (breaks(rig) <= SLOPE) == repeats
+
+
 def test_a_target_gets_a_loop_from_a_chain_that_has_one(rig):
     round_target()
     bake(RIG, target="Target", plane="YZ", bend="POSITIVE", interpolation="BEZIER")
