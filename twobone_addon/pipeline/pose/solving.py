@@ -154,8 +154,8 @@ def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> Solve
 def curves_of_rows(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose, rows: Indices) -> list[CurveSamples]:
     """The continuous curves of a pose at some of its `rows`, which are those of the plan and of the motion."""
     rotations = tuple(OneOfSeveral(each, rows) for each in pose.turned.rotations)
-    end = None if pose.end_rotation is None else pose.end_rotation[rows]
-    part = replace(pose, turned=replace(pose.turned, rotations=rotations), ratio=pose.ratio[rows], end_rotation=end)
+    end = None if pose.end_rotation is None else frame_rows(pose.end_rotation, rows)
+    part = replace(pose, turned=replace(pose.turned, rotations=rotations), ratio=frame_rows(pose.ratio, rows), end_rotation=end)
     return _with_curves(plan, motion, part).curves
 
 

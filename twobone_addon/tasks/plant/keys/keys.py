@@ -21,6 +21,9 @@ from ....scene.keys.tables import NO_KEYS, ChannelKeys, Keyed, KeyTable
 STRAIGHT_HANDLES = 1e-4
 """Sine of the angle between two handles, in frames and radians, below which they count as one line."""
 
+QUARTERS = np.arange(SAMPLES_PER_FRAME + 1)
+"""Samples from a frame to the next one, both included."""
+
 Piece = tuple[int, int]
 """First and last row of frames that change."""
 
@@ -89,7 +92,7 @@ def fitted_keys(curves: Sequence[CurveSamples], frames: Array, rows: PieceRows) 
     """Of each curve `(S,)` a key at every frame `(F,)` of the pieces, and between them the cubic nearest to the samples there."""
     values = np.stack([curve.values for curve in curves], axis=-1)
     at, goes_on, came_on = values[rows.whole], rows.goes_on, np.roll(rows.goes_on, 1)
-    leaving, arriving = _cubic(values[rows.starts[:, None] + np.arange(SAMPLES_PER_FRAME + 1)].swapaxes(0, 1))
+    leaving, arriving = _cubic(values[rows.starts[:, None] + QUARTERS].swapaxes(0, 1))
     left, right = at.copy(), at.copy()
     right[goes_on], left[came_on] = leaving, arriving
     # At the end of a piece the other handle goes on straight; a single key has flat ones.
@@ -138,7 +141,7 @@ def _cubic(windows: Array) -> Array:
 
 def fitted_samples(values: Array) -> Array:
     """What the keys that are fitted to samples `(S,)` make of them: between the frames some of it is lost."""
-    inner = _cubic(values[np.arange(0, len(values) - 1, SAMPLES_PER_FRAME) + np.arange(SAMPLES_PER_FRAME + 1)[:, None]])
+    inner = _cubic(values[np.arange(0, len(values) - 1, SAMPLES_PER_FRAME) + QUARTERS[:, None]])
     found = values.copy()
     for number, part in enumerate(PARTS, start=1):
         outer = (1.0 - part) ** 3 * values[:-1:SAMPLES_PER_FRAME] + part**3 * values[SAMPLES_PER_FRAME::SAMPLES_PER_FRAME]

@@ -15,11 +15,11 @@ from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....pipeline.keys.posed_points import PosedByCurves
 from ....pipeline.pose.solving import CurvedChain
 from ....scene.keys.tables import ChannelKeys
+from .keys import QUARTERS
 
 STILL = 2e-4
 """Part of the leg's length by which a foot that stands may move between two keys."""
 
-QUARTERS = np.arange(SAMPLES_PER_FRAME + 1)
 BETWEEN = QUARTERS[1:-1]
 """Of the samples of a frame those without a key: where there is one, curves are what they were."""
 
