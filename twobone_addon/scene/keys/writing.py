@@ -48,7 +48,8 @@ class Change:
     owner: str
     """Key of the datablock, see `lookup.key_of`: an object's name."""
     keys: Sequence[ChannelKeys]
-    """Of each channel once; or its pieces, each of which replaces what is there from its first to its last key."""
+    """Of each channel once; or its pieces, which differ in frames, values and handles only, and each of which replaces what is
+    there from its first to its last key."""
     within: Span
     """The range."""
     task: str
@@ -208,7 +209,7 @@ def _rewrite(
     base = old if outside is None else outside
     frames = base["co"][:, 0]
     kept = some_keys(base, ~are_within_any(frames, spans))
-    fresh = _baked(_in_one(pieces)) if all(_is_like(piece, first) for piece in pieces) else joined_keys(*map(_baked, pieces))
+    fresh = _baked(_in_one(pieces))
     if in_pieces:
         fresh["interpolation"][np.cumsum([len(piece.frames) for piece in pieces]) - 1] = INTERPOLATION["LINEAR"]
     merged = joined_keys(kept, fresh)
@@ -257,13 +258,8 @@ def _straight(channel: ChannelKeys) -> KeyTable:
     return lasting_keys(table) if channel.lasting else table
 
 
-def _is_like(piece: ChannelKeys, other: ChannelKeys) -> bool:
-    told = [(each.interpolation, each.lasting, each.left is None, each.smooth is None) for each in (piece, other)]
-    return told[0] == told[1]
-
-
 def _in_one(pieces: Sequence[ChannelKeys]) -> ChannelKeys:
-    """The keys of pieces that are like each other."""
+    """The keys of all pieces of a channel."""
     if len(pieces) == 1:
         return pieces[0]
     columns = {}
