@@ -34,8 +34,9 @@ Span: TypeAlias = tuple[float, float]
 """First and last frame of an action."""
 
 
-HELD = 800
-"""Bytes of memory for each quantity at each frame that a task looks at, with all that comes of it, and keys: measured."""
+HELD = 1000
+"""Bytes of memory for each quantity at each frame that a task looks at, with all that comes of it, and keys: those of the task
+that takes most, Find Contacts."""
 
 
 def with_range(settings: BakeSettings, span: Span) -> BakeSettings:
