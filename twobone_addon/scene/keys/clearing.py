@@ -1,4 +1,4 @@
-"""Baked keys out of F-curves again, and back what they replaced: keys, handles, curves, actions, values without keys."""
+"""Remove baked keys from F-curves and restore what they replaced: keys, handles, curves, actions, values without keys."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from .tables import KEY_GENERATED, NO_KEYS, KeyTable, are_stretch, are_within, r
 
 @dataclass(frozen=True, slots=True)
 class ClearedKeys:
-    """What became of baked keys."""
+    """Numbers of baked keys removed and left."""
 
     removed: int = 0
     edited: int = 0
-    """How many stay, since somebody has edited them."""
+    """Number of keys that stay because somebody has edited them."""
 
     def __add__(self, other: ClearedKeys) -> ClearedKeys:
         return ClearedKeys(self.removed + other.removed, self.edited + other.edited)
 
 
 def clear_keys(owner: Object, ledger: Ledger, paths: Collection[str], start: float, end: float) -> ClearedKeys:
-    """Remove an object's baked keys from `start` to `end` on the curves at the data paths, and put back what they replaced.
+    """Remove an object's baked keys from `start` to `end` on the curves at the data paths, and restore what they replaced.
 
-    Curves and groups that were made for them go, and what the channels held before is set again. Time and memory grow with the
+    Curves and groups made for them are removed, and the channels' earlier values set again. Time and memory grow with the
     number of keys. The ledger is changed, not saved.
     """
     removed, edited, values = 0, 0, []
     for path, index, group, table in _tables(ledger, paths):
         kept = ledger.channels.pop((path, index), None)
-        # Contacts that were found before feet were planted stay with those that they were found for.
-        is_below = kept is not None and kept.task == WITH_FEET and len(kept.layers) > 1
-        found = _without_baked(table, start, end)
+        # Clearing planted contacts brings back those that Find Contacts had keyed before, not the ones from before that.
+        has_found_contacts = kept is not None and kept.task == WITH_FEET and len(kept.layers) > 1
+        restored = _without_baked(table, start, end)
         if kept is not None:
-            found = given_back(kept, table, start, end, to_beginning=is_below)
-        put_table(ledger.bag, (path, index), group, found.table, stays=kept is not None and kept.had_curve)
-        removed, edited = removed + found.removed, edited + found.edited
-        if is_below and kept is not None:
+            restored = given_back(kept, table, start, end, to_beginning=has_found_contacts)
+        put_table(ledger.bag, (path, index), group, restored.table, stays=kept is not None and kept.had_curve)
+        removed, edited = removed + restored.removed, edited + restored.edited
+        if has_found_contacts and kept is not None:
             ledger.channels[path, index] = kept.without_last()
-        elif found.left is not None:
-            ledger.channels[path, index] = found.left
-        elif not len(found.table["co"]):
-            values += _held_before(owner, kept, path, index, was_baked=found.removed > 0)
+        elif restored.left is not None:
+            ledger.channels[path, index] = restored.left
+        elif not len(restored.table["co"]):
+            values += _value_before(owner, kept, path, index, was_baked=restored.removed > 0)
     left = {path for path, _ in ledger.channels}
     for path, (with_path, value) in list(ledger.sets.items()):
         if with_path in paths and with_path not in left:
@@ -59,14 +59,14 @@ def clear_keys(owner: Object, ledger: Ledger, paths: Collection[str], start: flo
     return ClearedKeys(removed, edited)
 
 
-def _is_set_by_others(own: CurveBag, path: str) -> bool:
-    """Whether another action has keys with which the property was set as well, such as the mute of a constraint."""
-    others = (action for action in bpy.data.actions if action != own.id_data and getattr(action, PROPERTY, ""))
-    return any(path in Ledger.of(bag).sets for action in others for bag in all_bags(action))
+def _is_set_by_others(bag: CurveBag, path: str) -> bool:
+    """Whether the property, such as a constraint's mute, was set along with keys of another action too."""
+    others = (action for action in bpy.data.actions if action != bag.id_data and getattr(action, PROPERTY, ""))
+    return any(path in Ledger.of(other).sets for action in others for other in all_bags(action))
 
 
 def _tables(ledger: Ledger, paths: Collection[str]) -> list[tuple[str, int, str, KeyTable]]:
-    """Path, index, group and keys of the channels at data paths; those too of which somebody has deleted the curve."""
+    """Path, index, group and keys of the channels at data paths, including channels whose curve somebody has deleted."""
     found = [
         (fcurve.data_path, fcurve.array_index, fcurve.group.name if fcurve.group else "", read_keys(fcurve))
         for fcurve in curves_at(ledger.bag, paths)
@@ -83,7 +83,7 @@ def _without_baked(table: KeyTable, start: float, end: float) -> GivenBack:
 
 
 def put_table(bag: CurveBag, channel: Channel, group: str, table: KeyTable, *, stays: bool) -> None:
-    """Give a channel these keys, and a curve where it has none; without any its curve goes, unless it `stays`."""
+    """Set a channel's keys, adding a curve if there is none; without keys its curve is removed, unless it `stays`."""
     path, index = channel
     fcurve = bag.fcurves.find(path, index=index)
     if len(table["co"]) or (stays and fcurve is not None):
@@ -92,8 +92,8 @@ def put_table(bag: CurveBag, channel: Channel, group: str, table: KeyTable, *, s
         remove_curve(bag, fcurve)
 
 
-def _held_before(owner: Object, kept: Kept | None, path: str, index: int, *, was_baked: bool) -> list[Edit]:
-    """What a channel held that has no keys any more; of scales that 2.0.0 has stretched it is known as well."""
+def _value_before(owner: Object, kept: Kept | None, path: str, index: int, *, was_baked: bool) -> list[Edit]:
+    """Edit that restores the value of a channel left without keys; for scales stretched by 2.0.0 from its record. Else none."""
     if kept is not None and kept.value is not None:
         return [Edit(owner, path, index, kept.value)]
     if path.endswith(".scale") and was_baked:
@@ -102,7 +102,7 @@ def _held_before(owner: Object, kept: Kept | None, path: str, index: int, *, was
 
 
 def count_baked_keys(bag: CurveBag, paths: Iterable[str], start: float = -np.inf, end: float = np.inf) -> int:
-    """How many baked keys the curves at the data paths have from `start` to `end`."""
+    """Number of baked keys from `start` to `end` on the curves at the data paths."""
     tables = (read_keys(fcurve) for fcurve in curves_at(bag, set(paths)) if fcurve.keyframe_points)
     return sum(
         int(np.count_nonzero((table["type"][:, 0] == KEY_GENERATED) & are_within(table["co"][:, 0], start, end)))
@@ -111,14 +111,14 @@ def count_baked_keys(bag: CurveBag, paths: Iterable[str], start: float = -np.inf
 
 
 def has_baked_keys(fcurve: FCurve, start: float, end: float) -> bool:
-    """Whether all keys of a curve between `start` and `end` are baked, and there are some."""
+    """Whether a curve has keys between `start` and `end`, all of them baked."""
     table = read_keys(fcurve)
     inside = are_within(table["co"][:, 0], start, end)
     return bool(inside.any() and np.all(table["type"][inside, 0] == KEY_GENERATED))
 
 
 def is_stretched(fcurve: FCurve, start: float, end: float) -> bool:
-    """Whether all keys of a scale's curve between `start` and `end` are a bake's stretch, and there are some."""
+    """Whether a scale curve has keys between `start` and `end`, all of them a bake's stretch."""
     table = read_keys(fcurve)
     inside = are_within(table["co"][:, 0], start, end)
     return bool(inside.any() and np.all(are_stretch(table)[inside]))
@@ -135,9 +135,9 @@ def remove_curve(bag: CurveBag, fcurve: FCurve) -> None:
 
 
 def unmake(owner: Object, ledger: Ledger) -> None:
-    """Take away the slot, action and animation data that were made for keys, where nothing is in them any more.
+    """Remove the slot, action and animation data that were made for keys, where nothing is left in them.
 
-    Of an action that is a copy the original comes back, if nobody has changed the copy.
+    If the action is a copy that nobody has changed, the original is assigned again.
     """
     if ledger.channels:
         return
@@ -172,12 +172,12 @@ def _remove_unused(action: bpy.types.Action) -> None:
 
 def _same_curves(first: Sequence[CurveBag], second: Sequence[CurveBag]) -> bool:
     return len(first) == len(second) and all(
-        [_looks(fcurve) for fcurve in one.fcurves] == [_looks(fcurve) for fcurve in other.fcurves]
+        [_contents(fcurve) for fcurve in one.fcurves] == [_contents(fcurve) for fcurve in other.fcurves]
         for one, other in zip(first, second, strict=True)
     )
 
 
-def _looks(fcurve: FCurve) -> tuple[object, ...]:
+def _contents(fcurve: FCurve) -> tuple[object, ...]:
     keys = b"".join(values.tobytes() for values in read_keys(fcurve).values())
     modifiers = [modifier.type for modifier in fcurve.modifiers]
     return fcurve.data_path, fcurve.array_index, fcurve.extrapolation, fcurve.mute, fcurve.lock, modifiers, keys

@@ -1,4 +1,4 @@
-"""The keyed contact of a stored chain: read as states, and written so that frames outside the range stay as they are."""
+"""Read the keyed contact of a stored chain as states, and write it without changing frames outside the range."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .replaced import FOUND, Ledger, Writing, limb_name, note, written_keys
 from .tables import HANDLES, INTERPOLATION, KEY_GENERATED, KEY_PLAIN, joined_keys, new_keys, put_keys, read_keys, some_keys
 
 GROUP = "Contacts"
-"""Of the curves in the action."""
+"""Group of the contact curves in the action."""
 
 
 def contact_path(chain: Any) -> str:
@@ -33,7 +33,7 @@ def contact_curve(armature: Object, chain: Any) -> FCurve | None:
 
 
 def keyed_states(armature: Object, chain: Any, frames: Array) -> Codes:
-    """States `(F,)` at `frames` `(F,)` as the contact is keyed; all as the property is now where it is not."""
+    """Contact states `(F,)` at `frames` `(F,)`; without keys the present value of the property."""
     fcurve = contact_curve(armature, chain)
     if fcurve is None:
         return np.full(len(frames), chain.bl_rna.properties["contact"].enum_items[chain.contact].value)
@@ -41,7 +41,7 @@ def keyed_states(armature: Object, chain: Any, frames: Array) -> Codes:
 
 
 def keyed_by_hand(armature: Object, chain: Any, frames: Array) -> Mask:
-    """Where `(F,)` the key that holds at each of `frames` `(F,)` was set by hand; nowhere before the first key."""
+    """Mask `(F,)` of `frames` `(F,)` whose preceding key was set by hand; false before the first key."""
     fcurve = contact_curve(armature, chain)
     if fcurve is None:
         return np.zeros(len(frames), bool)
@@ -51,7 +51,7 @@ def keyed_by_hand(armature: Object, chain: Any, frames: Array) -> Mask:
 
 
 def contact_changes(armature: Object, chain: Any) -> Array:
-    """Frames `(K,)`, ascending, at which the contact of a stored chain becomes another one; the first key is one of them."""
+    """Ascending frames `(K,)` at which the keyed contact of a stored chain changes, including its first key."""
     fcurve = contact_curve(armature, chain)
     if fcurve is None:
         return np.empty(0)
@@ -60,14 +60,14 @@ def contact_changes(armature: Object, chain: Any) -> Array:
 
 
 def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by_hand: Mask, *, task: str = FOUND) -> int:
-    """Key states `(F,)` at `frames` `(F,)`, constant, where they change or where they begin or cease to be made by hand.
+    """Key states `(F,)` at `frames` `(F,)`, constant, where the state or `by_hand` `(F,)` changes.
 
-    Keys that follow what was done by hand are plain ones, the others marked as generated. Outside the frames the contact
-    stays as it was: what is missing for that is keyed beside them. Returns how many keys there are now at the frames.
+    Keys where `by_hand` are plain ones, the others are marked as generated. Outside the frames the contact stays as it was,
+    if necessary by keys beside them. Returns the number of keys written at the frames.
     """
     before, after = keyed_states(armature, chain, np.array([frames[0] - 1.0, frames[-1] + 1.0]))
     path, within = contact_path(chain), (float(frames[0]), float(frames[-1]))
-    held = present_values(armature, [(path, 0)])
+    present = present_values(armature, [(path, 0)])
     with open_destination(armature, "ACTION", "", *within) as (bag, made):
         ledger, fcurve = Ledger.of(bag, armature), bag.fcurves.find(path)
         is_new, fcurve = fcurve is None, fcurve or new_fcurve(bag, path, 0, GROUP)
@@ -77,21 +77,22 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
         changes = np.flatnonzero(np.concatenate([[True], (np.diff(states) != 0) | (np.diff(by_hand) != 0)]))
         fresh = new_keys(frames[changes], states[changes].astype(float), INTERPOLATION["CONSTANT"])
         fresh["type"][:, 0] = np.where(by_hand[changes], KEY_PLAIN, KEY_GENERATED)
-        begins = _begins(outside[1]["co"], frames[-1] + 1.0)
-        # Where nothing else has keys beside the range there is nothing to hold; keys would make the clip longer.
+        places_after = outside[1]["co"][:, 0]
+        has_next_key = bool(len(places_after) and places_after[0] <= frames[-1] + 1.0 + NEAR_FRAME)
+        # Where no other curve has keys beyond the range, keys that hold the contact would only make the clip longer.
         keyed = np.concatenate([frames[[0, -1]], *(read_frames(each) for each in bag.fcurves if each.data_path != path)])
-        goes_on = keyed.min() < frames[0] - NEAR_FRAME, keyed.max() > frames[-1] + NEAR_FRAME
+        is_longer = keyed.min() < frames[0] - NEAR_FRAME, keyed.max() > frames[-1] + NEAR_FRAME
         sides = [
-            _one_key(frames[0] - 1.0, before, wanted=goes_on[0] and before != states[0] and not len(outside[0]["co"])),
-            _one_key(frames[-1] + 1.0, after, wanted=goes_on[1] and after != states[-1] and not begins),
+            _constant_key(frames[0] - 1.0, before, wanted=is_longer[0] and before != states[0] and not len(outside[0]["co"])),
+            _constant_key(frames[-1] + 1.0, after, wanted=is_longer[1] and after != states[-1] and not has_next_key),
         ]
         new = joined_keys(sides[0], fresh, sides[1])
         table = joined_keys(outside[0], new, outside[1])
         fcurve.keyframe_points.clear()
         put_keys(fcurve, {name: values for name, values in table.items() if name not in HANDLES})
         fcurve.update()
-        # What was found never starts from what was found before, so the first layer is all there is to keep.
-        value, limb = held[0].value if is_new and held else None, limb_name(armature.name, chain.upper)
+        # Found contacts never start from earlier ones, so only the first layer needs keeping.
+        value, limb = present[0].value if is_new and present else None, limb_name(armature.name, chain.upper)
         writing = Writing((within,), written_keys(new), task, limb, value, is_again=True)
         ledger.channels[path, 0] = note(ledger.channels.get((path, 0)), old, writing)
         ledger.note_sets(armature, path, [path.replace(".contact", ".found_contacts")])
@@ -100,11 +101,6 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
     return len(changes)
 
 
-def _one_key(frame: float, state: int, *, wanted: bool) -> dict[str, Array]:
+def _constant_key(frame: float, state: int, *, wanted: bool) -> dict[str, Array]:
     keys = new_keys(np.array([frame]), np.array([float(state)]), INTERPOLATION["CONSTANT"])
     return some_keys(keys, slice(None) if wanted else slice(0))
-
-
-def _begins(places: Array, frame: float) -> bool:
-    """Whether the first of some keys `(K, 2)` is no later than the frame."""
-    return bool(len(places) and places[0, 0] <= frame + NEAR_FRAME)

@@ -1,4 +1,4 @@
-"""Where keys go: the armature's own action, a new one, a strip on a new NLA track, or a copy that is thrown away again."""
+"""Where keys go: the armature's own action, a new one, a strip on a new NLA track, or a temporary copy."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from ..versions import assign_slot, ensure_action_bag, ensure_curve_bag, first_s
 from .clearing import has_baked_keys
 
 LONGEST_NAME = 63
-"""Bytes of UTF-8 that Blender keeps of a name."""
+"""Bytes of UTF-8 that Blender stores of a name."""
 
 ROOT = "twobone_root"
-"""Custom property of a strip's action: name of the strip that moves the root on which its leg was planted."""
+"""Custom property of the action of a planted leg's strip: name of the strip that moves its root."""
 
 
 TRIAL_NAME = ".twobone_trial"
-"""Of an action that is thrown away again."""
+"""Name of temporary actions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was made to take curves, so that clearing can take it away again."""
+    """What was created to hold curves, so that clearing can remove it again."""
 
     kind: str = ""
-    """`data`, `action` or `slot`, each with all after it."""
+    """`data`, `action` or `slot`, each with those after it; empty for none."""
     copied: tuple[str, bool] | None = None
     """Name of the action that was copied, and whether it had a fake user."""
 
 
 @contextmanager
 def open_destination(armature: Object, destination: str, name: str, start: float, end: float) -> Iterator[tuple[CurveBag, Made]]:
-    """Yield what takes the curves, and what was made for that; afterwards it is in place.
+    """Yield the bag for the curves, and what was created for it; after the block the destination is in place.
 
-    `ACTION`: the armature's own action and slot, made where they are missing. `NEW_ACTION`: a copy of the present
-    action, so that everything else goes on as before; the present one is kept in the file. `NLA`: a strip called
-    `name` from `start` to `end`, on a new track above all others; a strip that an earlier bake left under that name,
-    and that nobody has keyed since, is filled anew.
+    `ACTION`: the armature's own action and slot, created where they are missing. `NEW_ACTION`: a copy of the present
+    action, so that everything else plays as before; the present one is kept in the file. `NLA`: a strip called
+    `name` from `start` to `end`, on a new track above all others; an earlier bake's strip of that name is reused,
+    unless somebody has keyed it since.
     """
     if destination == "NLA":
-        name = _fitting(name)
+        name = _stored_name(name)
         strip = _baked_strip(armature, name)
         action = strip.action if strip else bpy.data.actions.new(name)
         bag = strip_bag(strip) if strip else ensure_action_bag(action, armature)
@@ -61,13 +61,13 @@ def open_destination(armature: Object, destination: str, name: str, start: float
 
 
 def _renew_action(armature: Object) -> tuple[str, bool] | None:
-    """Give the armature a copy of its action, if it has one; the name of that, and whether it had a fake user."""
+    """Assign a copy of the armature's action, if any; return the original's name, and whether it had a fake user."""
     data = armature.animation_data or armature.animation_data_create()
     old = data.action
     if old is None:
         return None
     identifier, copied = own_slot(data), (old.name, old.use_fake_user)
-    # An action without users is not saved; the one that was here must not be lost.
+    # Without users the original action would not be saved.
     old.use_fake_user = True
     data.action = old.copy()
     data.action.use_fake_user = False
@@ -76,29 +76,29 @@ def _renew_action(armature: Object) -> tuple[str, bool] | None:
     return copied
 
 
-def _fitting(name: str) -> str:
-    """As much of a name as Blender keeps of a track's and a strip's, so that they are found again by it."""
+def _stored_name(name: str) -> str:
+    """The name cut to what Blender stores, so that tracks and strips are found again by it."""
     return name.encode()[:LONGEST_NAME].decode(errors="ignore")
 
 
 def note_root(armature: Object, names: Iterable[str], root: str) -> None:
-    """Keep with the strips of planted legs that they stand on what the strip of that root moves, if it has one."""
-    if _baked_strip(armature, _fitting(root)) is None:
+    """Note on the strips of planted legs which strip moves their root, if that root has a strip."""
+    if _baked_strip(armature, _stored_name(root)) is None:
         return
     for name in names:
-        strip = _baked_strip(armature, _fitting(name))
+        strip = _baked_strip(armature, _stored_name(name))
         if strip is not None:
-            strip.action[ROOT] = _fitting(root)
+            strip.action[ROOT] = _stored_name(root)
 
 
 def strips_of(armature: Object, names: Sequence[str]) -> list[str]:
-    """Names of the strips that a bake made under the first of these names that has one, and of what was planted with it.
+    """Names of the baked strip under the first of these names that has one, and of the strips planted together with it.
 
-    A leg that was planted on a root that moves is nothing without it, and neither are the others that stand on it.
+    A leg planted on a moving root is valid only with the root's strip, as are the other legs that stand on it.
     """
     named = {track.name: _baked_strip(armature, track.name) for track in _tracks(armature)}
     strips = {name: strip for name, strip in named.items() if strip is not None}
-    own = next((name for name in map(_fitting, names) if name in strips), None)
+    own = next((name for name in map(_stored_name, names) if name in strips), None)
     if own is None:
         return []
     root = strips[own].action.get(ROOT)
@@ -109,11 +109,11 @@ def strips_of(armature: Object, names: Sequence[str]) -> list[str]:
 
 
 def remove_baked_strip(armature: Object, name: str) -> int:
-    """Remove the track with the strip of that name that a bake made, and its action; returns how many keys went.
+    """Remove the track with the baked strip of that name, and its action; return the number of keys removed.
 
     A strip that somebody has keyed since stays.
     """
-    name = _fitting(name)
+    name = _stored_name(name)
     strip = _baked_strip(armature, name)
     if strip is None:
         return 0
@@ -125,7 +125,7 @@ def remove_baked_strip(armature: Object, name: str) -> int:
 
 
 def _baked_strip(armature: Object, name: str) -> NlaStrip | None:
-    """The only strip of the uppermost track of that name, if all that it plays are baked keys of its own."""
+    """The only strip of the topmost track of that name, if it plays nothing but baked keys of its own."""
     track = _track_of(armature, name)
     if track is None or len(track.strips) != 1:
         return None
@@ -146,12 +146,12 @@ def _tracks(armature: Object) -> list[NlaTrack]:
 
 
 def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
-    """A strip of that action on a new track above all others, both of that name; its place is not set yet."""
+    """Add a strip of the action on a new track above all others, both of that name; its range is not set yet."""
     data = armature.animation_data or armature.animation_data_create()
     tracks, active = data.nla_tracks, data.nla_tracks.active
     track = tracks.new()
     track.name, tracks.active = name, active
-    # A new strip begins at a whole frame; its true place is set afterwards.
+    # A new strip begins at a whole frame; `_place_strip` sets its exact range.
     strip = track.strips.new(name, 0, action)
     assign_slot(strip, first_slot(action))
     strip.extrapolation = "NOTHING"
@@ -160,14 +160,14 @@ def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
 
 
 def _place_strip(strip: NlaStrip, start: float, end: float) -> None:
-    """Let a strip play the frames from `start` to `end` of its action, at these very frames."""
+    """Let a strip play the frames `start` to `end` of its action at these same frames."""
     strip.action_frame_start, strip.action_frame_end = start, end
     strip.frame_start_ui, strip.frame_end_ui = start, end
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What an object's animation was."""
+class _Original:
+    """An object's own animation, and the action that replaces it for a while."""
 
     thing: Object
     was_animated: bool
@@ -178,42 +178,42 @@ class _Kept:
 
 @contextmanager
 def trial_actions(things: Sequence[Object]) -> Iterator[None]:
-    """Give each of the objects a copy of its action for a while; afterwards its own one is back, and the copy is gone."""
-    kept: list[_Kept] = []
+    """Give each object a copy of its action in a block; afterwards its own one is assigned again, and the copy removed."""
+    originals: list[_Original] = []
     try:
-        kept.extend(_on_trial(thing) for thing in things)
+        originals.extend(_assign_trial(thing) for thing in things)
         yield
     finally:
-        for each in kept:
-            _give_back(each)
+        for original in originals:
+            _restore(original)
 
 
-def _on_trial(thing: Object) -> _Kept:
+def _assign_trial(thing: Object) -> _Original:
     data = thing.animation_data
     was_animated, data = data is not None, data or thing.animation_data_create()
     action = data.action
     identifier = own_slot(data)
     trial = action.copy() if action else bpy.data.actions.new(TRIAL_NAME)
-    kept = _Kept(thing, was_animated, action, identifier, trial)
+    original = _Original(thing, was_animated, action, identifier, trial)
     data.action = trial
     assign_slot(data, identifier)
-    return kept
+    return original
 
 
-def _give_back(kept: _Kept) -> None:
-    data = kept.thing.animation_data
-    data.action = kept.action
-    if kept.action is not None:
-        assign_slot(data, kept.slot)
-    if not kept.was_animated:
-        kept.thing.animation_data_clear()
-    bpy.data.actions.remove(kept.trial)
+def _restore(original: _Original) -> None:
+    data = original.thing.animation_data
+    data.action = original.action
+    if original.action is not None:
+        assign_slot(data, original.slot)
+    if not original.was_animated:
+        original.thing.animation_data_clear()
+    bpy.data.actions.remove(original.trial)
 
 
 @contextmanager
 def muted_strips(names: Iterable[tuple[str, str]]) -> Iterator[None]:
-    """Mute the strips that a bake made, by the names of their object and their own, for a while."""
-    found = [(object_named(owner), _fitting(name)) for owner, name in names]
+    """Mute baked strips in a block, each given by the names of its object and its own."""
+    found = [(object_named(owner), _stored_name(name)) for owner, name in names]
     muted = [(owner, name) for owner, name in found if _baked_strip(owner, name) is not None and not _track_of(owner, name).mute]
     try:
         for owner, name in muted:

@@ -12,11 +12,11 @@ from ..lookup import owner_of
 from ..versions import curve_bag, slot_users, strip_bag
 
 HARMLESS_MODIFIERS = {"CYCLES"}
-"""Modifiers that leave a curve alone between its first and last key."""
+"""F-curve modifiers that do not change a curve between its first and last key."""
 
 
 def refuse_stretched_time(scene: Scene) -> None:
-    """Raise `WriteError` where Blender reads keys at other frames than those it shows."""
+    """Raise `WriteError` where Time Stretching makes Blender read keys at other frames than it shows."""
     old, new = scene.render.frame_map_old, scene.render.frame_map_new
     if old != new:
         raise WriteError(
@@ -31,7 +31,7 @@ def refuse_stretched_time(scene: Scene) -> None:
 def refuse_unwritable(armature: Object, paths: list[str], destination: str, *, is_motion: bool = False) -> None:
     """Raise `WriteError` where keys at the data paths could not be written, or would not be seen.
 
-    is_motion : whether curves that are there already hold the motion that is worked on, so that they must not go
+    is_motion : whether existing curves hold the motion being worked on, so that they must stay
     """
     _refuse_armature(armature)
     data = armature.animation_data
@@ -53,7 +53,7 @@ def refuse_unwritable(armature: Object, paths: list[str], destination: str, *, i
 
 
 def unwritable(armature: Object, paths: list[str], destination: str) -> WriteError | None:
-    """What `refuse_unwritable` would raise, for who may not need to write there."""
+    """The error that `refuse_unwritable` would raise, if any, for callers that may not need to write there."""
     try:
         refuse_unwritable(armature, paths, destination)
     except WriteError as error:
@@ -63,7 +63,7 @@ def unwritable(armature: Object, paths: list[str], destination: str) -> WriteErr
 
 @contextmanager
 def _naming(thing: Object, path: str = "") -> Iterator[None]:
-    """Let what is refused name the object, unless it is about a data path that names a bone."""
+    """Name the object in errors raised in the block, unless the data path names a bone."""
     try:
         yield
     except WriteError as error:
@@ -115,7 +115,7 @@ def _refuse_drivers(thing: Object, data: AnimData, paths: list[str]) -> None:
 
 
 def _refuse_hidden_strip(data: AnimData, curves: list[FCurve], *, is_motion: bool) -> None:
-    """The action lies above all strips and would cover the new one."""
+    """Refuse an NLA strip that the action, which lies above all strips, would cover."""
     if not curves or data.action_influence <= 0.0:
         return
     if is_motion:
@@ -134,7 +134,7 @@ def _refuse_hidden_strip(data: AnimData, curves: list[FCurve], *, is_motion: boo
 
 
 def _refuse_mixed(data: AnimData) -> None:
-    """An action that is mixed with what is below it does not show what its keys say."""
+    """Refuse an action that is blended with the tracks below it: its keys are not what is seen."""
     solo = next((track for track in data.nla_tracks if track.is_solo), None)
     if solo is not None:
         raise WriteError('NLA track "{track}" is solo, so the action would not play. Turn solo off first.', track=solo.name)
@@ -200,7 +200,7 @@ def _name(fcurve: FCurve) -> str:
 
 
 def refuse_unconvertible(armature: Object, paths: list[str], bone: str) -> None:
-    """Raise `WriteError` where the keys of a bone's rotation, at the data paths, could not be turned into another mode's."""
+    """Raise `WriteError` where a bone's rotation keys, at the data paths, cannot be converted to another rotation mode."""
     refuse_unwritable(armature, paths, "ACTION")
     data = armature.animation_data
     mode_path = f"{paths[0].rpartition('.')[0]}.rotation_mode"

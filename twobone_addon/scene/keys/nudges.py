@@ -1,7 +1,7 @@
-"""The nudges that limbs have, kept with the action whose keys hold them: they go where the keys go.
+"""The nudges of limbs, stored on the action with their keys, so that they follow the keys.
 
-They are told by the slot and by the limb's upper bone, beside what the keys have replaced; see `replaced.Ledger.save`, which
-forgets those whose keys are gone, or are another task's by now.
+They are stored by slot and by the limb's upper bone; `replaced.Ledger.save` deletes those whose keys are gone or were
+replaced by another task.
 """
 
 from __future__ import annotations
@@ -16,48 +16,48 @@ from ..blender_types import CurveBag
 from ..versions import slot_key
 
 PROPERTY = "twobone_nudges"
-"""Of actions."""
+"""Property of actions that stores the nudges."""
 
 
 def nudges_of(bag: CurveBag | None, upper: str) -> list[Nudge]:
-    """The nudges of the limb with this upper bone, by frame; none where what is kept is not legible."""
-    kept = _kept(bag).get(slot_key(bag), {}) if bag is not None else {}
+    """The nudges of the limb with this upper bone, by frame; none where the stored text is not legible."""
+    own = _stored(bag).get(slot_key(bag), {}) if bag is not None else {}
     try:
-        return [Nudge(**{**each, "offset": tuple(map(float, each["offset"]))}) for each in kept.get(upper, ())]
+        return [Nudge(**{**each, "offset": tuple(map(float, each["offset"]))}) for each in own.get(upper, ())]
     except (TypeError, KeyError, ValueError, AttributeError):
         return []
 
 
 def keep_nudges(bag: CurveBag, upper: str, nudges: Sequence[Nudge]) -> None:
-    """Keep these as all nudges of a limb."""
-    kept = _kept(bag)
-    own = {**kept.get(slot_key(bag), {}), upper: [asdict(each) for each in nudges]}
-    _keep(bag, kept, own)
+    """Store these as all nudges of a limb."""
+    stored = _stored(bag)
+    own = {**stored.get(slot_key(bag), {}), upper: [asdict(each) for each in nudges]}
+    _store(bag, stored, own)
 
 
 def forget_nudges(bag: CurveBag, but: Collection[str]) -> None:
-    """Forget those of all limbs but of those with these upper bones."""
+    """Delete the nudges of all limbs except those with the upper bones `but`."""
     if not getattr(bag.id_data, PROPERTY, ""):
         return
-    kept = _kept(bag)
-    own = kept.get(slot_key(bag), {})
+    stored = _stored(bag)
+    own = stored.get(slot_key(bag), {})
     if any(upper not in but for upper in own):
-        _keep(bag, kept, {upper: nudges for upper, nudges in own.items() if upper in but})
+        _store(bag, stored, {upper: nudges for upper, nudges in own.items() if upper in but})
 
 
-def _kept(bag: CurveBag) -> dict[str, Any]:
+def _stored(bag: CurveBag) -> dict[str, Any]:
     try:
-        kept = json.loads(getattr(bag.id_data, PROPERTY, "") or "{}")
+        stored = json.loads(getattr(bag.id_data, PROPERTY, "") or "{}")
     except (ValueError, RecursionError):
         return {}
-    return kept if isinstance(kept, dict) and all(isinstance(own, dict) for own in kept.values()) else {}
+    return stored if isinstance(stored, dict) and all(isinstance(own, dict) for own in stored.values()) else {}
 
 
-def _keep(bag: CurveBag, kept: dict[str, Any], own: dict[str, Any]) -> None:
-    """Set what an action keeps, in which this slot has its `own`."""
-    kept = {**kept, slot_key(bag): {upper: nudges for upper, nudges in own.items() if nudges}}
-    kept = {key: nudges for key, nudges in kept.items() if nudges}
-    if kept:
-        setattr(bag.id_data, PROPERTY, json.dumps(kept))
+def _store(bag: CurveBag, stored: dict[str, Any], own: dict[str, Any]) -> None:
+    """Store an action's nudges, of which those of this slot are `own`."""
+    stored = {**stored, slot_key(bag): {upper: nudges for upper, nudges in own.items() if nudges}}
+    stored = {key: nudges for key, nudges in stored.items() if nudges}
+    if stored:
+        setattr(bag.id_data, PROPERTY, json.dumps(stored))
     else:
         bag.id_data.property_unset(PROPERTY)

@@ -1,4 +1,4 @@
-"""What keys there are already: ranges, and the values just outside one."""
+"""Read existing animation: frames of keys, keys around a range, and what animates a property."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ AT_REST = {
     "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
     "scale": (1.0, 1.0, 1.0),
 }
-"""A bone's own channels, and what they hold at rest."""
+"""A bone's own channels and their values at rest."""
 
 NOT_AT_REST = 1e-4
-"""What a channel differs by for a pose to be seen."""
+"""Difference from its rest value above which a channel counts as posed."""
 
 
 def motion_curves(thing: Object, bone: str = "") -> list[FCurve]:
-    """The F-curves that move an object, or a bone of it, themselves."""
+    """The F-curves of the present action that move an object, or one of its bones."""
     bag = curve_bag(thing)
     prefix = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].' if bone else ""
     paths = {prefix + channel for channel in (*MOTION, "delta_location", "delta_rotation_euler", "delta_scale")}
@@ -49,12 +49,12 @@ def read_frames(fcurve: FCurve) -> Array:
     """Frames `(K,)` of a curve's keys."""
     places = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
     fcurve.keyframe_points.foreach_get("co", places)
-    # Single precision holds 0.8 as 0.800000012; six decimals are what was meant.
+    # Single precision stores 0.8 as 0.800000012; rounding recovers the intended frame.
     return np.round(places[::2].astype(float), FRAME_DECIMALS)
 
 
 def read_keyed(thing: Object, path: str, index: int, start: float, end: float) -> Keyed:
-    """A channel as it is keyed around the range from `start` to `end`."""
+    """The keys of a channel around the range from `start` to `end`."""
     bag = curve_bag(thing)
     fcurve = bag.fcurves.find(path, index=index) if bag else None
     if fcurve is None or not fcurve.keyframe_points:
@@ -68,7 +68,7 @@ def read_keyed(thing: Object, path: str, index: int, start: float, end: float) -
 
 
 def read_curve(bag: CurveBag, channel: tuple[str, int]) -> KeyTable | None:
-    """All that the keys of a channel hold; `None` where it has no curve, or one of samples."""
+    """The keys of a channel; `None` where it has no curve, or a sampled one."""
     fcurve = bag.fcurves.find(channel[0], index=channel[1])
     return None if fcurve is None or fcurve.sampled_points else read_keys(fcurve)
 
@@ -81,7 +81,7 @@ def any_baked_keys(fcurve: FCurve) -> bool:
 
 
 def repeats(thing: Object, bone: str = "") -> bool:
-    """Whether the animation of an object, or of a bone of it, is made to repeat: by its action, or by its curves' modifiers."""
+    """Whether the animation of an object or of one of its bones is cyclic, by its action or by its curves' modifiers."""
     data = thing.animation_data
     if data is not None and data.action is not None and data.action.use_frame_range and data.action.use_cyclic:
         return True
@@ -90,7 +90,7 @@ def repeats(thing: Object, bone: str = "") -> bool:
 
 
 def is_animated(thing: Object, path: str) -> bool:
-    """Whether curves, strips or a driver may move the property at a data path."""
+    """Whether curves, strips or a driver may animate the property at a data path."""
     data = thing.animation_data
     if data is None:
         return False
@@ -99,7 +99,7 @@ def is_animated(thing: Object, path: str) -> bool:
 
 
 def is_posed_without_keys(armature: Object, bone: str) -> bool:
-    """Whether a bone is not at rest by channels that nothing animates."""
+    """Whether any channel of a bone that nothing animates is not at rest."""
     found = armature.pose.bones[bone]
     prefix = f'{BONES}{bpy.utils.escape_identifier(bone)}"].'
     channels = ("location", rotation_channel(found.rotation_mode), "scale")
@@ -114,14 +114,14 @@ def _is_at_rest(bone: PoseBone, channel: str) -> bool:
 
 
 def _strip_moves(strip: Any, path: str) -> bool:
-    """Whether an NLA strip, or one inside it, has curves of the property at a data path; it may be muted now."""
+    """Whether an NLA strip, muted or not, or one inside it has curves of the property at a data path."""
     bag = strip_bag(strip)
     own = any(fcurve.data_path == path for fcurve in (bag.fcurves if bag else ()))
     return own or any(_strip_moves(inner, path) for inner in strip.strips)
 
 
 def is_keyed_to(bag: CurveBag | None, path: str, value: float) -> bool:
-    """Whether a curve holds the number at a data path at one value all along."""
+    """Whether the property at a data path has keys, all of this value."""
     fcurve = bag.fcurves.find(path) if bag is not None else None
     if fcurve is None or not fcurve.keyframe_points:
         return False
@@ -129,7 +129,7 @@ def is_keyed_to(bag: CurveBag | None, path: str, value: float) -> bool:
 
 
 def moving_curves(thing: Object, path: str) -> list[FCurve]:
-    """The F-curves of the present action, and the drivers, of the property at a data path."""
+    """The F-curves of the present action and the drivers that animate the property at a data path."""
     bag, data = curve_bag(thing), thing.animation_data
     curves = [*(bag.fcurves if bag else ()), *(data.drivers if data else ())]
     return [fcurve for fcurve in curves if fcurve.data_path == path]

@@ -1,8 +1,8 @@
-"""What runs replace, kept with the action until it is cleared: the keys, handles, curves and values from before.
+"""Records of what runs replaced (keys, handles, curves and values), kept with the action until it is cleared.
 
-It lies on the action, by slot: so it goes where the keys go, through copies, renamed actions, other files and undo. Of each
-channel there are one or two layers: what a person had before any run, for Clear; and what was there before the task that wrote
-last, for its next run, where that is something else.
+They are stored on the action, by slot, so that they follow the keys through copies, renamed actions, other files and undo. Each
+channel has one or two layers: what a person had before any run, for Clear; and, where it differs, what was there before the
+task that wrote last, for its next run.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ from .tables import (
     KEY_GENERATED,
     KEY_PLAIN,
     NO_KEYS,
-    REAL,
-    SWITCHES,
     WIDTHS,
     KeyTable,
     are_within,
     are_within_any,
     joined_keys,
+    number_type,
     some_keys,
 )
 
@@ -49,58 +48,58 @@ Channel = tuple[str, int]
 Span = tuple[float, float]
 
 PROPERTY = "twobone_replaced"
-"""Of actions: what is kept with them."""
+"""Property of actions that stores the records."""
 
 HANDLING = ("handle_left", "handle_right", "handle_left_type", "handle_right_type")
-"""What holding a curve beside replaced keys changes in the keys next to them."""
+"""Attributes of the keys next to replaced ones that change when new keys hold the curve beside them."""
 
 SAME_HEIGHT, LEAST_HEIGHT = 5e-3, 1e-4
-"""Relative and absolute difference of a handle's height below which nobody has dragged it: heights are kept in half
-precision, and Blender straightens aligned handles now and then."""
+"""Relative and absolute tolerance within which a handle's height counts as unedited: heights are stored in half precision,
+and Blender straightens aligned handles now and then."""
 
 ILLEGIBLE = (
     ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, EOFError, MemoryError, OSError, RecursionError,
     NotImplementedError, binascii.Error, struct.error, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-"""What reading raises where somebody else has written into it: it then counts as nothing, and the next run replaces it."""
+"""Errors from reading records that something else has overwritten; these count as empty, and the next run replaces them."""
 
 FOUND, WITH_FEET = "find_contacts", "plant_contacts"
-"""Who keys contacts: Find Contacts, and Plant Feet along with the feet, which takes them back with these."""
+"""Tasks that key contacts: Find Contacts; and Plant Feet, which keys them along with the feet and clears both together."""
 
 NUDGED = "nudge"
-"""Who keys nudges, see `nudges`."""
+"""Task that keys nudges, see `nudges`."""
 
 APART = 2.0 * NEAR_FRAME
-"""Frames by which what is left of a span is apart from what was taken out of it."""
+"""Gap in frames between the part removed from a span and the parts that remain."""
 
 PLANTING = {"plant", "root_motion", "fit_root", WITH_FEET}
-"""Tasks whose keys on several bones go together."""
+"""Tasks whose keys on several bones belong together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The keys of a channel that were replaced over some spans of frames."""
+    """Keys of a channel that were replaced within some spans of frames."""
 
     spans: tuple[Span, ...]
     keys: KeyTable
-    """Within the spans."""
+    """Keys within the spans."""
     beside: KeyTable
-    """Those next to them, which get other handles."""
+    """Keys next to the spans, whose handles change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The keys that runs have left, to tell later which ones somebody has edited."""
+    """Keys as runs wrote them, to tell later which ones somebody has edited."""
 
     frames: Array
     """`(K,)` ascending, single precision."""
     values: Array
     """`(K,)`"""
     heights: Array
-    """`(K, 2)` of the handles over the keys, half precision; `(0, 2)` where these say nothing."""
+    """`(K, 2)` heights of the handles above their keys, half precision; `(0, 2)` where handles do not matter."""
 
     def some(self, which: Mask) -> Written:
-        """Some of the keys."""
+        """A subset of the keys."""
         return Written(self.frames[which], self.values[which], self.heights[which] if len(self.heights) else self.heights)
 
 
@@ -109,101 +108,102 @@ NOTHING_WRITTEN = Written(np.empty(0, np.float32), np.empty(0, np.float32), np.e
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of one channel."""
+    """Record of one channel."""
 
     task: str
-    """Who wrote last, such as `bake`."""
+    """Task that wrote last, such as `bake`."""
     tasks: tuple[str, ...]
-    """All who have written."""
+    """All tasks that have written."""
     limb: str
-    """Armature and upper bone of the limb for which that was, each after the other; empty where it was for several."""
+    """Limb that the last keys are for, see `limb_name`; empty where they are for several."""
     value: Any
-    """What the channel held before it had a curve; `None` where it had one."""
+    """Value of the channel before it had a curve; `None` where it had one."""
     layers: tuple[Layer, ...]
     written: Written
 
     @property
     def beginning(self) -> Layer:
-        """What was there before the task that wrote last."""
+        """Layer of what was there before the task that wrote last."""
         return self.layers[-1]
 
     @property
     def had_curve(self) -> bool:
-        """Whether the channel had a curve before, which stays though it may have no keys."""
+        """Whether the channel had a curve before, which stays even without keys."""
         return self.value is None and bool(self.layers[0].spans)
 
     def started_over(self, table: KeyTable, start: float, end: float) -> tuple[Kept, KeyTable]:
-        """What is kept, and what the keys `table` of a channel are, once the last task's from `start` to `end` are gone."""
+        """Record of a channel and its keys `table`, both with the last task's keys from `start` to `end` removed."""
         layer = self.beginning
         rest = _outside(layer.spans, start, end)
         written = self.written.some(are_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest]))
-        # What is given back is no longer replaced: the next run may leave it alone.
+        # Restored keys no longer count as replaced: the next run might not write there.
         left = replace(layer, spans=rest) if rest else Layer((), NO_KEYS, NO_KEYS)
         kept = replace(self, layers=(*self.layers[:-1], left), written=written)
         return kept, given_back(self, table, start, end, to_beginning=True).table
 
     def without_last(self) -> Kept:
-        """What is kept when the last task's keys are gone: of those that stay nobody knows any more which task begins there."""
+        """Record once the last task's keys are removed: the task of the keys that stay is unknown, unless it is Find Contacts."""
         return replace(self, task=FOUND if FOUND in self.tasks else "", layers=self.layers[:1], written=NOTHING_WRITTEN)
 
 
 def limb_name(armature: str, upper: str) -> str:
-    """What a limb is called where keys are kept."""
+    """Name of a limb in the records: its armature and its upper bone."""
     return f"{armature}\n{upper}"
 
 
 def written_keys(table: KeyTable) -> Written:
-    """Keys as they are about to be written."""
+    """Record of keys that are about to be written."""
     heights = _heights(table) if (table["interpolation"] == INTERPOLATION["BEZIER"]).any() else NOTHING_WRITTEN.heights
     return Written(table["co"][:, 0], table["co"][:, 1], heights)
 
 
 def _heights(table: KeyTable) -> Array:
-    """`(K, 2)` heights of the handles over their keys; NaN for those that Blender works out."""
+    """`(K, 2)` heights of the handles above their keys; NaN for handles that Blender computes."""
     sides = []
     with np.errstate(over="ignore"):
         for side in ("handle_left", "handle_right"):
-            is_own = np.isin(table[f"{side}_type"][:, 0], (HANDLE_FREE, HANDLE_ALIGNED))
-            sides.append(np.where(is_own, table[side][:, 1] - table["co"][:, 1], np.nan).astype(np.float16))
+            is_explicit = np.isin(table[f"{side}_type"][:, 0], (HANDLE_FREE, HANDLE_ALIGNED))
+            sides.append(np.where(is_explicit, table[side][:, 1] - table["co"][:, 1], np.nan).astype(np.float16))
     return np.stack(sides, axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """Keys that are about to go into one channel."""
+    """Keys that are about to be written into one channel."""
 
     spans: tuple[Span, ...]
-    """Where keys that are there go."""
+    """Spans whose present keys are replaced."""
     written: Written
-    """All new keys, those beside the spans that hold the curve included."""
+    """All new keys, including those that hold the curve beside the spans."""
     task: str
     limb: str
     value: Any
-    """What the channel holds, if it has no curve."""
+    """Present value of the channel, if it has no curve."""
     is_again: bool
-    """Whether they were made without the task's own earlier keys: from what was there before these, or from elsewhere."""
+    """Whether they were solved without the task's own earlier keys: from what was there before these, or from other data."""
 
 
 def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
-    """What to keep of a channel with the keys `table` that will be written.
+    """Updated record of a channel with the present keys `table`, for keys about to be written.
 
-    Keys that runs have made are never taken for a person's; of a person's keys at one frame the latest counts.
+    Keys made by runs never count as a person's; of a person's keys at one frame the latest counts.
     """
     if kept is None:
-        own = writing.task, (writing.task,), writing.limb, writing.value
-        if not len(table["co"]):  # as of most limbs that are baked for the first time: there is nothing to tell apart
-            return Kept(*own, (Layer(tuple(sorted(set(writing.spans))), NO_KEYS, NO_KEYS),), writing.written)
-        kept = Kept(*own, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
+        origin = writing.task, (writing.task,), writing.limb, writing.value
+        if not len(table["co"]):  # shortcut for most limbs that are baked for the first time
+            return Kept(*origin, (Layer(tuple(sorted(set(writing.spans))), NO_KEYS, NO_KEYS),), writing.written)
+        kept = Kept(*origin, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
     inside, nearest = _touched(table["co"][:, 0], writing.spans)
     foreign = ~_made_by_runs(kept, table)
-    others = foreign | ~_as_written(kept.written, table)
+    foreign_or_edited = foreign | ~_as_written(kept.written, table)
     last = kept.beginning
-    first = _longer(kept.layers[0], writing.spans, some_keys(table, inside & foreign), some_keys(table, nearest & foreign))
-    goes_over = _meet(writing.spans, last.spans)
-    if kept.task != writing.task or (goes_over and not writing.is_again):
+    first = _extended(kept.layers[0], writing.spans, some_keys(table, inside & foreign), some_keys(table, nearest & foreign))
+    overlaps = _overlap(writing.spans, last.spans)
+    if kept.task != writing.task or (overlaps and not writing.is_again):
         layers: tuple[Layer, ...] = (first, Layer(writing.spans, some_keys(table, inside), some_keys(table, nearest)))
-    elif len(kept.layers) > 1 or np.any(inside & others & ~foreign):
-        layers = (first, _longer(last, writing.spans, some_keys(table, inside & others), some_keys(table, nearest & others)))
+    elif len(kept.layers) > 1 or np.any(inside & foreign_or_edited & ~foreign):
+        own = (some_keys(table, where & foreign_or_edited) for where in (inside, nearest))
+        layers = (first, _extended(last, writing.spans, *own))
     else:
         layers = (first,)
     frames = kept.written.frames
@@ -218,9 +218,10 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     )
 
 
-def _longer(layer: Layer, spans: tuple[Span, ...], own: KeyTable, next_to: KeyTable) -> Layer:
-    keys = united(own, layer.keys)
-    beside = united(layer.beside, next_to)
+def _extended(layer: Layer, spans: tuple[Span, ...], inside: KeyTable, nearest: KeyTable) -> Layer:
+    """The layer with more spans and keys: of keys at one frame the new one wins within, the old one beside the spans."""
+    keys = united(inside, layer.keys)
+    beside = united(layer.beside, nearest)
     if len(beside["co"]):
         beside = some_keys(beside, ~_at(beside["co"][:, 0], keys["co"][:, 0]))
     return Layer(tuple(sorted({*layer.spans, *spans})), keys, beside)
@@ -240,7 +241,7 @@ def _joined(first: Written, second: Written) -> Written:
 
 
 def _touched(frames: Array, spans: Sequence[Span]) -> tuple[Mask, Mask]:
-    """Which keys at `frames` `(K,)` are within a span, and which are next to where it is held, a frame beside it."""
+    """Masks `(K,)` of keys within a span, and of the nearest ones around where it is held, one frame beside it."""
     inside, nearest = are_within_any(frames, spans), np.zeros(len(frames), dtype=bool)
     edges = np.array(spans, dtype=float).reshape(-1, 2) + np.array([-NEAR_FRAME - 1.0, NEAR_FRAME + 1.0])
     for first, last in np.searchsorted(frames, edges).tolist():
@@ -248,9 +249,9 @@ def _touched(frames: Array, spans: Sequence[Span]) -> tuple[Mask, Mask]:
     return inside, nearest & ~inside
 
 
-def _meet(some: Sequence[Span], others: Sequence[Span]) -> bool:
-    """Whether any of some spans has a frame with any of the others in common."""
-    starts, ends = np.array(some, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
+def _overlap(spans: Sequence[Span], others: Sequence[Span]) -> bool:
+    """Whether any of the spans overlaps any of the others."""
+    starts, ends = np.array(spans, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
     return any(bool(np.any((starts <= end) & (ends >= start))) for start, end in others)
 
 
@@ -259,13 +260,13 @@ def _covers(outer: Span, inner: Span) -> bool:
 
 
 def _outside(spans: Iterable[Span], start: float, end: float) -> tuple[Span, ...]:
-    """What of spans is before `start` or after `end`."""
+    """The parts of the spans before `start` and after `end`."""
     sides = [each for first, last in spans for each in ((first, min(last, start - APART)), (max(first, end + APART), last))]
     return tuple((first, last) for first, last in sides if first <= last)
 
 
 def _made_by_runs(kept: Kept, table: KeyTable) -> Mask:
-    """`(K,)` which keys runs have made: generated ones, and those of contacts set by hand that are as a run has left them."""
+    """Mask `(K,)` of keys made by runs: generated ones, and plain keys of contacts that are as a run wrote them."""
     made = table["type"][:, 0] == KEY_GENERATED
     if not {FOUND, WITH_FEET}.intersection(kept.tasks):
         return made
@@ -273,7 +274,7 @@ def _made_by_runs(kept: Kept, table: KeyTable) -> Mask:
 
 
 def _rows_at(frames: Array, places: Array) -> tuple[Array, Mask]:
-    """For each of `places` `(M,)` the row of that frame among `frames` `(K,)`, ascending, and whether there is one."""
+    """For each of `places` `(M,)` the row of that frame among ascending `frames` `(K,)`, and whether it is there."""
     rows = np.searchsorted(frames, places - NEAR_FRAME)
     rows = np.minimum(rows, max(len(frames) - 1, 0))
     found = np.abs(frames[rows] - places) <= NEAR_FRAME if len(frames) else np.zeros(len(places), dtype=bool)
@@ -281,11 +282,12 @@ def _rows_at(frames: Array, places: Array) -> tuple[Array, Mask]:
 
 
 def _at(places: Array, frames: Array) -> Mask:
+    """Mask `(M,)` of `places` that are among ascending `frames`."""
     return _rows_at(frames, places)[1]
 
 
 def _as_written(written: Written, table: KeyTable) -> Mask:
-    """`(K,)` which keys are as a run has left them: value, and height of the handles where they count."""
+    """Mask `(K,)` of keys that are as a run wrote them: value, and heights of the handles where these matter."""
     rows, found = _rows_at(written.frames, table["co"][:, 0])
     if not len(written.frames):
         return found
@@ -298,7 +300,7 @@ def _as_written(written: Written, table: KeyTable) -> Mask:
 
 
 def is_untouched(kept: Kept, table: KeyTable) -> bool:
-    """Whether the keys that the last task has left within its spans are all there as it left them, and no others."""
+    """Whether the keys within the last task's spans are exactly those that it wrote."""
     spans = kept.beginning.spans
     now = some_keys(table, are_within_any(table["co"][:, 0], spans))
     count = int(np.count_nonzero(are_within_any(kept.written.frames, spans)))
@@ -307,33 +309,35 @@ def is_untouched(kept: Kept, table: KeyTable) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GivenBack:
-    """A channel whose earlier keys are there again."""
+    """A channel with its earlier keys restored."""
 
     table: KeyTable
     removed: int
-    """How many baked keys went."""
+    """Number of baked keys removed."""
     edited: int
-    """How many stay, since somebody has edited them."""
+    """Number of baked keys that stay because somebody has edited them."""
     left: Kept | None
-    """What is still to be kept."""
+    """Record still to be kept, if any."""
 
 
 def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_beginning: bool = False) -> GivenBack:
-    """The channel with the keys from before from `start` to `end`; where there are some that a person made, those win.
+    """Restore a channel's earlier keys from `start` to `end`; keys that a person has set since win.
 
-    to_beginning : before the last task, instead of before all. Keys that hold the curve beside a span go with it.
+    to_beginning : restore what was there before the last task, instead of before all
+
+    Keys that hold the curve beside a span are removed with it.
     """
     layer = kept.beginning if to_beginning else kept.layers[0]
     frames = table["co"][:, 0]
     covered = [span for span in layer.spans if _covers((start, end), span)]
     near = are_within_any(frames, [(first - 1.0, last + 1.0) for first, last in covered]) & ~are_within_any(frames, layer.spans)
     if layer.spans:
-        # Between its spans a task has made no keys: what is generated there is an earlier bake's.
+        # A task writes no keys between its spans: generated ones there are an earlier bake's.
         own = are_within_any(frames, layer.spans) if to_beginning else True
-        wanted = (are_within(frames, start, end) & own) | (near & _at(frames, kept.written.frames))
-    else:  # noted by 2.0.0, which held curves in the frames beside
-        wanted = are_within(frames, start - 1.0, end + 1.0)
-    baked = wanted & _made_by_runs(kept, table)
+        removable = (are_within(frames, start, end) & own) | (near & _at(frames, kept.written.frames))
+    else:  # recorded by 2.0.0, which held curves one frame beside the range
+        removable = are_within(frames, start - 1.0, end + 1.0)
+    baked = removable & _made_by_runs(kept, table)
     edited = baked & _are_edited(kept, table, baked)
     gone = baked & ~edited
     back = are_within(layer.keys["co"][:, 0], start, end)
@@ -344,17 +348,17 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
         merged = _with_handles(_with_handles(merged, layer.beside), some_keys(layer.keys, back))
     left = None
     if edited.any():
-        # Asked again, clearing takes these as well: nobody knows any more that they were edited.
+        # Nothing written is recorded any more, so that clearing again removes the edited keys as well.
         still = ~back | _at(layer.keys["co"][:, 0], frames[edited])
         left = replace(kept, layers=(replace(layer, keys=some_keys(layer.keys, still)),), written=NOTHING_WRITTEN)
     elif not is_done:
-        left_layer = Layer(rest, some_keys(layer.keys, ~back), layer.beside)
-        left = replace(kept, layers=(left_layer,), written=kept.written.some(~are_within(kept.written.frames, start, end)))
+        remaining = Layer(rest, some_keys(layer.keys, ~back), layer.beside)
+        left = replace(kept, layers=(remaining,), written=kept.written.some(~are_within(kept.written.frames, start, end)))
     return GivenBack(merged, int(gone.sum()), int(edited.sum()), left)
 
 
 def _are_edited(kept: Kept, table: KeyTable, baked: Mask) -> Mask:
-    """`(K,)` which baked keys a person has moved up or down since; none where they were moved in time, as a whole."""
+    """Mask `(K,)` of written keys whose value or handle height was edited; none where the `baked` ones were moved in time."""
     known = _at(table["co"][:, 0], kept.written.frames)
     if not len(kept.written.frames) or np.any(baked & ~known):
         return np.zeros(len(known), dtype=bool)
@@ -362,7 +366,7 @@ def _are_edited(kept: Kept, table: KeyTable, baked: Mask) -> Mask:
 
 
 def _with_handles(table: KeyTable, beside: KeyTable) -> KeyTable:
-    """The keys, those that are where keys of `beside` were with the handles that these had."""
+    """The keys, with the handles of those in `beside` that have the same frame and value."""
     rows, found = _rows_at(table["co"][:, 0], beside["co"][:, 0])
     same = np.flatnonzero(found)
     same = same[table["co"][rows[same], 1] == beside["co"][same, 1]]
@@ -373,7 +377,7 @@ def _with_handles(table: KeyTable, beside: KeyTable) -> KeyTable:
 
 
 def united(first: KeyTable, second: KeyTable) -> KeyTable:
-    """The keys of both, in order; where both have one, that of the first."""
+    """The keys of both tables by frame; where both have one, that of the first."""
     if not len(second["co"]):
         return first
     if not len(first["co"]):
@@ -384,21 +388,21 @@ def united(first: KeyTable, second: KeyTable) -> KeyTable:
 
 @dataclass(slots=True)
 class Ledger:
-    """All that is kept with the curves that one object plays of an action."""
+    """All records kept with the curves that one object plays of an action."""
 
     bag: CurveBag
     channels: dict[Channel, Kept] = field(default_factory=dict)
     made: str = ""
-    """What was made for the keys: `data`, `action`, `slot`, each with all after it; empty where there was a slot."""
+    """What was created for the keys: `data`, `action` or `slot`, each with those after it; empty where there was a slot."""
     copied: tuple[str, bool] | None = None
-    """Name of the action of which this one is a copy, and whether that had a fake user before."""
+    """Name of the action that this one is a copy of, and whether that had a fake user before."""
     sets: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    """Properties that were set beside the keys, such as a constraint's mute: the data path of keys with which they are given
-    back, and what they were."""
+    """Properties set along with keys, such as a constraint's mute, by data path: the data path of the keys with which they are
+    restored, and the value before."""
 
     @classmethod
     def of(cls, bag: CurveBag, owner: Object | None = None) -> Ledger:
-        """What is kept with these curves, and on their owner as 2.0.0 has noted it; nothing where that is not legible."""
+        """The ledger of these curves, with what 2.0.0 recorded on their owner; empty where it is not legible."""
         ledger = cls(bag)
         text = _texts(bag).get(slot_key(bag), "")
         try:
@@ -412,12 +416,12 @@ class Ledger:
 
     @classmethod
     def present(cls, owner: Object) -> Ledger | None:
-        """What is kept with the curves that an object plays now."""
+        """The ledger of the curves that an object plays now; `None` without any."""
         bag = curve_bag(owner)
         return None if bag is None else cls.of(bag, owner)
 
     def save(self, owner: Object | None = None) -> None:
-        """Keep it."""
+        """Store the ledger on the action."""
         texts = _texts(self.bag)
         texts.pop(slot_key(self.bag), None)
         if self.channels or self.made or self.copied or self.sets:
@@ -432,12 +436,12 @@ class Ledger:
             owner.twobone.replaced_keys = ""
 
     def note_sets(self, owner: Object, with_path: str, paths: Iterable[str]) -> None:
-        """Keep what properties are that are about to be set along with the keys at a data path."""
+        """Record the values of properties that are about to be set along with the keys at a data path."""
         for path in paths:
             self.sets.setdefault(path, (with_path, owner.path_resolve(path)))
 
     def limb_paths(self, limb: str, tasks: Collection[str] | None = None) -> set[str]:
-        """Data paths of what was keyed for a limb, by these tasks or any; contacts, which are data, count as asked for only."""
+        """Data paths keyed for a limb by these tasks, or by any but Find Contacts, whose keys are data."""
         return {
             path
             for (path, _), kept in self.channels.items()
@@ -445,7 +449,7 @@ class Ledger:
         }
 
     def planted_paths(self) -> set[str]:
-        """Those that were planted, or moved for it."""
+        """Data paths of what was planted, or moved for planting."""
         return {path for (path, _), kept in self.channels.items() if PLANTING.intersection(kept.tasks)}
 
     def _packed(self) -> bytes:
@@ -481,7 +485,7 @@ class Ledger:
 
 
 class _Parts:
-    """Bytes, each once: many channels have keys on the same frames."""
+    """Numbered byte strings, equal ones only once: many channels have keys on the same frames."""
 
     def __init__(self) -> None:
         self.all: dict[bytes, int] = {}
@@ -490,15 +494,11 @@ class _Parts:
         return self.all.setdefault(part, len(self.all))
 
     def add_table(self, table: KeyTable) -> list[int]:
-        """Number of keys, and of their bytes; most columns hold one value all along, which packs well."""
+        """Number of keys, and number of their bytes; most columns are constant, which compresses well."""
         if not len(table["co"]):
             return [0, 0]
-        columns = (np.ascontiguousarray(table[name], dtype=_kind(name)).tobytes() for name in WIDTHS)
+        columns = (np.ascontiguousarray(table[name], dtype=number_type(name)).tobytes() for name in WIDTHS)
         return [len(table["co"]), self.add(zlib.compress(b"".join(columns), 1))]
-
-
-def _kind(name: str) -> type:
-    return np.float32 if name in REAL else np.bool_ if name in SWITCHES else np.uint8
 
 
 def _table(parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
@@ -507,14 +507,14 @@ def _table(parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
         return NO_KEYS
     flat, table, start = zlib.decompress(parts[number]), {}, 0
     for name, width in WIDTHS.items():
-        end = start + count * width * np.dtype(_kind(name)).itemsize
-        table[name] = np.frombuffer(flat[start:end], _kind(name)).reshape(count, width)
+        end = start + count * width * np.dtype(number_type(name)).itemsize
+        table[name] = np.frombuffer(flat[start:end], number_type(name)).reshape(count, width)
         start = end
     return table
 
 
 def _texts(bag: CurveBag) -> dict[str, str]:
-    """What is kept with an action, by slot; an action of Blender 4.2 has one slot since, whose name nobody knew then."""
+    """Packed ledgers of an action, by slot; one stored by Blender 4.2, which has no slots, belongs to this bag's slot."""
     try:
         texts = json.loads(getattr(bag.id_data, PROPERTY, "") or "{}")
     except (ValueError, RecursionError):
@@ -527,7 +527,7 @@ def _texts(bag: CurveBag) -> dict[str, str]:
 
 
 def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
-    """What Plant Feet has replaced in files of 2.0.0, which kept that on the armature, for one action."""
+    """What Plant Feet replaced in files of 2.0.0, which recorded it on the armature, for one action."""
     text = owner.twobone.replaced_keys if owner.id_type == "OBJECT" else ""
     if not text:
         return {}
@@ -549,7 +549,7 @@ def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
 
 
 def ledgers_of_objects() -> dict[str, Ledger]:
-    """What is kept with what all objects play now, by their names, where that is anything."""
+    """Ledgers of what all objects play now, by their names; without objects whose action has none."""
     found = {}
     for thing in bpy.data.objects:
         action = thing.animation_data.action if thing.animation_data is not None else None
@@ -560,11 +560,11 @@ def ledgers_of_objects() -> dict[str, Ledger]:
 
 
 def own_scale(armature: Object, path: str) -> tuple[float, ...]:
-    """The scale that a bone had before a bake of 2.0.0 keyed the data path; 1 where nothing is known."""
+    """Scale of a bone before a bake of 2.0.0 keyed the data path; 1 where it is not known."""
     kept = armature.twobone.own_scales.get(path)
     return (1.0, 1.0, 1.0) if kept is None else tuple(kept.scale)
 
 
 def curves_at(bag: CurveBag, paths: Collection[str]) -> list[FCurve]:
-    """The curves at data paths."""
+    """The bag's curves at the data paths."""
     return [fcurve for fcurve in bag.fcurves if fcurve.data_path in paths]

@@ -1,4 +1,4 @@
-"""A bone's rotation channels: what they hold, now and in their keys, and its rotation mode, changed together with them."""
+"""Read a bone's rotation channels, present values and keys, and change its rotation mode together with them."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ class RotationChannels:
 
     path: str
     values: tuple[float, ...]
-    """Now: quaternion, axis-angle, or Euler angles and 0."""
+    """Present values: quaternion, axis-angle, or Euler angles and 0."""
     curves: dict[int, FCurve]
-    """Curves of the bone's own action, by channel."""
+    """Curves of the present action, by channel index."""
     opaque: bool
-    """Strips or drivers have a say, so keys do not tell all."""
+    """Whether strips or drivers, but no curves of the action, animate the rotation, so that keys do not tell its values."""
 
     @property
     def baked(self) -> frozenset[int]:
-        """The channels that have baked keys."""
+        """Indices of the channels with baked keys."""
         return frozenset(index for index, fcurve in self.curves.items() if any_baked_keys(fcurve))
 
     @property
     def animated(self) -> bool:
-        """Whether anything moves the rotation."""
+        """Whether anything animates the rotation."""
         return bool(self.curves) or self.opaque
 
     def turns_beside(self, channel: int) -> bool:
-        """Whether any Euler channel other than this one is, or becomes, anything but zero."""
+        """Whether any Euler channel other than this one is, or becomes, nonzero."""
         others = [index for index in range(3) if index != channel]
         return self.opaque or any(
             _leaves_zero(self.curves[index]) if index in self.curves else abs(self.values[index]) > STILL_ZERO for index in others
@@ -64,7 +64,8 @@ def set_rotation_mode(
 ) -> None:
     """Give a bone an Euler rotation mode with the angles `value` `(3,)` and these keys.
 
-    types : (K,) the type of each key; paths : data paths whose curves are replaced
+    types : (K,) type of each key
+    paths : data paths whose curves are replaced
     """
     pose_bone = armature.pose.bones[bone]
     pose_bone.rotation_mode = mode
@@ -72,10 +73,10 @@ def set_rotation_mode(
     if keys:
         write_keys(ensure_curve_bag(armature), keys, -np.inf, np.inf)
     bag = curve_bag(armature)
-    wanted = {(channel.path, channel.index) for channel in keys}
+    keyed = {(channel.path, channel.index) for channel in keys}
     for fcurve in list(bag.fcurves) if bag else ():
         place = (fcurve.data_path, fcurve.array_index)
-        if place in wanted:
+        if place in keyed:
             fcurve.keyframe_points.foreach_set("type", types)
         elif fcurve.data_path in paths:
             remove_curve(bag, fcurve)
