@@ -1,1 +1,1 @@
-"""The frame loop: what is evaluated, and what is put back afterwards."""
+"""Evaluate motion frame by frame, and restore what that changes."""

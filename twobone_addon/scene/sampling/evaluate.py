@@ -1,12 +1,12 @@
-"""Motion as arrays: what Blender evaluates at every frame, without touching the user's scene.
+"""Let Blender evaluate motion at every frame, as arrays, without touching the user's scene.
 
-A temporary scene holds probe empties that copy the transforms of what is asked for. Setting that scene's frame
-evaluates the probes and what they depend on, nothing else: not the user's scene, not its meshes, not unkeyed edits.
-Where something reads the scene itself (a driver, a simulation), the probes are put into the user's scene for the walk,
-and everything the walk disturbs there is put back.
+A temporary scene holds probe empties that copy the requested transforms. Setting that scene's frame evaluates the
+probes and their dependencies, nothing else: not the user's scene, not its meshes, not unkeyed edits. Where something
+reads the scene itself (a driver, a simulation), the probes are put into the user's scene for the pass over the frames,
+and everything that the pass changes there is restored.
 
 A scene with a hundred characters takes four times as long for each of them as one with ten. So characters that share
-nothing, no object and nothing that objects depend on, are evaluated in batches, one after the other.
+no dependencies are evaluated in batches, one after the other.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from .stage import FRAME_HANDLERS, empty_stage, unheard
 from .stepping import Pace, Steps, at_once, part_of
 
 FEW_OBJECTS = 32
-"""Objects in a scene up to which each takes about as long as it does alone."""
+"""Number of objects in a scene up to which each takes about as long as it does alone."""
 
 
 def batches(quantities: Sequence[Quantity], objects: Mapping[str, Object]) -> list[list[Quantity]]:
-    """The quantities in batches, each with all that is needed of any object; one where there are few objects.
+    """The quantities in batches, each with all quantities of its objects; a single batch where there are few objects.
 
     Objects that depend on one another, or on the same object, stay together; `objects` are all of the file, by name.
     """
@@ -62,7 +62,7 @@ def batches(quantities: Sequence[Quantity], objects: Mapping[str, Object]) -> li
 
 
 def _connected_sets(quantities: Iterable[Quantity], objects: Mapping[str, Object]) -> dict[str, int]:
-    """For each object, a number that it shares with all that it shares something with."""
+    """Number of each object's set: objects that share a dependency, directly or through others, are in one set."""
     finder = RigGraph(objects)
     members: dict[int, set[str]] = {}
     set_of: dict[str, int] = {}
@@ -80,12 +80,12 @@ __all__ = ["Place", "Quantity", "Samples", "Verified", "animation_times", "evalu
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A scene of our own for one or several walks, with what stands in for big armatures there, by their names."""
+    """A temporary scene for one or several passes over frames, with the reduced rigs that replace armatures, by their names."""
 
     stage: Scene
     reduced: Mapping[str, ReducedRig]
     things: Mapping[str, Object]
-    """The file's objects by their names: to look for them at each walk would take longer than short walks do."""
+    """The file's objects by name: collecting them takes longer than a short pass."""
 
 
 def evaluate(
@@ -98,31 +98,31 @@ def evaluate(
     verified: Verified | None = None,
     lead_in: int = 1,
 ) -> Steps[dict[Quantity, Array]]:
-    """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one walk over time.
+    """Let Blender evaluate `quantities` at `frames` `(F,)` (which may be fractional), in one pass over them.
 
-    Of what is still, one row.
+    Quantities that do not change have one row.
 
-    place : where to walk if not in the scene itself; by default in a `prepared_place` for this walk alone
-    verified : what was compared before, for that place
-    lead_in : row of the frame that is evaluated before the first one, for a fresh scene may show some things as they were
-        elsewhere (meshes that read bones) until it is evaluated again
+    place : temporary scene to use if not `in_scene`; by default a `prepared_place` for this pass alone
+    verified : reduced rigs that were compared before, for that place
+    lead_in : row of the frame that is evaluated before the first one, because a fresh scene may show some things (meshes that
+        read bones) as they were elsewhere until it is evaluated again
     """
     if not quantities:
         return {}
     if in_scene:
         with frame_and_edits_kept(scene):
-            return (yield from _walk(scene, quantities, frames, in_scene=True, things=objects_by_name(), lead_in=lead_in))
+            return (yield from _evaluate_all(scene, quantities, frames, in_scene=True, things=objects_by_name(), lead_in=lead_in))
     prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames, verified)
-    with prepared as ours:
-        return (yield from _walk_apart(ours, quantities, frames, ours.reduced, lead_in))
+    with prepared as used:
+        return (yield from _evaluate_in_batches(used, quantities, frames, used.reduced, lead_in))
 
 
 @contextmanager
 def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, verified: Verified | None = None) -> Iterator[Place]:
-    """A place for walks over `frames`, with reduced rigs where they pay.
+    """A place for passes over `frames`, with reduced rigs where they pay.
 
-    These are posed as the armatures are, to the last bit, where we look, or have been: `verified` says which were compared
-    before, and learns of those that are now.
+    Only reduced rigs are used whose poses are bit-identical to the armatures' where compared: `verified` says which were
+    compared before, and records those compared now.
     """
     verified = verified or Verified()
     with _stage(scene) as stage, reduced_rigs(quantities, len(frames)) as made:
@@ -136,49 +136,49 @@ def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, veri
 
 
 def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array) -> set[str]:
-    """Names of the armatures that are posed otherwise than their reduced rigs in a place."""
+    """Names of the armatures in a place whose reduced rigs are posed differently."""
 
-    def walk(compared: list[Quantity], at: Array, ways: Mapping[str, ReducedRig]) -> dict[Quantity, Array]:
-        return at_once(_walk_apart(place, compared, at, ways))
+    def evaluated(compared: list[Quantity], at: Array, reduced: Mapping[str, ReducedRig]) -> dict[Quantity, Array]:
+        return at_once(_evaluate_in_batches(place, compared, at, reduced))
 
     if not place.reduced:
         return set()
     shown = shown_values(scene, quantities)
-    found = walk(quantities, np.array([scene.frame_current + scene.frame_subframe]), place.reduced)
+    found = evaluated(quantities, np.array([scene.frame_current + scene.frame_subframe]), place.reduced)
     doubtful = {quantity.object for quantity in quantities if not np.array_equal(shown.get(quantity), found[quantity])}
     left = [quantity for quantity in quantities if quantity.object in doubtful]
     at = frames[[0, len(frames) // 2, -1]]
-    known, tried = (walk(left, at, way) for way in ({}, place.reduced))
-    return {quantity.object for quantity in left if not np.array_equal(known[quantity], tried[quantity])}
+    whole, reduced = (evaluated(left, at, rigs) for rigs in ({}, place.reduced))
+    return {quantity.object for quantity in left if not np.array_equal(whole[quantity], reduced[quantity])}
 
 
-def _fitting(reduced: Mapping[str, ReducedRig], quantities: list[Quantity]) -> dict[str, Object]:
-    """The objects that stand in for armatures, where they have all the bones that are asked for."""
-    wanted: dict[str, list[str]] = {}
+def _usable(reduced: Mapping[str, ReducedRig], quantities: list[Quantity]) -> dict[str, Object]:
+    """Objects of the reduced rigs that have all requested bones, by the armatures' names."""
+    requested: dict[str, list[str]] = {}
     for quantity in quantities:
         if quantity.object in reduced:
-            wanted.setdefault(quantity.object, []).extend([quantity.bone] if quantity.bone else [])
-    return {name: reduced[name].thing for name, bones in wanted.items() if reduced[name].has(bones)}
+            requested.setdefault(quantity.object, []).extend([quantity.bone] if quantity.bone else [])
+    return {name: reduced[name].thing for name, bones in requested.items() if reduced[name].has(bones)}
 
 
-def _walk_apart(
+def _evaluate_in_batches(
     place: Place, quantities: list[Quantity], frames: Array, reduced: Mapping[str, ReducedRig], lead_in: int | None = None
 ) -> Steps[dict[Quantity, Array]]:
-    """Walk in a place of our own, with each batch alone, and with reduced rigs where they have what is asked for."""
+    """Evaluate in a place, batch by batch, with reduced rigs where they have all requested bones."""
     values: dict[Quantity, Array] = {}
-    things = {**place.things, **_fitting(reduced, quantities)}
-    apart = batches(quantities, place.things)
-    for number, batch in enumerate(apart):
-        walk = _walk(place.stage, batch, frames, in_scene=False, things=things, lead_in=lead_in)
-        values |= yield from part_of(walk, number, len(apart))
+    things = {**place.things, **_usable(reduced, quantities)}
+    split = batches(quantities, place.things)
+    for number, batch in enumerate(split):
+        steps = _evaluate_all(place.stage, batch, frames, in_scene=False, things=things, lead_in=lead_in)
+        values |= yield from part_of(steps, number, len(split))
     return values
 
 
-def _walk(
+def _evaluate_all(
     stage: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, things: Mapping[str, Object], lead_in: int | None
 ) -> Steps[dict[Quantity, Array]]:
     with Probes(stage, quantities, len(frames), alone=not in_scene, things=things) as probes:
-        take, pace = partial(_take_in_scene if in_scene else _take_apart, stage, probes), Pace()
+        take, pace = partial(_read_in_scene if in_scene else _read_apart, stage, probes), Pace()
         whole = np.floor(frames)
         moments = list(zip(whole.astype(int).tolist(), (frames - whole).tolist(), strict=True))
         row = 0
@@ -193,8 +193,8 @@ def _walk(
         return {quantity: still_row(probes.values(quantity)) for quantity in quantities}
 
 
-def _take_in_scene(scene: Scene, probes: Probes, first: int, moments: Sequence[tuple[int, float]]) -> None:
-    """Fetch some frames of the user's scene, in which anybody's code may run, into rows from the `first` on."""
+def _read_in_scene(scene: Scene, probes: Probes, first: int, moments: Sequence[tuple[int, float]]) -> None:
+    """Read some frames of the user's scene, in which other add-ons' code may run, into rows from the `first` on."""
     layer = scene.view_layers[0]
     for row, (frame, part) in enumerate(moments, first):
         scene.frame_set(frame, subframe=part)
@@ -202,11 +202,11 @@ def _take_in_scene(scene: Scene, probes: Probes, first: int, moments: Sequence[t
             read(row)
 
 
-def _take_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[tuple[int, float]]) -> None:
-    """The same in a scene that concerns nobody else: what other add-ons do when the frame changes stays undone.
+def _read_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[tuple[int, float]]) -> None:
+    """Read some frames of a temporary scene into rows from the `first` on, without other add-ons' frame handlers.
 
-    To find what is read takes as long as to read it, and to ask for the depsgraph a third of a small frame. As nobody
-    else has a turn until all are fetched, both stay.
+    Finding the evaluated copies takes as long as reading them, and getting the depsgraph a third of a small frame. As no
+    other code runs until all frames are read, both are kept.
     """
     set_frame, readers = stage.frame_set, list[Read]()
     with unheard(FRAME_HANDLERS):
@@ -218,7 +218,7 @@ def _take_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[tupl
 
 
 def animation_times(scene: Scene, frames: Array) -> list[float]:
-    """Times at which F-curves are evaluated at `frames` `(F,)`: time remapping applied, in Blender's single precision."""
+    """Times at which F-curves are evaluated at `frames` `(F,)`: with time remapping, in Blender's single precision."""
     whole = np.floor(frames)
     at = whole.astype(np.float32) + (frames - whole).astype(np.float32)
     remapping = np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new)
@@ -227,7 +227,7 @@ def animation_times(scene: Scene, frames: Array) -> list[float]:
 
 @contextmanager
 def _stage(scene: Scene) -> Iterator[Scene]:
-    """An empty scene in which time runs as in the user's."""
+    """An empty scene with the frame rate and time remapping of the user's."""
     with empty_stage() as stage:
         for setting in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(stage.render, setting, getattr(scene.render, setting))
@@ -235,22 +235,22 @@ def _stage(scene: Scene) -> Iterator[Scene]:
 
 
 def values_over(scene: Scene, properties: Sequence[tuple[Object, str]], frames: Array) -> Array:
-    """Numbers `(P, F)` of properties, each a datablock and a data path, at `frames` `(F,)`.
+    """Values `(P, F)` of numeric properties, each a datablock and a data path, at `frames` `(F,)`.
 
-    Where more than F-curves has a say, Blender evaluates the scene at every frame.
+    Where F-curves alone do not decide them, Blender evaluates the scene at every frame.
     """
     times, values = animation_times(scene, frames), np.zeros((len(properties), len(frames)))
     for number, (owner, path) in enumerate(properties):
         present = owner.path_resolve(path)
         known = read_animation(owner).values(path, np.array([float(present)]), times)
         if known is None:
-            return _evaluated(scene, properties, frames)
-        # Blender takes whole numbers from curves, and booleans from 1 on.
+            return _values_in_scene(scene, properties, frames)
+        # Blender truncates the curve's value for integers, and takes booleans as true from 1 on.
         values[number] = np.trunc(known[:, 0]) if isinstance(present, int) else known[:, 0]
     return values
 
 
-def _evaluated(scene: Scene, properties: Sequence[tuple[Object, str]], frames: Array) -> Array:
+def _values_in_scene(scene: Scene, properties: Sequence[tuple[Object, str]], frames: Array) -> Array:
     rows = []
     with frame_and_edits_kept(scene):
         for frame in frames:
@@ -261,11 +261,11 @@ def _evaluated(scene: Scene, properties: Sequence[tuple[Object, str]], frames: A
 
 
 ENTRY = re.compile(r"(?P<list>.+)\[(?P<index>\d+)\]\.")
-"""Data path of an entry of a list, up to its own property."""
+"""Data path of a property of a collection's entry."""
 
 
 def present_samples(depsgraph: Any, quantities: Iterable[Quantity], frames: Array) -> Samples:
-    """One row of each quantity, as the depsgraph has it; `frames` `(1,)` says when that is."""
+    """One row of each quantity, as evaluated in the depsgraph; `frames` `(1,)` is the frame of that."""
     values = {quantity: np.array([_read(depsgraph, quantity)], dtype=float) for quantity in dict.fromkeys(quantities)}
     return Samples(values, frames, "PRESENT")
 
@@ -284,7 +284,7 @@ def _read(depsgraph: Any, quantity: Quantity) -> Array:
 
 
 def _number(evaluated: Any, path: str) -> float:
-    """A property's value; of an entry of a list that is newer than the evaluated copy, that of the original."""
+    """A property's value, numbers for enums; of a collection's entry newer than the evaluated copy, that of the original."""
     entry = ENTRY.match(path)
     is_new = entry is not None and int(entry["index"]) >= len(evaluated.path_resolve(entry["list"]))
     thing = evaluated.original if is_new else evaluated

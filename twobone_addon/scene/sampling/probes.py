@@ -1,12 +1,12 @@
-"""Probe empties: what makes Blender evaluate an object or a bone in any scene, and how it is read fast.
+"""Probe empties, which make Blender evaluate an object or a bone in any scene, and fast reading of their values.
 
 A probe copies a transform by a constraint, so its scene must evaluate whatever the transform depends on, even if that
-is hidden or in no scene at all. What is surely visible and has no shape of its own (an empty, an armature) is its own
-probe in a temporary scene: it is put there for the walk, which spares Blender the copying.
-An armature is not where a probe spares Blender most of its bones: those that nothing reads are not posed.
+is hidden or in no scene at all. An object that is surely visible and has no geometry (an empty, an armature) is its own
+probe in a temporary scene: it is linked there for the pass over the frames, which spares Blender the copying.
+An armature is not linked where a probe spares Blender most of its bones: those that nothing reads are not posed.
 
-Reading is most of what Python does in a walk over time: where it can, one call fetches all matrices of a frame into a
-row of an array.
+Reading is most of what Python does in a pass: where it can, one call fetches all matrices of a frame into a row of an
+array.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ PROBE_NAME = ".twobone_probe"
 MATRIX_SIZE = 16
 
 Read = Callable[[int], None]
-"""Fetches what the scene's present frame has into a row."""
+"""Reads the scene's present frame into the row of that number."""
 
 SPARED_BONES = 8
-"""About as many bones take Blender as long to pose as a probe takes to copy some."""
+"""Number of bones that take Blender about as long to pose as a probe takes to copy some."""
 
 FEW_BONES = 32
-"""Up to this many bones per wanted one, fetching all bones of an armature at once is cheaper than one by one."""
+"""Bones of an armature per requested one up to which fetching all at once is cheaper than one by one."""
 
 
 class Probes:
-    """Probes for some quantities in a scene, and arrays for what is read from them, `count` rows."""
+    """Probes for some quantities in a scene, and arrays of `count` rows for the values read from them."""
 
     def __init__(
         self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool, things: Mapping[str, Object]
     ) -> None:
-        """Plan the probes; `alone` says that the scene holds nothing else, `things` are the objects, or stand in for them."""
+        """Plan the probes; `alone`: the scene holds nothing else; `things`: by name, the objects or their stand-ins."""
         self._stage = stage
         self._things = things
         self._alone = alone
@@ -68,13 +68,13 @@ class Probes:
     def __enter__(self) -> Self:
         """Put the probes into the scene."""
         names = dict.fromkeys([*self._worlds.names, *self._poses])
-        bare = {name: self._thing(name) for name in names if self._alone and self._is_own_probe(name)}
-        for thing in bare.values():
+        linked = {name: self._thing(name) for name in names if self._alone and self._is_own_probe(name)}
+        for thing in linked.values():
             self._stage.collection.objects.link(thing)
         for name in self._worlds.names:
-            self._worlds.probes.append(self._thing(name) if name in bare else self._probe(name, [""]))
+            self._worlds.probes.append(self._thing(name) if name in linked else self._probe(name, [""]))
         for name, reader in self._poses.items():
-            if name not in bare:
+            if name not in linked:
                 self._probe(name, outermost(self._thing(name), reader.names))
         with unkeyed_kept() if self._numbers else nullcontext():
             for quantity in self._numbers:
@@ -89,9 +89,9 @@ class Probes:
             self._stage.collection.objects.unlink(thing)
 
     def readers(self, depsgraph: Any) -> list[Read]:
-        """What takes everything at the scene's present frame, out of a depsgraph, into a row.
+        """Functions that read all values of the scene's present frame, from a depsgraph, into a row.
 
-        They hold on to evaluated copies: as long as nobody else's code runs, these stay where they are from frame to frame.
+        They hold on to evaluated copies, which stay valid from frame to frame as long as no other code runs.
         """
         worlds = [self._worlds] if self._worlds.names else []
         return [reader.reading(depsgraph) for reader in (*worlds, *self._poses.values(), *self._others.values())]
@@ -109,7 +109,7 @@ class Probes:
         return self._things[name]
 
     def _is_own_probe(self, name: str) -> bool:
-        """Whether a thing is put into the scene itself; not an armature most of whose bones Blender need not pose then."""
+        """Whether an object is linked into the scene itself; not an armature if a probe spares Blender many bones."""
         reader = self._poses.get(name)
         return is_bare(self._thing(name)) and (reader is None or reader.left_out <= SPARED_BONES)
 
@@ -125,7 +125,7 @@ class Probes:
 
 
 def is_bare(thing: Object) -> bool:
-    """Whether an object may stand in a temporary scene itself: nothing but a transform or a pose, visible throughout."""
+    """Whether an object may be linked into a temporary scene: only a transform or a pose, visible at all frames."""
     return (
         thing.type in {"EMPTY", "ARMATURE"}
         and thing.instance_type == "NONE"
@@ -136,13 +136,13 @@ def is_bare(thing: Object) -> bool:
 
 
 def outermost(armature: Object, names: list[str]) -> list[str]:
-    """Those of the bones that carry none of the others; evaluating them evaluates all."""
+    """The bones that are no ancestors of the others; evaluating them evaluates all."""
     above = {bone.name for name in names for bone in armature.pose.bones[name].parent_recursive}
     return [name for name in names if name not in above]
 
 
 class WorldReader:
-    """World matrices of objects, as their probes have them."""
+    """World matrices of objects, read from their probes."""
 
     def __init__(self, names: list[str], count: int) -> None:
         self.names = names
@@ -150,7 +150,7 @@ class WorldReader:
         self._rows = np.empty((count, len(names), 4, 4), dtype=np.float32)
 
     def reading(self, depsgraph: Any) -> Read:
-        """What fetches a frame."""
+        """Function that reads a frame into a row."""
         evaluated, rows = [probe.evaluated_get(depsgraph) for probe in self.probes], self._rows
 
         def read(row: int) -> None:
@@ -165,7 +165,7 @@ class WorldReader:
 
 
 class StageReader(WorldReader):
-    """The same in a scene that holds nothing but probes: all of its objects are fetched at once."""
+    """World matrices in a scene that holds nothing but probes: all of its objects are fetched at once."""
 
     def __init__(self, names: list[str], count: int) -> None:
         super().__init__(names, count)
@@ -173,12 +173,12 @@ class StageReader(WorldReader):
         self._flat = np.empty((0, 0), dtype=np.float32)
 
     def reading(self, depsgraph: Any) -> Read:
-        """What fetches a frame."""
+        """Function that reads a frame into a row."""
         if not self._columns:
             self._columns = [thing.name for thing in depsgraph.view_layer_eval.objects]
             self._flat = np.empty((len(self._rows), MATRIX_SIZE * len(self._columns)), dtype=np.float32)
         flat = self._flat
-        # A third of what `depsgraph.objects` takes, which looks for instances.
+        # Takes a third of the time of `depsgraph.objects`, which looks for instances.
         fetch = depsgraph.view_layer_eval.objects.foreach_get
 
         def read(row: int) -> None:
@@ -192,7 +192,7 @@ class StageReader(WorldReader):
 
 
 def by_rows(flat: Array, place: int) -> Array:
-    """Matrices `(F, 4, 4)` at one place among numbers `(F, 16 n)` as Blender keeps them, column after column."""
+    """Matrices `(F, 4, 4)` at one place of rows `(F, 16 n)` of matrices, which Blender stores column by column."""
     return flat.reshape(len(flat), -1, 4, 4)[:, place].swapaxes(-1, -2).astype(float, order="C")
 
 
@@ -204,21 +204,21 @@ class PoseReader:
         self._armature = armature
         bones = armature.pose.bones
         self.left_out = len(bones) - len({*names, *(above.name for name in names for above in bones[name].parent_recursive)})
-        """Bones that none of these hang from."""
-        self._whole = len(bones) <= FEW_BONES * len(names)
-        self._every_one = bones.keys() == names
+        """Number of bones that are neither these nor their ancestors."""
+        self._fetches_all = len(bones) <= FEW_BONES * len(names)
+        self._is_every_bone = bones.keys() == names
         self._columns = np.array([bones.find(name) for name in names])
-        self._all = np.empty((len(bones), MATRIX_SIZE), dtype=np.float32)
+        self._all_matrices = np.empty((len(bones), MATRIX_SIZE), dtype=np.float32)
         self._flat = np.empty((count, len(names), MATRIX_SIZE), dtype=np.float32)
 
     def reading(self, depsgraph: Any) -> Read:
-        """What fetches a frame."""
+        """Function that reads a frame into a row."""
         bones, flat = self._armature.evaluated_get(depsgraph).pose.bones, self._flat
-        fetch, every, columns = bones.foreach_get, self._all, self._columns
+        fetch, every, columns = bones.foreach_get, self._all_matrices, self._columns
         fetched = every.reshape(-1)
         rows = flat.reshape(len(flat), -1)
 
-        def read_every_one(row: int) -> None:
+        def read_directly(row: int) -> None:
             fetch("matrix", rows[row])
 
         def read_all(row: int) -> None:
@@ -229,9 +229,9 @@ class PoseReader:
             for place, name in zip(flat[row].reshape(-1, 4, 4).swapaxes(-1, -2), self.names, strict=True):
                 place[:] = bones[name].matrix
 
-        if self._every_one:
-            return read_every_one
-        return read_all if self._whole else read
+        if self._is_every_bone:
+            return read_directly
+        return read_all if self._fetches_all else read
 
     def values(self, name: str) -> Array:
         """Matrices `(F, 4, 4)`."""
@@ -247,7 +247,7 @@ class ChannelReader:
         self.values: Array = np.zeros((count, 10))
 
     def reading(self, depsgraph: Any) -> Read:
-        """What fetches a frame."""
+        """Function that reads a frame into a row."""
         evaluated = self._armature.evaluated_get(depsgraph)
         return lambda row: self._fetch(evaluated, row)
 
@@ -259,8 +259,8 @@ class ChannelReader:
 class ValueReader:
     """The number at a data path of an object, `(F,)`.
 
-    What animates a property that no transform depends on is evaluated only for who reads it: here, a driver on a
-    probe. The driver's own result is not used: it does not tell numbers near zero from zero.
+    Blender evaluates the animation of a property that no transform depends on only if something reads it: here, a
+    driver on a probe. The driver's own result is not used, for it does not tell numbers near zero from zero.
     """
 
     def __init__(self, probe: Object, quantity: Quantity, count: int) -> None:
@@ -274,7 +274,7 @@ class ValueReader:
         self.values: Array = np.zeros(count)
 
     def reading(self, depsgraph: Any) -> Read:
-        """What fetches a frame."""
+        """Function that reads a frame into a row."""
         evaluated = self._object.evaluated_get(depsgraph)
         return lambda row: self._fetch(evaluated, row)
 
@@ -283,7 +283,7 @@ class ValueReader:
         self.values[row] = self._item_number(thing, value) if isinstance(value, str) else value
 
     def _item_number(self, thing: Object, item: str) -> float:
-        """The number behind one of a list's items: what its F-curve holds."""
+        """The number of an enum item, as its F-curve holds it."""
         owner, _, name = self._path.rpartition(".")
         items = thing.path_resolve(owner).bl_rna.properties[name].enum_items
         return float(items[item].value) if item in items else 0.0

@@ -1,4 +1,4 @@
-"""What can be sampled, and the samples."""
+"""Quantities that can be sampled, and their samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...core.arrays import every_row, frame_rows
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One thing to know at every frame."""
+    """One quantity to sample at every frame."""
 
     kind: str
     """`WORLD`: world matrix of an object or bone, `(F, 4, 4)`. `POSE`: a bone's posed matrix, armature space,
@@ -25,28 +25,28 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What was sampled, when, and how."""
+    """Sampled values, their frames, and how they were evaluated."""
 
     values: dict[Quantity, Array]
-    """Each `(S, ...)` over all frames of the walk, or one row, which stands for all, where it is still."""
+    """Each `(S, ...)` over all sampled frames, or a single row if it does not change."""
     frames: Array
     """`(F,)` ascending."""
     evaluation: str | dict[str, str]
-    """`STILL`, `CURVES`, `PROBES` or `SCENE`, see `baking.sampling`; by object where they differ."""
+    """`STILL`, `CURVES`, `PROBES` or `SCENE`, see `pipeline.motion.sampling`, or `PRESENT`; by object where they differ."""
     rows: Indices | slice = field(default_factory=lambda: slice(None))
-    """Which rows of the walk `frames` are."""
+    """Rows of `values` that `frames` are."""
 
     def on(self, frames: Array) -> Samples:
-        """The same at some of the frames only, ascending."""
+        """The samples at some of the frames only, ascending."""
         if np.array_equal(frames, self.frames):
             return self
         rows = np.searchsorted(self.frames, frames)
         return replace(self, frames=frames, rows=rows if isinstance(self.rows, slice) else self.rows[rows])
 
     def __getitem__(self, quantity: Quantity) -> Array:
-        """The values of a quantity, first axis frames; one row, which stands for all, where it is still."""
+        """Values of a quantity, first axis frames; a single row if it does not change."""
         return frame_rows(self.values[quantity], self.rows)
 
     def every(self, quantity: Quantity) -> Array:
-        """The values of a quantity, a row for each frame whether it is still or not; read-only."""
+        """Values of a quantity with a row for each frame, even if it does not change; read-only."""
         return every_row(self[quantity], len(self.frames))

@@ -1,4 +1,4 @@
-"""A scene of our own, for as long as it is needed, in which nobody else's code runs."""
+"""Temporary scenes in which no other add-on's code runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def empty_stage() -> Iterator[Scene]:
 
 @contextmanager
 def unheard(names: Sequence[str]) -> Iterator[None]:
-    """Keep what happens in the block from other add-ons that listen to `names`: it happens where it concerns nobody."""
+    """Suspend the handlers in the lists `names`, such as other add-ons', for a block whose changes do not concern them."""
     listening = [functions for functions in (getattr(handlers, name) for name in names) if functions]
     kept = [functions[:] for functions in listening]
     for functions in listening:
@@ -42,11 +42,11 @@ def unheard(names: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def unkeyed_kept() -> Iterator[None]:
-    """Make drivers in the block without the user losing what they have not keyed yet.
+    """Create drivers in the block without losing the user's unkeyed edits.
 
-    After a change to a driver, a window evaluates all animation anew if it shows the scene that was the context's: later,
-    when nothing can be put back any more. So the context's scene is one that no window shows.
+    After a change to a driver, a window that shows the context's scene evaluates all animation anew: later, when nothing
+    can be restored any more. So the context's scene in the block is one that no window shows.
     """
     context: Context = bpy.context
-    with empty_stage() as aside, context.temp_override(scene=aside):
+    with empty_stage() as stage, context.temp_override(scene=stage):
         yield

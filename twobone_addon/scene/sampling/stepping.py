@@ -1,7 +1,7 @@
-"""Work that can be done a bit at a time, so that a window can show how far it is, and a person can stop it.
+"""Work in steps, so that a window can show its progress, and a person can stop it.
 
-Such work is a generator: it yields the part that is done of its present walk, 0 to 1, and returns its result. Closing
-it before its end puts back everything that the walk disturbs.
+Such work is a generator: it yields the part done of its present pass over the frames, 0 to 1, and returns its result.
+Closing it before its end restores everything that the pass changes.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import TypeAlias, TypeVar
 Result = TypeVar("Result")
 
 Steps: TypeAlias = Generator[float, None, Result]
-"""Yields parts done; returns its result."""
+"""Yields the part done, 0 to 1; returns the result."""
 
 
 class Verifying(float):
-    """Part done of a proof: whatever is stopped from now on is written already."""
+    """Part done of a proof: all keys are written by then, even if it is stopped."""
 
     __slots__ = ()
 
 
 FIRST_STEP = 8
-"""Frames evaluated before the first look at the clock: few enough for a heavy scene."""
+"""Frames evaluated before the clock is first checked: few enough for a heavy scene."""
 
 SHORT = 0.002
-"""Seconds: steps that take less are followed by steps twice as long, so that the looks do not cost."""
+"""Seconds: a shorter step is followed by one of twice as many frames, so that checking the clock costs nothing."""
 
 
 class Pace:
-    """How many frames are evaluated between two looks at the clock."""
+    """Number of frames to evaluate between two checks of the clock."""
 
     def __init__(self) -> None:
-        """Begin slowly."""
+        """Start with a small step."""
         self._step = 0
         self._start = 0.0
 
     def next_step(self) -> int:
-        """Frames of the step that starts now."""
+        """Number of frames of the step that starts now."""
         now = time.perf_counter()
         if not self._step:
             self._step = FIRST_STEP
@@ -50,7 +50,7 @@ class Pace:
 
 
 def at_once(steps: Steps[Result]) -> Result:
-    """Do all of it now, and return the result."""
+    """Run all steps now, and return the result."""
     while True:
         try:
             next(steps)
@@ -59,7 +59,7 @@ def at_once(steps: Steps[Result]) -> Result:
 
 
 def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
-    """The same work as the one of that number, from 0, among several of the same length."""
+    """Run the steps as number `number`, from 0, of `count` pieces of work of the same length."""
     with closing(steps):
         while True:
             try:
@@ -70,7 +70,7 @@ def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
 
 
 def verifying(steps: Steps[Result]) -> Steps[Result]:
-    """The same work, of which whoever shows progress can tell that it is a proof."""
+    """Run the steps, with their progress marked as that of a proof."""
     with closing(steps):
         while True:
             try:
