@@ -1,1 +1,1 @@
-"""Bones, constraints and limits as the rig has them."""
+"""Read the bones, constraints and limits of a rig."""

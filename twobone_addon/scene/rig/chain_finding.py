@@ -1,4 +1,4 @@
-"""Which bones are meant: from names, or from what is selected, whatever was clicked first."""
+"""Find the bones of a chain from their names or from the selected bones, in whatever order these were clicked."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ from .rest_reading import COINCIDENT, read_skeleton
 
 
 def selected_bones(armature: Object) -> list[PoseBone]:
-    """The selected bones that can be seen: neither hidden themselves nor by their bone collections."""
+    """The selected bones that are visible: hidden neither themselves nor by their bone collections."""
     holders, flags = selection_flags(armature)
     selected = (armature.pose.bones[holders[int(index)].name] for index in np.flatnonzero(flags))
     return [bone for bone in selected if is_seen(bone)]
 
 
 def is_seen(bone: PoseBone) -> bool:
-    """Whether a bone is shown in Pose Mode; one in no bone collection always is unless it is hidden itself."""
+    """Whether a bone is visible in Pose Mode; one in no bone collection is, unless it is hidden itself."""
     collections = bone.bone.collections
     return not is_hidden(bone) and (not collections or any(each.is_visible_effectively for each in collections))
 
 
 def selection_mark(armature: Object) -> str:
-    """What tells one selection of bones from another, in tens of microseconds: panels ask with every redraw."""
+    """Text that changes with the selection of bones; takes tens of microseconds, because panels ask at every redraw."""
     _, flags = selection_flags(armature)
     active = armature.data.bones.active
     return f"{armature.name}:{zlib.crc32(flags.tobytes()):x}:{active.name if active else ''}"
 
 
 TWIST_WORD = re.compile(r"[Tt]wist|TWIST|(?<![A-Za-z])roll(?![a-z])|Roll(?![a-z])|ROLL")
-"""What riggers call bones that only spread a turn along a limb; a controller does not, and neither does a troll."""
+"""Words for bones that only spread a twist along a limb; does not match "controller" or "troll"."""
 
 NUMBER = re.compile(r"[._-]?\d+(?=([._-][LlRr])?$)")
-"""The number of a piece, before or behind its side: `thigh.L.001`, `thigh.001.L`."""
+"""Number of a piece in its name, before or after its side: `thigh.L.001`, `thigh.001.L`."""
 
 STRAIGHT = 1e-3
-"""Sine of the angle up to which a bone goes straight on: pieces that one bone was cut into lie in line."""
+"""Sine of the angle up to which a bone continues another one straight: pieces that one bone was cut into lie in line."""
 
 PassedOver: TypeAlias = Callable[[PoseBone, PoseBone], bool]
-"""Whether a bone is passed over as belonging to the whole bone above it, which is the second argument."""
+"""Whether a bone is skipped as a part of the whole bone above it, which is the second argument."""
 
 
 def is_twist(bone: PoseBone, _whole: PoseBone) -> bool:
-    """Whether its name says that a bone only twists."""
+    """Whether a bone's name says that it only twists."""
     return TWIST_WORD.search(bone.name) is not None
 
 
 def is_piece(bone: PoseBone, whole: PoseBone) -> bool:
-    """Whether a bone is a twist bone, or goes straight on from the whole one under its name and a number."""
+    """Whether a bone is a twist bone, or continues the whole bone straight under the same name with a number."""
     if is_twist(bone, whole):
         return True
     if NUMBER.sub("", bone.name) != whole.name:
@@ -72,17 +72,17 @@ def is_piece(bone: PoseBone, whole: PoseBone) -> bool:
 
 
 def is_nothing(_bone: PoseBone, _whole: PoseBone) -> bool:
-    """Passes nothing over."""
+    """Skip no bone."""
     return False
 
 
 def is_body(bone: PoseBone) -> bool:
-    """Whether several limbs are parented to a bone, as legs from hips and fingers from a hand: two children with children."""
+    """Whether several limbs are parented to a bone, as legs to hips and fingers to a hand: two children with children."""
     return sum(bool(child.children) for child in bones_below(bone, bone)) > 1
 
 
 def whole_of(bone: PoseBone, passed_over: PassedOver) -> PoseBone:
-    """The bone that this one belongs to, or itself."""
+    """The whole bone that a bone is part of, or the bone itself."""
     if bone.parent is None:
         return bone
     above = whole_of(bone.parent, passed_over)
@@ -90,7 +90,7 @@ def whole_of(bone: PoseBone, passed_over: PassedOver) -> PoseBone:
 
 
 def bones_below(bone: PoseBone, whole: PoseBone, passed_over: PassedOver = is_piece) -> Iterator[PoseBone]:
-    """The children of a bone and of what is passed over below it, but not these."""
+    """The children of a bone, each skipped one replaced by its own children."""
     for child in bone.children:
         if passed_over(child, whole):
             yield from bones_below(child, whole, passed_over)
@@ -99,20 +99,20 @@ def bones_below(bone: PoseBone, whole: PoseBone, passed_over: PassedOver = is_pi
 
 
 MOST_BONES = 3
-"""Upper, lower and tip."""
+"""Maximum number of selected bones of a chain: upper, lower and tip."""
 
 SHOULDER_WORDS = ("shoulder", "clavicle", "collar")
 
 DOUBT = 0.5
-"""Weight of a pair of bones that begins with a shoulder (which may mean the upper arm in rigs that name joints), or ends
-with a tail that nothing starts from (which importers make up)."""
+"""Factor on the likeness of a pair of bones that begins with a shoulder (which may mean the upper arm in rigs that name
+joints), or ends with a tail where no bone starts (which importers make up)."""
 
 ALIKE = 0.6
-"""Ratio of the links from which a pair of bones looks like a limb. Arms and legs are above; a whole leg and its foot below."""
+"""Ratio of the shorter to the longer link of a limb, at least. Arms and legs are above; a whole leg and its foot below."""
 
 
 def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
-    """The chain with these bones; raises `ChainError` where they do not form one."""
+    """The chain of these bones; raises `ChainError` where they do not form one."""
     bones = armature.pose.bones
     for role, name in (("Upper bone", upper), ("Lower bone", lower), ("Tip bone", tip)):
         if name and name not in bones:
@@ -133,15 +133,15 @@ def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", ti
 
 
 def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
-    """The chain that the selected bones mean; raises `SelectionError` with what to select.
+    """The chain that the selected bones stand for; raises `SelectionError` with what to select.
 
-    Bones that are hidden do not count. Controls, mechanism and deform bones of a limb mean its forward chain. Three bones
-    are upper, lower and tip; two are upper and lower. One bone may be any of the three, or a piece of one: of the pairs of
-    bones around it that meet at a joint, the one most like a limb is meant. Twist bones and pieces that a bone was cut into
-    ride along: the tip is the joint below them.
+    Hidden bones do not count. Controls, mechanism and deform bones of a limb stand for its forward (FK) chain. Three bones
+    are upper, lower and tip; two are upper and lower. One bone may be any of the three, or a piece of one: it stands for the
+    most limb-like of the pairs of bones around it that meet at a joint. Twist bones and pieces that a bone was cut into
+    belong to that bone: the tip is the joint below them.
     """
     found = selected_bones(armature)
-    limb = _controlled(found, ControlLimbs(armature))
+    limb = _controlled_limb(found, ControlLimbs(armature))
     if limb is not None:
         selected = [armature.pose.bones[name] for name in limb]
     else:
@@ -169,16 +169,16 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
 
 
 def limb_meant(bone: PoseBone, limbs: ControlLimbs) -> tuple[str, str] | None:
-    """Upper and lower bone of the limb that a single bone means; `None` where it means none."""
-    controlled = _controlled([bone], limbs)
+    """Upper and lower bone of the limb that a single bone stands for; `None` where there is none."""
+    controlled = _controlled_limb([bone], limbs)
     if controlled is not None:
         return controlled
-    pair = _pair_at(bone)
+    pair = _limb_of(bone)
     return (pair[0].name, pair[1].name) if pair else None
 
 
 def limb_finder(armature: Object) -> Callable[[PoseBone], tuple[str, str] | None]:
-    """What tells upper and lower bone of the limb that a single bone means; it looks through the armature once."""
+    """A function that finds the limb that a single bone stands for, see `limb_meant`, and searches the armature only once."""
     return partial(limb_meant, limbs=ControlLimbs(armature))
 
 
@@ -190,26 +190,26 @@ def bones_of_selected_limbs(armature: Object) -> frozenset[str]:
     return frozenset({bone.name for bone in selected}.union(*(limb.bones for limb in found if limb is not None)))
 
 
-def _controlled(selected: list[PoseBone], limbs: ControlLimbs) -> tuple[str, str] | None:
-    """Upper and lower bone of the limb that all selected bones control or stand for; `None` where they are a limb's own."""
+def _controlled_limb(selected: list[PoseBone], limbs: ControlLimbs) -> tuple[str, str] | None:
+    """Upper and lower bone of the limb that all selected bones control or stand for; `None` where they are the limb itself."""
     found = [limbs.limb_of(bone) for bone in selected]
     first = found[0] if found else None
     if first is None or any(limb != first for limb in found):
         return None
     upper = selected[0].id_data.pose.bones[first.forward[0]]
-    # Bones of the chain itself say by themselves which of them are meant.
-    speaks = first.forward == first.turned or len(selected) > 1
+    # Selected bones of the chain itself say which of them are upper, lower and tip.
+    is_chain = first.forward == first.turned or len(selected) > 1
     is_own = all(bone == upper or upper in ancestors(bone) for bone in selected)
-    return None if speaks and is_own else first.forward
+    return None if is_chain and is_own else first.forward
 
 
 def ancestors(bone: PoseBone) -> list[PoseBone]:
-    """Its parents, nearest first."""
+    """A bone's ancestors, nearest first."""
     return list(bone.parent_recursive)
 
 
 def bones_between(armature: Object, first: str, last: str) -> list[PoseBone]:
-    """The named bones and those between them, from the last one up; none where they are not on one limb."""
+    """The bones from the last one up to the first one, both included; none where they are not on one limb."""
     bones = armature.pose.bones
     if first not in bones or last not in bones:
         return []
@@ -218,21 +218,21 @@ def bones_between(armature: Object, first: str, last: str) -> list[PoseBone]:
 
 
 def bones_of(armature: Object, names: ChainNames) -> list[PoseBone]:
-    """The bones of a chain from the last one up; a foot that is parented elsewhere, which may be the tip, is one."""
+    """The bones of a chain from the last one up, including a tip that is a foot parented elsewhere."""
     above = bones_between(armature, names.upper, names.tip)
     return above or [armature.pose.bones[names.tip], *bones_between(armature, names.upper, names.lower)]
 
 
 def automatic_tip(lower: PoseBone, tip_end: str) -> tuple[str, bool]:
-    """Tip of a lower bone: its tail, or where its children start if that is one other place.
+    """Tip bone, and whether the tip is its tail: the lower bone's tail, or where its children start if that is one other place.
 
-    Imported bones often end anywhere (their tails are made up), but their children start at the joint.
+    Tails of imported bones are often made up, but their children start at the joint.
     """
     return _tip_at(lower, lower.children, tip_end)
 
 
 def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[str, bool]:
-    """The same, with the bones that are to count as its children."""
+    """Like `automatic_tip`, with the bones `below` as the children of the lower one."""
     if tip_end == "TAIL":
         return lower.name, True
     origin = lower.bone.head_local
@@ -251,7 +251,7 @@ def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[s
 
 
 def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]:
-    """The tip that is named: below the lower bone, or, where that ends a branch, a foot that hangs from what the limb does."""
+    """Like `automatic_tip`, for a named tip below the lower bone, or, where that ends a branch, a foot parented further up."""
     if tip == lower:
         if tip_end == "HEAD":
             raise ChainError('The tip is the head of the lower bone "{bone}" itself. Choose its tail.', bone=lower.name)
@@ -268,8 +268,8 @@ def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]
 
 
 def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
-    """The pair of bones that a single one means; raises `SelectionError` where there is none."""
-    pair = _pair_at(bone)
+    """Upper and lower bone of the limb that a single bone stands for; raises `SelectionError` where there is none."""
+    pair = _limb_of(bone)
     if pair is None:
         raise SelectionError(
             'Bone "{bone}" has no parent or child bone. Select the upper and the lower bone of a limb.', bone=bone.name
@@ -282,9 +282,9 @@ def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
 
 
 def _is_of_trunk(pair: tuple[PoseBone, PoseBone]) -> bool:
-    """Whether a pair of bones is one of spine, neck or head, or is parented to the body itself, as roots and torsos are.
+    """Whether a pair of bones is part of spine, neck or head, or begins with the body itself, such as a root or torso.
 
-    By their names, where these can be relied on; else by the limbs that the character has.
+    Decided by names where these are reliable, else by the limbs that the character has.
     """
     armature = pair[0].id_data
     skeleton = read_skeleton(armature)
@@ -298,10 +298,10 @@ def _is_of_trunk(pair: tuple[PoseBone, PoseBone]) -> bool:
     return bool(limbs) and all(pair[0].name not in {limb.upper, limb.lower} for limb in limbs)
 
 
-def _pair_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
-    """The limb that a bone is part of, or, where it only copies another one, that one.
+def _limb_of(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
+    """Upper and lower bone of the limb that a bone is part of; for a bone that only copies another one, of that one's limb.
 
-    A bone that is part of none means the limb of the bone whose name says the same. `None` where that is none either.
+    A bone without a limb stands for the limb of the bone named alike. `None` where that has none either.
     """
     source = source_of(bone)
     pair = _limb_at(source)
@@ -312,9 +312,9 @@ def _pair_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
 
 
 def _limb_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
-    """The pair of bones at or just above this bone that is most like a limb; `None` where there is no pair.
+    """The most limb-like pair of bones at or just above a bone; `None` where there is no pair.
 
-    Numbers in names may mean pieces or nothing, so passing over pieces must lead to a limb; a twist bone says what it is.
+    Numbers in names may mean pieces or nothing, so skipping pieces must lead to a limb; names of twist bones are clear.
     """
     for passed_over, least in ((is_piece, ALIKE), (is_twist, 0.0), (is_nothing, 0.0)):
         pairs = _pairs_around(bone, passed_over)
@@ -325,7 +325,7 @@ def _limb_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
 
 
 def _pairs_around(bone: PoseBone, passed_over: PassedOver) -> list[tuple[PoseBone, PoseBone]]:
-    """Bones that meet at a joint, at or just above this one; what is passed over belongs to the bone it is a piece of."""
+    """Pairs of bones that meet at a joint at or just above a bone; skipped bones belong to the bone they are a piece of."""
     middle = whole_of(bone, passed_over)
     pairs = [(middle, below) for below in bones_below(middle, middle, passed_over)]
     above = _above(middle, passed_over)
@@ -338,14 +338,14 @@ def _pairs_around(bone: PoseBone, passed_over: PassedOver) -> list[tuple[PoseBon
 
 
 def _above(bone: PoseBone, passed_over: PassedOver) -> PoseBone | None:
-    """Its parent, beyond those that start where it starts: rigs have such helpers."""
+    """The nearest ancestor that does not start where the bone does, as helper bones of rigs do; as a whole bone."""
     apart = (up for up in ancestors(bone) if (up.bone.head_local - bone.bone.head_local).length > COINCIDENT * bone.bone.length)
     parent = next(apart, None)
     return whole_of(parent, passed_over) if parent else None
 
 
 def _likeness(pair: tuple[PoseBone, PoseBone]) -> tuple[bool, float]:
-    """How much like a limb, to be compared: no limb begins in the body; else both links are long, and nearly in line."""
+    """Likeness to a limb, for comparison: first, it does not begin in the body; then, both links are long and nearly in line."""
     upper, lower = pair
     first, second = _links(pair)
     in_line = 0.7 + 0.3 * first.normalized().dot(second.normalized())
@@ -362,7 +362,7 @@ def _evenness(pair: tuple[PoseBone, PoseBone]) -> float:
 
 
 def _links(pair: tuple[PoseBone, PoseBone]) -> tuple[Any, Any]:
-    """Vectors from joint to joint."""
+    """Vectors of the two links, from joint to joint."""
     upper, lower = pair
     name, at_tail = _tip_at(lower, list(bones_below(lower, lower)), "AUTO")
     carrier = lower.id_data.pose.bones[name].bone

@@ -1,4 +1,4 @@
-"""Constraints: which move a bone, which bones one moves, and IK constraints as chains."""
+"""Constraints: which of them pose a bone, which bones an IK constraint turns, and IK constraints as chains."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ..lookup import refuse_namesake
 from ..versions import curve_bag
 
 LINKS = 2
-"""Of a limb."""
+"""Number of links of a limb."""
 
 Carried = tuple[PoseBone, Constraint]
-"""A constraint with the bone that carries it."""
+"""A bone and a constraint that it carries."""
 
 
 def is_acting(constraint: Constraint) -> bool:
-    """Whether a constraint does anything now."""
+    """Whether a constraint has any effect now."""
     return not constraint.mute and constraint.influence > 0.0
 
 
 def is_constrained(bone: PoseBone) -> bool:
-    """Whether constraints of its own, or IK from further down, may pose a bone other than its channels do."""
+    """Whether constraints of its own, or IK from further down, may pose a bone differently from its channels."""
     turning = inverse_kinematics(bone.id_data).get(bone.name, [])
     return any(not constraint.mute for constraint in (*bone.constraints, *turning))
 
@@ -39,13 +39,13 @@ def acts_on(bone: PoseBone) -> bool:
 def turned_bones(constraint: Constraint, carrier: PoseBone) -> list[PoseBone]:
     """The bones that an IK constraint on `carrier` turns, last one first."""
     above = [carrier, *carrier.parent_recursive]
-    # An IK that spares its own bone begins one bone further up.
+    # Without `use_tail`, IK begins one bone further up.
     turned = above if constraint.use_tail else above[1:]
     return turned[: constraint.chain_count or len(turned)]
 
 
 def acting_ik(armature: Object, bone: str = "") -> list[Carried]:
-    """The IK constraints of one bone, or of all, that are neither muted nor keyed off; each with the bone that carries it."""
+    """The IK constraints of one bone, or of all, that are neither muted nor keyed off, each with its bone."""
     carriers = [armature.pose.bones[bone]] if bone else armature.pose.bones
     bag = curve_bag(armature)
     found = [(each, ik) for each in carriers for ik in each.constraints if ik.type == "IK" and not ik.mute]
@@ -53,18 +53,18 @@ def acting_ik(armature: Object, bone: str = "") -> list[Carried]:
 
 
 def grouped_ik(armature: Object, found: list[Carried]) -> list[list[Carried]]:
-    """The IK constraints `found`, those that turn the same bones together; with each, others of the armature that do.
+    """The IK constraints `found`, grouped by the bones they turn, each group with the armature's other IK on the same bones.
 
-    Those found come first, and those that have a say now: of several on one bone Blender obeys the first that has any.
+    Those found come first, then those with an effect now: of several on one bone Blender obeys the first that has any.
     """
     groups: dict[tuple[str, ...], list[Carried]] = {}
     for carrier, ik in acting_ik(armature):
         groups.setdefault(_turned_names(carrier, ik), []).append((carrier, ik))
-    meant = dict.fromkeys(_turned_names(*pair) for pair in found)
-    return [sorted(groups[names], key=lambda pair: (pair not in found, not _has_a_say(pair[1]))) for names in meant]
+    turned = dict.fromkeys(_turned_names(*pair) for pair in found)
+    return [sorted(groups[names], key=lambda pair: (pair not in found, not _has_effect(pair[1]))) for names in turned]
 
 
-def _has_a_say(ik: Constraint) -> bool:
+def _has_effect(ik: Constraint) -> bool:
     return ik.target is not None and ik.influence > 0.0
 
 
@@ -73,12 +73,12 @@ def _turned_names(carrier: PoseBone, ik: Constraint) -> tuple[str, ...]:
 
 
 def has_other_constraints(bone: PoseBone) -> bool:
-    """Whether constraints of its own other than IK may pose a bone."""
+    """Whether constraints of a bone's own, other than IK, may pose it."""
     return any(not constraint.mute and constraint.type != "IK" for constraint in bone.constraints)
 
 
 def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
-    """The chain of an IK constraint; raises `ChainError` where it is none of two links with a target."""
+    """The chain of an IK constraint; raises `ChainError` unless it has two links and a target."""
     armature = carrier.id_data
     who = ik_constraint(constraint.name, carrier.name)
     turned = turned_bones(constraint, carrier)
@@ -102,7 +102,7 @@ def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
 
 
 def mute_path(limb: IkLimb) -> str:
-    """Data path of what mutes the constraint."""
+    """Data path of the constraint's mute."""
     return bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint].path_from_id("mute")
 
 

@@ -1,9 +1,9 @@
-"""Limbs that are posed through controls: which forward chain a control, a mechanism or a deform bone belongs to.
+"""Limbs that are posed through controls: which forward (FK) chain a control, mechanism or deform bone belongs to.
 
 Rigs with both IK and FK show a limb by bones that copy two chains, one of them turned by an IK constraint; the other one is
-the forward chain, whatever it is called. Rigs with IK alone turn the limb's own bones. What a limb's bones depend on, and
-nothing else does, controls that limb; what depends on them and lies on the limb stands for it. Only where constraints, drivers
-and parents say nothing do names.
+the forward chain, whatever its name. Rigs with IK alone turn the limb's own bones. A bone that only one limb's bones depend on
+controls that limb; a bone that depends on them and lies on the limb stands for it. Names decide only where constraints, drivers
+and parents do not.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ from ..lookup import bone_owner
 from .constraints import LINKS, turned_bones
 
 COPIES = {"COPY_TRANSFORMS", "COPY_ROTATION"}
-"""Constraints that turn a bone as another one turns."""
+"""Constraints by which a bone copies another one's rotation."""
 
 FURTHER = 2
-"""Bones below a limb's two links that are still its own: foot and toe."""
+"""Maximum number of bones below a limb's two links that still belong to it: foot and toe."""
 
 ON_LIMB = 1e-3
 """Distance from a limb, relative to its length, up to which a joint lies on it."""
 
 PROPERTY_OF = re.compile(r'pose\.bones\["(?P<bone>.+?)"\]\[')
-"""Data path of a bone's own property."""
+"""Data path of a bone's custom property."""
 
 PREFIX = re.compile(r"^(ORG|DEF|MCH|VIS|CTRL|ctrl|c)[-_]")
 ROLE = re.compile(r"[-_.](ik|fk|IK|FK|tweak|target|pole|parent|master|spin|heel|roll|ctrl|control)(?=$|[-_.])")
-"""What riggers add to the name of a bone to say what it is for."""
+"""Words that riggers add to a bone's name for its purpose."""
 
 SIDE = re.compile(r"(.*?)((?:[._-](?:[LlRr]|[Ll]eft|[Rr]ight))?)")
-"""A name and its side, which may be empty."""
+"""A name and its side suffix, which may be empty."""
 
 FORWARD = ("_fk", "_FK", "")
-"""What they add to, or leave in, the name of the bone that is turned forwards."""
+"""Suffixes of forward (FK) bones, the empty one included."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlLimb:
-    """A limb that is posed by more than its own bones."""
+    """A limb that is posed through controls."""
 
     forward: tuple[str, str]
-    """Upper and lower bone of the chain that is turned forwards."""
+    """Upper and lower bone of the forward (FK) chain."""
     shown: tuple[str, ...]
-    """Bones that show its pose, from the upper one down."""
+    """Bones that show the limb's pose, from the upper one down."""
     turned: tuple[str, str]
     """Upper and lower bone that the IK constraint turns."""
 
     @property
     def bones(self) -> set[str]:
-        """All of these."""
+        """Names of all bones of the limb."""
         return {*self.forward, *self.shown, *self.turned}
 
 
@@ -65,12 +65,12 @@ class ControlLimbs:
     """Finds the limb that a bone of one armature controls, stands for or is part of."""
 
     def __init__(self, armature: Object) -> None:
-        """Take the armature; it is looked through at the first question."""
+        """Take the armature; it is searched at the first question."""
         self._armature = armature
         self._finder = RigGraph({armature.name: armature})
 
     def limb_of(self, bone: PoseBone) -> ControlLimb | None:
-        """The limb that a bone belongs to; `None` where constraints, drivers and parents name no single one."""
+        """The limb that a bone belongs to; `None` where constraints, drivers and parents do not tell a single one."""
         for limb in self.limbs:
             if bone.name in limb.bones:
                 return limb
@@ -82,7 +82,7 @@ class ControlLimbs:
 
     @cached_property
     def limbs(self) -> list[ControlLimb]:
-        """Every limb of two links that an IK constraint turns, muted or not."""
+        """Every two-link limb that an IK constraint turns, muted or not."""
         found: dict[tuple[str, str], ControlLimb] = {}
         for carrier in self._armature.pose.bones:
             for constraint in carrier.constraints:
@@ -107,7 +107,7 @@ class ControlLimbs:
 
     @cached_property
     def _copying(self) -> dict[str, dict[str, str]]:
-        """For each bone that is copied, the bones that copy it and another one, each with that other one."""
+        """For each copied bone, the bones that copy it and another bone, each with that other bone; all by name."""
         found: dict[str, dict[str, str]] = {}
         for bone in self._armature.pose.bones:
             copied = self._copied_by(bone)
@@ -118,7 +118,7 @@ class ControlLimbs:
         return found
 
     def _copied_by(self, bone: PoseBone) -> list[str]:
-        """What a bone copies, in its own armature."""
+        """Names of the bones of its armature that a bone copies."""
         return [
             constraint.subtarget
             for constraint in bone.constraints
@@ -128,23 +128,23 @@ class ControlLimbs:
         ]
 
     def _further(self, shown: PoseBone, forward: PoseBone) -> list[str]:
-        """The bones below the lower one that go on with the limb: those that copy the forward chain, or only children."""
+        """Names of the bones that continue the limb below its lower one: those that copy the forward chain, or only children."""
         names: list[str] = []
         bones = self._armature.pose.bones
         while len(names) < FURTHER:
             below = [
                 child for child in shown.children if any(forward in bones[it].parent_recursive for it in self._copied_by(child))
             ]
-            going_on = below or shown.children
-            if len(going_on) != 1:
+            following = below or shown.children
+            if len(following) != 1:
                 break
-            shown = going_on[0]
+            shown = following[0]
             names.append(shown.name)
         return names
 
     @cached_property
     def _controls(self) -> list[tuple[ControlLimb, set[str]]]:
-        """For each limb, what only it depends on: not what its parent depends on, nor what other limbs do as well."""
+        """For each limb, the bones that only it depends on, and neither its parent nor other limbs."""
         above = [self._above([*limb.bones]) | self._switches(limb) for limb in self.limbs]
         carried = [self._above(self._carriers(limb)) for limb in self.limbs]
         own = []
@@ -154,7 +154,7 @@ class ControlLimbs:
         return own
 
     def _switches(self, limb: ControlLimb) -> set[str]:
-        """Bones whose properties drive the constraints of those that show the limb, such as its switch from IK to FK."""
+        """Bones whose properties drive the bones that show the limb, such as its switch from IK to FK."""
         shown = {bone_owner(self._armature.pose.bones[name]) for name in limb.shown}
         drivers = (fcurve for owner in shown for fcurve in self._finder.drivers(self._armature, owner))
         variables = (variable for fcurve in drivers for variable in fcurve.driver.variables)
@@ -186,7 +186,7 @@ class ControlLimbs:
 
 
 def source_of(bone: PoseBone) -> PoseBone:
-    """The bone that this one only copies, or that one's own source; the bone itself where it is turned by itself."""
+    """The bone that a bone fully copies, or the source of that one in turn; the bone itself where it copies none."""
     armature, seen = bone.id_data, {bone.name}
     while True:
         copied = [
@@ -202,7 +202,7 @@ def source_of(bone: PoseBone) -> PoseBone:
 
 
 def named_alike(bone: PoseBone) -> PoseBone | None:
-    """The bone turned forwards whose name says that it belongs to the same part of the body; `None` where there is none."""
+    """The forward (FK) bone named as the same part of the body; `None` where there is none."""
     stem, side = SIDE.fullmatch(plain_name(bone.name)).groups()
     names = [f"{stem}{word}{side}" for word in FORWARD] + [f"{stem}{side}{word}" for word in FORWARD]
     bones = bone.id_data.pose.bones
@@ -210,5 +210,5 @@ def named_alike(bone: PoseBone) -> PoseBone | None:
 
 
 def plain_name(name: str) -> str:
-    """The name of the part of the body, without what riggers add to it: `foot.L` for `MCH-foot_fk.L`."""
+    """A bone's name without the prefix and words that riggers add: `foot.L` for `MCH-foot_fk.L`."""
     return ROLE.sub("", PREFIX.sub("", name)) or name

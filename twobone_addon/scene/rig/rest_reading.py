@@ -1,4 +1,4 @@
-"""Armatures at rest as arrays: chains, whole skeletons, feet, joint limits."""
+"""Read armatures at rest as arrays: chains, whole skeletons, feet, joint limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..keys.reading import moving_curves
 from .constraints import is_acting
 
 COINCIDENT = 1e-4
-"""A tail this near to a joint, relative to the bone's link, is that joint: single precision far from the origin."""
+"""Distance, relative to the bone's link, within which a tail is at a joint: single precision far from the origin."""
 
 
 def read_rest_chain(armature: Object, names: ChainNames, *, all_joints: bool) -> RestChain:
@@ -41,14 +41,14 @@ def read_rest_chain(armature: Object, names: ChainNames, *, all_joints: bool) ->
 
 
 def carrier_of(armature: Object, names: ChainNames) -> str:
-    """Name of the bone that carries the tip: the lower bone where the tip is a foot that is parented elsewhere."""
+    """Name of the bone that carries the tip: the tip bone, or the lower one where the tip is a foot parented elsewhere."""
     bones = armature.pose.bones
     is_loose = names.tip != names.lower and bones[names.lower] not in bones[names.tip].parent_recursive
     return names.lower if is_loose else names.tip
 
 
 def all_places(armature: Object) -> Array:
-    """Heads and tails `(4 b, 3)` of all bones of an armature, at rest and as they are posed now, armature space."""
+    """Heads and tails `(4 b, 3)` of all `b` bones of an armature, at rest and in the present pose, armature space."""
     rest, posed = armature.data.bones, armature.pose.bones
     found = []
     for bones, names in ((rest, ("head_local", "tail_local")), (posed, ("head", "tail"))):
@@ -60,7 +60,7 @@ def all_places(armature: Object) -> Array:
 
 
 def mesh_extents(armature: Object) -> Array:
-    """Along each axis of the armature the extent `(3,)` of the largest mesh parented to it."""
+    """Extent `(3,)` along each axis of the armature of the largest mesh parented to it, directly or through others."""
     extents = [np.zeros(3)]
     to_armature = armature.matrix_world.inverted_safe()
     for thing in armature.children_recursive:
@@ -79,7 +79,7 @@ def bone_path(first: PoseBone, last: PoseBone) -> list[PoseBone]:
 
 
 def starts_at_tail(child: PoseBone) -> bool:
-    """Whether a bone's head is its parent's tail."""
+    """Whether a bone's head is at its parent's tail."""
     gap = (child.bone.head_local - child.parent.bone.tail_local).length
     return gap <= COINCIDENT * child.parent.bone.length
 
@@ -87,14 +87,14 @@ def starts_at_tail(child: PoseBone) -> bool:
 TURNING = {
     "COPY_TRANSFORMS", "COPY_ROTATION", "TRANSFORM", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO", "ARMATURE",
 }  # fmt: skip
-"""Constraints that hide a bone's own rotation."""
+"""Constraints that override a bone's own rotation."""
 
 FOLLOWING = {"COPY_TRANSFORMS", "COPY_ROTATION", "COPY_LOCATION", "CHILD_OF", "ARMATURE"}
-"""Constraints by which a bone stands for another one, where both begin at one place."""
+"""Constraints by which a bone stands for another one, if both begin at the same place."""
 
 
 def read_skeleton(armature: Object) -> Skeleton:
-    """The bones of an armature, with which of them constraints move."""
+    """The bones of an armature, with which of them are posed by constraints or copy others."""
     bones = armature.data.bones
     number = {bone.name: index for index, bone in enumerate(bones)}
     turned = inverse_kinematics(armature)
@@ -139,28 +139,28 @@ def _places(armature: Object, name: str) -> Array:
 
 
 ON_ITS_HEAD = 0.5
-"""Part of its length by which a leg at rest goes up, not down, where its armature is turned or mirrored upside down."""
+"""Fraction of its length by which a leg at rest points up, at least, if its armature is turned or mirrored upside down."""
 
 LYING = 0.35
-"""Sine of the angle at which a leg at rest still goes down; a character with a flatter one lies."""
+"""Sine of the angle below the horizontal from which a leg at rest points down; with flatter legs the character lies."""
 
 SHOE = 1.6
-"""Times as far as the farthest joint of a foot is from its ankle, its mesh may be."""
+"""Maximum distance of a foot's mesh from its ankle, relative to that of the foot's farthest joint."""
 
 STUB = 0.02
-"""Length of a foot, relative to its leg, up to which an importer made it up, so that it does not tell how far its mesh goes."""
+"""Length of a foot, relative to its leg, up to which an importer made it up, so that it does not bound the foot's mesh."""
 
 SAME_PLACE = 0.05
-"""Part of that within which a bone that deforms begins where a control does."""
+"""Distance within which a deforming bone begins where another bone does, relative to that bone's length or the foot's reach."""
 
 EVEN = 1e-5
-"""Part by which the scales of a bone's axes may differ and still be one."""
+"""Relative difference up to which the scales of a bone's axes count as equal."""
 
 
 def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
-    """The bone that begins at the tip of a limb; `None` where the limb ends there, or goes on in several bones.
+    """The bone that begins at the tip of a limb; `None` where the limb ends there, or continues in several bones.
 
-    A foot that is parented elsewhere and follows by a constraint is part of the lower bone.
+    A foot that is parented elsewhere and follows by a constraint counts as part of the lower bone.
     """
     carrier = armature.pose.bones[names.tip]
     if not names.tip_at_tail:
@@ -171,9 +171,9 @@ def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
 
 
 def loose_foot(armature: Object, names: ChainNames) -> str:
-    """Name of the deforming bone that begins at the tip of a limb, is parented elsewhere and goes there by keys of its own.
+    """Name of the deforming bone that begins at the tip of a limb, is parented elsewhere and follows by keys of its own.
 
-    Empty where there is none: feet that follow by constraints, and targets of IK, are none.
+    Empty where there is none: feet that follow by constraints, and targets of IK, do not count.
     """
     if carrier_of(armature, names) != names.tip and foot_bone(armature, names) is not None:
         return names.tip
@@ -182,19 +182,19 @@ def loose_foot(armature: Object, names: ChainNames) -> str:
     carrier = armature.pose.bones[names.tip]
     near = SAME_PLACE * carrier.bone.length
     for foot in armature.pose.bones:
-        hangs = foot != carrier and carrier not in foot.parent_recursive and foot not in carrier.parent_recursive
-        is_there = foot.bone.use_deform and (foot.bone.head_local - carrier.bone.tail_local).length <= near
+        is_elsewhere = foot != carrier and carrier not in foot.parent_recursive and foot not in carrier.parent_recursive
+        is_at_tip = foot.bone.use_deform and (foot.bone.head_local - carrier.bone.tail_local).length <= near
         follows = any(map(is_acting, foot.constraints))
-        if hangs and is_there and not follows and moving_curves(armature, foot.path_from_id("location")):
+        if is_elsewhere and is_at_tip and not follows and moving_curves(armature, foot.path_from_id("location")):
             return foot.name
     return ""
 
 
 def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: str) -> FootPoints:
-    """Heel and ball in the space of the foot, or of the bone that carries the tip of a limb without foot.
+    """Heel and ball in the space of the foot bone, or of the bone that carries the tip if the limb has no foot.
 
-    `toe` names the bone of the toes; without one, or with one that is not below the foot, the ball is the foot's tail. The sole
-    is where the mesh of the foot ends, else where a heel bone is, else as low as the lowest joint.
+    `toe` names the toe bone; without one, or with one that is not below the foot, the ball is the foot's tail. The sole is
+    where the foot's mesh ends, else at a heel bone, else as low as the lowest joint.
     """
     foot = foot_bone(armature, names)
     if foot is None:
@@ -224,9 +224,9 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
 
 
 def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
-    """Vertices `(n, 3)` at rest, armature space, that mostly follow the foot and what is below it, within `reach` of the ankle.
+    """Vertices `(n, 3)` at rest, armature space, that mostly follow the foot or bones below it, within `reach` of the ankle.
 
-    Where no mesh has weights for these bones, as in control rigs, those that deform and begin where they do count.
+    Where no mesh has weights for these bones, as in control rigs, the deforming bones that begin where they do count.
     """
     own = [foot.bone, *foot.bone.children_recursive]
     near = SAME_PLACE * reach
@@ -263,13 +263,13 @@ def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
 
 
 def _follows(mesh: Object, vertex: int, names: set[str]) -> bool:
-    """Whether a vertex follows some bones more than all others."""
+    """Whether these bones have more than half of a vertex's weight."""
     weights = [(mesh.vertex_groups[each.group].name in names, each.weight) for each in mesh.data.vertices[vertex].groups]
     return sum(weight for is_own, weight in weights if is_own) > 0.5 * sum(weight for _, weight in weights)
 
 
 def _heel_bone(armature: Object, foot: PoseBone, reach: float, up: Array) -> Array:
-    """The middle `(1, 3)` of the lowest bone near the ankle that is called a heel; none where there is no such bone."""
+    """Middle `(1, 3)` of the lowest bone near and below the ankle that is called a heel; `(0, 3)` where there is none."""
     near = [
         np.array(bone.head_local + bone.tail_local) / 2.0
         for bone in armature.data.bones
@@ -280,10 +280,10 @@ def _heel_bone(armature: Object, foot: PoseBone, reach: float, up: Array) -> Arr
 
 
 def _up_at_rest(armature: Object, joints: Array) -> Array:
-    """The world's up `(3,)` in the armature's space; of a leg that does not point down there, where it comes from.
+    """The world's up `(3,)` in armature space; its opposite, or the leg's own up, for a leg that does not point down there.
 
-    joints : (n, 3) of a leg at rest, armature space, from the hip on. A character may lie at rest, or be put on its head by half
-    a turn or a negative scale: its soles stay where its legs end. Raises `ObjectError` for a flat armature.
+    joints : (n, 3) of a leg at rest, armature space, from the hip on. A character may lie at rest, or be upside down by half
+    a turn or a negative scale: its soles are where its legs end. Raises `ObjectError` for a flat armature.
     """
     world_from_armature = armature.matrix_world.to_3x3()
     if not 0.0 < abs(world_from_armature.determinant()) < np.inf:
@@ -298,7 +298,7 @@ def _up_at_rest(armature: Object, joints: Array) -> Array:
 
 
 def scaled_bone_above(armature: Object, bone: str) -> str | None:
-    """Name of the nearest bone above `bone` whose scale changes or is uneven; `None` where there is none."""
+    """Name of the nearest ancestor of `bone` whose scale changes or is uneven; `None` where there is none."""
     above = armature.pose.bones[bone].parent_recursive
     return next((each.name for each in above if _is_scaled(armature, each)), None)
 
@@ -312,7 +312,7 @@ def _is_scaled(armature: Object, bone: PoseBone) -> bool:
 
 
 def _spread(values: Sequence[float]) -> float:
-    """How much sizes differ, as a part of the largest."""
+    """Range of the absolute values, relative to the largest."""
     sizes = np.abs(values)
     return float(np.ptp(sizes) / max(sizes.max(), np.finfo(float).tiny))
 
@@ -323,9 +323,9 @@ FREE = (-np.inf, np.inf)
 
 
 def turn_limits(bone: PoseBone) -> Array:
-    """Least and greatest turn `(3, 2)` of a bone from rest about each of its own axes; infinite where it is free.
+    """Minimum and maximum rotation `(3, 2)` of a bone from rest about each of its own axes, in radians; infinite where free.
 
-    A Limit Rotation constraint in local space counts; without one, the bone's IK limits and locks do.
+    Taken from Limit Rotation constraints in local space; without any, from the bone's IK limits and locks.
     """
     limiting = [constraint for constraint in bone.constraints if _limits_locally(constraint)]
     if limiting:

@@ -1,7 +1,7 @@
-"""Limbs of a rig that Rigify generated: which FK controls pose them, and the switch between IK and FK.
+"""Limbs of a rig that Rigify generated: the FK controls that pose them, and the switch between IK and FK.
 
-Each bone of such a limb (`ORG-thigh.L` ...) copies its FK control, and on top of that the IK, with an influence that a
-property of the limb drives. So the drivers say which controls belong together, whatever they are called.
+Each bone of such a limb (`ORG-thigh.L` ...) copies its FK control and, on top of that, the IK, with an influence that a
+property of the limb drives. So the drivers tell which controls belong together, whatever their names.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ import bpy
 from ..blender_types import Object, PoseBone
 
 SWITCH = "IK_FK"
-"""Name of the property: 0 shows IK, 1 shows FK."""
+"""Name of the switch property: 0 shows IK, 1 shows FK."""
 
 DRIVEN = re.compile(r'pose\.bones\["(?P<bone>.+)"\]\.constraints\["(?P<constraint>.+)"\]\.influence')
 DRIVING = re.compile(rf'pose\.bones\["(?P<bone>.+)"\]\["{SWITCH}"\]')
 
 SIDES = 2
-"""FK and IK."""
+"""Number of bones that a limb's bone copies: FK and IK."""
 
 FEWEST = 3
-"""Bones of a limb: upper, lower and end."""
+"""Minimum number of bones of a limb: upper, lower and end."""
 
 
 @dataclass(frozen=True, slots=True)
 class RigifyLimb:
-    """One limb, bones from its root to its end."""
+    """One limb, its bones from root to end."""
 
     switch_bone: str
     shown: tuple[str, ...]
     """Bones that show the limb's pose, whether by IK or FK."""
     controls: tuple[str, ...]
-    """The FK control of each."""
+    """The FK control of each shown bone."""
 
     @property
     def switch_path(self) -> str:
@@ -67,7 +67,7 @@ def rigify_limbs(armature: Object) -> list[RigifyLimb]:
 
 
 def ik_control(armature: Object, shown: str) -> PoseBone | None:
-    """The bone that a bone of a limb copies on IK: the one that it copies last; `None` where that is not of this armature."""
+    """The bone that a limb's bone copies on IK: the one it copies last; `None` without one in this armature."""
     copying = [each for each in armature.pose.bones[shown].constraints if each.type == "COPY_TRANSFORMS"]
     if len(copying) < SIDES or copying[-1].target != armature:
         return None
@@ -75,7 +75,7 @@ def ik_control(armature: Object, shown: str) -> PoseBone | None:
 
 
 def _switch_of(driver: object) -> str:
-    """The bone whose IK/FK property drives something; empty where none does."""
+    """Name of the bone whose IK/FK property a driver reads; empty where it reads none."""
     for variable in driver.driver.variables:
         match = DRIVING.fullmatch(variable.targets[0].data_path)
         if match:
@@ -84,7 +84,7 @@ def _switch_of(driver: object) -> str:
 
 
 def _copied(armature: Object, bone: PoseBone, driven: str) -> PoseBone | None:
-    """What a bone copies below the constraint that is driven."""
+    """The bone that a bone copies by a constraint before the driven one; `None` without one in this armature."""
     for constraint in bone.constraints:
         if constraint.name == bpy.utils.unescape_identifier(driven):
             return None

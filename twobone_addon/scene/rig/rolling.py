@@ -1,4 +1,4 @@
-"""The roll of a bone, changed so that nothing but its own axes turns."""
+"""Change the roll of bones so that only their own axes turn."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..blender_types import Constraint, EditBone, Object, PoseBone
 from ..keys.reading import motion_curves
 
 LOCAL_SPACES = {"LOCAL", "LOCAL_WITH_PARENT", "LOCAL_OWNER_ORIENT"}
-"""Spaces of a constraint's owner that turn with its roll."""
+"""Owner spaces of constraints that turn with the bone's roll."""
 
 READS_AXES = {"COPY_ROTATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE", "TRANSFORM", "ACTION", "PIVOT"}
-"""Constraints that read how the bone that they look at is turned, and not only where it is."""
+"""Constraints that read the orientation of their target bone, not only its position."""
 
 ROLL_ROUNDS = 3
-"""Each but the first takes away what rounding left; the third finds nothing any more."""
+"""Iterations that set a roll: each but the first removes the rounding error left before; the third finds none."""
 
 EVEN = 1e-6
-"""Difference of two scales, or a location, that is taken for rounding."""
+"""Difference of two scales, or a location, that counts as rounding."""
 
 
 def refuse_unrollable(armature: Object, name: str) -> None:
@@ -49,18 +49,18 @@ def refuse_unrollable(armature: Object, name: str) -> None:
         raise WriteError(
             'Armature "{armature}" is hidden. Show it to change the roll of "{bone}".', armature=armature.name, bone=name
         )
-    reason = _what_shows(armature, bone)
+    reason = _why_visible(armature, bone)
     if reason:
         raise WriteError('Changing the roll of bone "{bone}" would be visible: {reason}.', bone=name, reason=reason)
 
 
 def change_rolls(armature: Object, changes: Mapping[str, float]) -> None:
-    """Add to the rolls of bones, by name, in radians. Locations, custom shapes and children are brought along."""
-    # Edit mode says 1e-5 radians off what the roll is, so the bone's rest matrix tells its goal.
-    wanted = {name: _rest(armature, name) @ Matrix.Rotation(change, 3, "Y") for name, change in changes.items()}
+    """Add to the rolls of bones, by name, in radians. Locations, custom shapes and children are adapted."""
+    # Edit Mode's roll is up to 1e-5 radians off, so the goal is computed from the bone's rest matrix.
+    goals = {name: _rest(armature, name) @ Matrix.Rotation(change, 3, "Y") for name, change in changes.items()}
     with _edit_mode(armature):
-        for name, axes in wanted.items():
-            _roll(armature.data.edit_bones[name], axes)
+        for name, goal in goals.items():
+            _roll(armature.data.edit_bones[name], goal)
     for name, change in changes.items():
         back = Matrix.Rotation(-change, 3, "Y")
         bone = armature.pose.bones[name]
@@ -76,16 +76,16 @@ def _rest(armature: Object, name: str) -> Matrix:
     return armature.data.bones[name].matrix_local.to_3x3()
 
 
-def _roll(bone: EditBone, wanted: Matrix) -> None:
-    """Turn a bone about its own Y axis until its axes are as wanted."""
+def _roll(bone: EditBone, goal: Matrix) -> None:
+    """Turn a bone about its own Y axis until its axes match the goal."""
     for _ in range(ROLL_ROUNDS):
-        away = bone.matrix.to_3x3().transposed() @ wanted
+        away = bone.matrix.to_3x3().transposed() @ goal
         bone.roll += math.atan2(away[0][2], away[0][0])
 
 
 @contextmanager
 def _edit_mode(armature: Object) -> Iterator[None]:
-    """Edit the armature's bones in a block; active object and mode are put back."""
+    """Edit the armature's bones in a block; afterwards the active object and the mode are restored."""
     objects = bpy.context.view_layer.objects
     active, mode = objects.active, armature.mode
     if active is not None and active != armature and active.mode != "OBJECT":
@@ -103,8 +103,8 @@ def _edit_mode(armature: Object) -> Iterator[None]:
         objects.active = active
 
 
-def _what_shows(armature: Object, bone: PoseBone) -> Sentence | None:
-    """What would be seen of a change of roll, as the end of a sentence; `None` if nothing would."""
+def _why_visible(armature: Object, bone: PoseBone) -> Sentence | None:
+    """Why a change of roll would be visible, as the end of a sentence; `None` if it would not."""
     if bone.bone.bbone_segments > 1:
         return Sentence("it bends in segments")
     scales, places = [], []
@@ -121,7 +121,7 @@ def _what_shows(armature: Object, bone: PoseBone) -> Sentence | None:
     if places and np.abs(places).max() > EVEN:
         return Sentence("its location is animated")
     own = [each.name for each in bone.constraints if getattr(each, "owner_space", "") in LOCAL_SPACES]
-    others = [each.name for each in _all_constraints() if each.type in READS_AXES and _looks_at(each, armature, bone.name)]
+    others = [each.name for each in _all_constraints() if each.type in READS_AXES and _has_target(each, armature, bone.name)]
     found = [*own, *others]
     return Sentence('constraint "{constraint}" works in its axes', {"constraint": found[0]}) if found else None
 
@@ -133,13 +133,13 @@ def _all_constraints() -> Iterator[Constraint]:
             yield from bone.constraints
 
 
-def _looks_at(constraint: Constraint, armature: Object, bone: str) -> bool:
+def _has_target(constraint: Constraint, armature: Object, bone: str) -> bool:
     seen = constraint.targets if constraint.type == "ARMATURE" else [constraint]
     return any(each.target == armature and each.subtarget == bone for each in seen)
 
 
 def _carried_objects(armature: Object, bone: str) -> Iterator[Object]:
-    """Objects that are parented to the bone itself; with Relative Parenting they follow its deformation, which keeps."""
+    """Objects parented to the bone, except by Relative Parenting: these follow its deformation, which does not change."""
     relative = armature.data.bones[bone].use_relative_parent
     for thing in bpy.data.objects:
         if thing.parent == armature and thing.parent_type == "BONE" and thing.parent_bone == bone and not relative:
