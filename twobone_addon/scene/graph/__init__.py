@@ -1,1 +1,1 @@
-"""What moves at all, and what it depends on."""
+"""What objects and bones depend on, and what animates them."""

@@ -1,7 +1,7 @@
-"""What animates a datablock, as far as it is F-curves alone.
+"""Read what animates a datablock, as far as F-curves alone do.
 
 `Animation` answers for single properties: a still value, a curve per component, or nothing where other things (strips,
-drivers, blending, damaged curves) have a say and only Blender's own evaluation tells.
+drivers, blending, damaged curves) have an effect, so that only Blender's own evaluation tells.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from ..keys.tables import INTERPOLATION, key_numbers
 from ..versions import curve_bag, mixes_layers
 
 POSE_NEUTRAL = ("bbone_", "hide", "is_visible", "is_solo", "layers", "show_", "color", "envelope")
-"""Beginnings of names of an armature's own properties that do not move its bones, only how they look and deform."""
+"""Prefixes of names of armature data's properties that affect only how bones look and deform, not their poses."""
 
 
 REAL_NUMBERS = {"location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"}
-"""Names of properties whose curves surely have values between those of two keys."""
+"""Names of properties that are surely real numbers, so that values between keys are not rounded."""
 
 WORTH_READING = 32
-"""Times; for fewer Blender is asked for each."""
+"""Number of times below which Blender evaluates all of them."""
 
 RARE_KEYS = 2
-"""Times for each key of a curve from which on Blender is asked for all of them."""
+"""Number of times per key of a curve above which Blender evaluates all of them."""
 
 ON_KEY, APART = np.float32(1e-4), 1e-3
-"""Frames: as near as that Blender takes a key for where a curve is evaluated; and how far keys are apart for that to be one."""
+"""Frames: distance from a key within which Blender takes its value; and minimum distance of keys for that to be a single key."""
 
 
 @dataclass(slots=True)
 class Animation:
-    """The curves of one datablock, and what is known about them."""
+    """The F-curves of one datablock, and where they do not decide alone."""
 
     mixed: bool = False
-    """Strips, tweak mode, influence or blending decide what a curve does."""
+    """Whether strips, tweak mode, influence or blending change the effect of curves."""
     curves: dict[str, dict[int, FCurve]] = field(default_factory=dict)
-    """Working curves by data path and component."""
+    """Curves with an effect, by data path and component."""
     doubtful: set[str] = field(default_factory=set)
-    """Data paths that something other than plain curves moves."""
+    """Data paths that something other than plain curves animates."""
 
     def touches(self, prefix: str) -> bool:
-        """Whether anything animates a property whose path starts so."""
+        """Whether anything animates a property whose path starts with the prefix."""
         return self.mixed or any(path.startswith(prefix) for paths in (self.curves, self.doubtful) for path in paths)
 
     def moves(self, path: str) -> bool:
@@ -52,9 +52,9 @@ class Animation:
         return self.mixed or path in self.curves or path in self.doubtful
 
     def values(self, path: str, still: Array, times: list[float]) -> Array | None:
-        """Values `(F, k)` of a property at the animation's `times`, one row if it is still, also if its curves are flat.
+        """Values `(F, k)` of a property at the animation's `times`; a single row if it does not change, even with flat curves.
 
-        `still` `(k,)` is what components without a curve hold. `None` where curves alone do not tell.
+        `still` `(k,)` has the values of components without a curve. `None` where curves alone do not tell.
         """
         if self.mixed or path in self.doubtful:
             return None
@@ -78,7 +78,7 @@ class Animation:
 
 
 def read_animation(datablock: Object) -> Animation:
-    """All that animates a datablock."""
+    """Read everything that animates a datablock."""
     data: AnimData | None = getattr(datablock, "animation_data", None)
     if data is None:
         return Animation()
@@ -100,7 +100,7 @@ def read_animation(datablock: Object) -> Animation:
 
 
 def is_flat(fcurve: FCurve) -> bool:
-    """Whether the curve has the value of its first key at all times: keys and handles alike, no easing, no modifiers."""
+    """Whether a curve has the value of its first key at all times: equal keys and handles, no easing, no modifiers."""
     points = fcurve.keyframe_points
     if not points or fcurve.modifiers or fcurve.sampled_points or points[0].co[1] != points[-1].co[1]:
         return False
@@ -111,10 +111,10 @@ def is_flat(fcurve: FCurve) -> bool:
 
 
 def keyed_values(fcurve: FCurve, times: list[float]) -> Array | None:
-    """Values `(F,)` of a curve of real numbers to Blender's last bit: at its keys theirs, between linear ones from both.
+    """Values `(F,)` of a curve of real numbers, bit-identical to Blender's: those of its keys, interpolated between linear ones.
 
-    A recording has a key at every frame: to ask Blender for each value takes twenty times as long, so it is asked for the
-    others only. `None` for a curve that only Blender knows, or which has few keys.
+    A recording has a key at every frame: to let Blender evaluate each takes twenty times as long, so it evaluates only the
+    other frames. `None` for a curve that only Blender can evaluate, or one with few keys.
     """
     if len(times) < WORTH_READING or fcurve.modifiers or fcurve.sampled_points or fcurve.extrapolation != "CONSTANT":
         return None
@@ -138,7 +138,7 @@ def keyed_values(fcurve: FCurve, times: list[float]) -> Array | None:
 
 
 def may_be_animated(datablock: Object, path: str) -> bool:
-    """Whether anything might animate the property without components at a path; strips are not looked into."""
+    """Whether anything might animate the property without components at a path; any strips count as if they did."""
     data: AnimData | None = datablock.animation_data
     if data is None:
         return False
@@ -155,7 +155,7 @@ def steers_bones(armature_data: Object) -> bool:
 
 
 def is_mixed(data: AnimData | None) -> bool:
-    """Whether strips, tweak mode, influence or blending decide what curves do."""
+    """Whether strips, tweak mode, influence, blending or layers change the effect of curves."""
     if data is None:
         return False
     if (data.nla_tracks and data.use_nla) or data.use_tweak_mode:
@@ -168,7 +168,7 @@ def is_mixed(data: AnimData | None) -> bool:
 def _is_plain(fcurve: FCurve) -> bool:
     """Whether Blender surely evaluates the curve, by its keys or samples.
 
-    A curve it once found broken it leaves out. Those of a muted group it left out before actions had layers.
+    It skips curves that it once found broken, and, before actions had layers, those of a muted group.
     """
     muted = fcurve.group is not None and fcurve.group.mute
     return fcurve.is_valid and not muted and bool(fcurve.keyframe_points or fcurve.sampled_points)

@@ -1,7 +1,7 @@
-"""Objects and bones whose motion is F-curves alone, as records that `rig.lineage` can put in place.
+"""Read objects and bones that F-curves alone move, as records that `core.rig.inheritance` composes.
 
-Every answer is `None` where that cannot be proved: constraints, drivers, strips, simulation, edit mode, kinds of
-parenting that bend with a mesh or a path. Those are left to Blender's own evaluation.
+Every answer is `None` where that cannot be proved: constraints, drivers, strips, simulation, edit mode, parenting that
+follows the shape of a mesh or a path. Those are left to Blender's own evaluation.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from .animation_reading import Animation, steers_bones
 from .rig_graph import RigGraph
 
 DELTA_ROTATIONS = {"QUATERNION": "delta_rotation_quaternion"}
-"""The same for deltas; Blender shows none for axis-angle."""
+"""Delta rotation channel by rotation mode; Euler orders have `delta_rotation_euler`, and Blender shows none for axis-angle."""
 
 ROTATION_WIDTH = 4
-"""Numbers of the widest rotation channels."""
+"""Number of values of the widest rotation channels."""
 
 MOST_LIMITS = 3.4e38
-"""A property's limit beyond this is none: the largest single-precision number."""
+"""Limit of a property beyond which it has none: the largest single-precision number."""
 
 
 class LineageReader:
-    """Reads links at given animation times; every datablock is looked at once."""
+    """Reads links at given animation times; reads each datablock only once."""
 
     def __init__(self, times: list[float]) -> None:
         self.times = times
         self._graph = RigGraph()
-        self._bent: dict[str, set[str] | None] = {}
+        self._constrained_names: dict[str, set[str] | None] = {}
 
     def parents(self, name: str) -> list[Object]:
-        """An object and all it is parented to, outermost first."""
+        """An object and its ancestors, outermost first."""
         lineage = [object_named(name)]
         while lineage[-1].parent is not None:
             lineage.append(lineage[-1].parent)
@@ -66,14 +66,14 @@ class LineageReader:
     def bone_link(self, armature: Object, name: str) -> BoneLink | None:
         """One posed bone without its parents."""
         bone = armature.pose.bones[name]
-        bent = self._bent_bones(armature)
-        if bent is None or name in bent:
+        constrained = self._constrained_bones(armature)
+        if constrained is None or name in constrained:
             return None
         values = self.channels(armature, bone)
         return BoneLink(read_rest_bone(bone), values) if values else None
 
     def channels(self, armature: Object, bone: PoseBone) -> ChannelValues | None:
-        """What a bone's own channels hold, whatever constraints make of it."""
+        """Values of a bone's own channels, whatever its constraints."""
         animation, path = self._graph.animation(armature), _bone_path(bone)
         if animation.moves(f"{path}rotation_mode"):
             return None
@@ -113,13 +113,13 @@ class LineageReader:
     def _values(self, owner: Object | PoseBone, animation: Animation, path: str, name: str) -> Array | None:
         return animation.values(f"{path}{name}", np.array(getattr(owner, name)), self.times)
 
-    def _bent_bones(self, armature: Object) -> set[str] | None:
-        """Bones that more than their channels pose; `None` if that is all of them."""
-        if armature.name not in self._bent:
-            self._bent[armature.name] = self._find_bent_bones(armature)
-        return self._bent[armature.name]
+    def _constrained_bones(self, armature: Object) -> set[str] | None:
+        """Names of bones that more than their channels may pose; `None` if that is all of them."""
+        if armature.name not in self._constrained_names:
+            self._constrained_names[armature.name] = self._find_constrained_bones(armature)
+        return self._constrained_names[armature.name]
 
-    def _find_bent_bones(self, armature: Object) -> set[str] | None:
+    def _find_constrained_bones(self, armature: Object) -> set[str] | None:
         data = armature.data
         if data.pose_position != "POSE" or data.is_editmode or steers_bones(data):
             return None
@@ -141,7 +141,7 @@ def _hangs_plainly(thing: Object) -> bool:
 
 
 def _constrained(constraints: Sequence[Constraint], animation: Animation, path: str) -> bool:
-    """Whether constraints act, or may begin to."""
+    """Whether any of the constraints acts, or may act at another frame."""
     if not constraints:
         return False
     return any(not constraint.mute for constraint in constraints) or animation.touches(path)
@@ -152,6 +152,6 @@ def _bone_path(bone: PoseBone) -> str:
 
 
 def _four(rotation: Array) -> Array:
-    """Rotation values `(F, 4)`: Euler angles are followed by 0."""
+    """Rotation values padded to `(F, 4)`: Euler angles are followed by 0."""
     missing = ROTATION_WIDTH - rotation.shape[-1]
     return np.concatenate([rotation, np.zeros((len(rotation), missing))], axis=-1) if missing else rotation

@@ -1,6 +1,6 @@
-"""What ought to move something and cannot: linked data that was not found, files that are gone, drivers that do not run.
+"""Find what should move something and cannot: missing linked data, missing files, drivers that do not run.
 
-Blender opens such a file, puts something that stands still in the place of what is missing, and says nothing afterwards.
+Blender opens such a file, replaces what is missing by a placeholder that does not move, and reports nothing afterwards.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ HARMLESS = {name for name in dir(math) if not name.startswith("_")} | {
     *("abs", "all", "any", "bool", "divmod", "float", "int", "len", "max", "min", "pow", "round", "sorted", "sum"),
     *("frame", "lerp", "clamp", "smoothstep"),
 }
-"""What an expression may call and still run where scripts may not."""
+"""Names that an expression may use and still run where scripts may not."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Missing:
-    """One thing that is not there, or does not work."""
+    """One thing that is missing or does not work."""
 
     what: str
-    """As a person calls it, with its name: `object "Car"`."""
+    """Its kind and name: `object "Car"`."""
     why: str
-    """The file that is missing, or what keeps it from working."""
+    """The missing file, or what keeps it from working."""
 
 
 def missing_above(objects: Mapping[str, Object], starts: list[Node]) -> list[Missing]:
-    """What is missing among all that `starts` depend on, themselves included; sorted, each once."""
-    bpy.context.view_layer.update()  # Drivers are only known to be blocked once they were to run.
+    """Everything missing among what `starts` depend on, themselves included; sorted, without duplicates."""
+    bpy.context.view_layer.update()  # Blender marks drivers as blocked only when they are to run.
     found = set[Missing]()
     for name, bone in dependencies(objects, starts).nodes:
         thing = objects[name]
@@ -84,10 +84,10 @@ def _of_drivers(thing: Object, owner: str) -> Iterator[Missing]:
 
 
 def _is_blocked(curve: FCurve) -> bool:
-    """Whether the driver is one that needs scripts, in a file whose scripts were kept from running.
+    """Whether a driver needs scripts, in a file whose scripts were kept from running.
 
-    Blender only tells the first that it blocked. Of the others, those are taken for blocked that Blender's own check of
-    expressions does not let pass.
+    Blender reports only the first driver that it blocked. The others count as blocked where their expressions would not pass
+    Blender's own check.
     """
     driver = curve.driver
     if driver.type != "SCRIPTED" or driver.is_simple_expression or not bpy.app.autoexec_fail:

@@ -1,4 +1,4 @@
-"""Whether motion has changed: short texts of all that moves some objects and bones, whatever frame it is."""
+"""Digests of everything that moves some objects and bones, to tell whether motion has changed, whatever the frame."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ LENGTH = 8
 """Bytes of a digest."""
 
 KEYED = ("co", "handle_left", "handle_right", "interpolation", "easing")
-"""What of a key counts."""
+"""Attributes of a key that affect motion."""
 
 LOOKS = {"name", "select", "active", "show_expanded", "mute_color", "is_valid", "error_location", "error_rotation"}
-"""Properties of anything that make no difference to any motion."""
+"""Properties, of any type, that do not affect motion."""
 
 OfCurve = Callable[[FCurve], bool]
 """Whether a curve matters."""
 
 
 class Digest:
-    """Collects what must be told apart, and remembers which properties are animated or driven."""
+    """Hash of everything that affects motion."""
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=LENGTH)
@@ -42,18 +42,18 @@ class Digest:
         return self._hash.hexdigest()
 
     def add(self, *values: object) -> None:
-        """Add plain values, each told from the next."""
+        """Add plain values, with boundaries between them."""
         self._hash.update(repr(values).encode())
 
     def add_settings(self, thing: Any, *, without: Collection[str] = ()) -> None:
-        """Add all that can be set on anything of Blender's; objects count by their names."""
+        """Add all settable properties of something of Blender's; datablocks count by their names."""
         self.add(thing.bl_rna.identifier)
         for name in _settable(thing.bl_rna.identifier):
             if name not in without:
                 self.add(name, plain(getattr(thing, name)))
 
     def add_animation(self, datablock: Object, matters: OfCurve) -> None:
-        """Add all curves of a datablock that matter, in its action and its strips, and how these are mixed."""
+        """Add all curves of a datablock that matter, in its action and its strips, and how these are blended."""
         data: AnimData | None = datablock.animation_data
         if data is None:
             return
@@ -80,7 +80,7 @@ class Digest:
             self._hash.update(key_numbers(fcurve, name)[which].tobytes())
 
     def add_driver(self, fcurve: FCurve) -> None:
-        """Add what a driver does with its variables; what they read is ignored."""
+        """Add a driver and its variables, without the values that they read."""
         driver = fcurve.driver
         self.add_curve(fcurve)
         self.add(driver.type, driver.expression, driver.use_self)
@@ -119,7 +119,7 @@ def animated_paths(datablock: Object) -> set[str]:
 
 
 def plain(value: Any) -> object:
-    """Something of Blender's as Python has it: a number, a text, names of objects, a tuple."""
+    """A value of Blender's as plain Python: a number, a text, names of datablocks, a tuple."""
     if isinstance(value, bpy.types.ID):
         return value.name
     if value is None or isinstance(value, bool | int | float | str | set):
@@ -135,7 +135,7 @@ def plain(value: Any) -> object:
 
 @lru_cache(maxsize=128)
 def _settable(kind: str) -> tuple[str, ...]:
-    """Names of what can be set on things of a type, and of the lists they hold."""
+    """Names of a type's settable properties and of its collections."""
     properties = getattr(bpy.types, kind).bl_rna.properties
     return tuple(
         each.identifier
@@ -145,7 +145,7 @@ def _settable(kind: str) -> tuple[str, ...]:
 
 
 def _strips(strips: Any) -> Iterator[NlaStrip]:
-    """All strips, those inside of meta strips after their meta."""
+    """All strips; those in a meta strip follow it."""
     for strip in strips:
         yield strip
         yield from _strips(strip.strips)
@@ -157,15 +157,15 @@ def _strip_curves(strip: NlaStrip) -> list[FCurve]:
 
 
 UNMOVING = ("hide", "show_", "color", "display_", "is_visible", "twobone")
-"""Beginnings of names of properties that move nothing, or whose say in a bake is looked at elsewhere."""
+"""Prefixes of names of properties that move nothing, or whose effect on a bake is checked elsewhere."""
 
 
 def motion_digest(starts: Iterable[Node], settings: Iterable[tuple[Object, str]] = (), known: KnownMotion | None = None) -> str:
     """A text that changes with the motion of objects and bones, and of all that they depend on.
 
-    It knows keys, strips, drivers with the properties they read, constraints, and where things without keys are.
+    It covers keys, strips, drivers with the properties they read, constraints, and the values of channels without keys.
     settings : properties of objects, by their data paths, whose animation counts as well
-    known : what was found out for other digests, if nothing has changed since
+    known : results of other digests, if nothing has changed since
     """
     known = known or KnownMotion()
     finder = known.finder
@@ -181,7 +181,7 @@ def motion_digest(starts: Iterable[Node], settings: Iterable[tuple[Object, str]]
 
 
 class KnownMotion:
-    """What several digests share: they look at each datablock's animated paths, and at each bone, once."""
+    """Results that several digests share: each datablock's animated paths, and each bone, are read only once."""
 
     def __init__(self) -> None:
         self.finder = RigGraph()
@@ -190,14 +190,14 @@ class KnownMotion:
         self._animated: dict[Object, set[str]] = {}
 
     def paths(self, datablock: Object) -> set[str]:
-        """Data paths that are animated."""
+        """Data paths of a datablock that are animated."""
         if datablock not in self._animated:
             self._animated[datablock] = animated_paths(datablock)
         return self._animated[datablock]
 
 
 class _Motion:
-    """Looks at each property that a driver reads once."""
+    """Builds one digest; adds each property that a driver reads only once."""
 
     def __init__(self, known: KnownMotion) -> None:
         self.digest = Digest()
@@ -206,7 +206,7 @@ class _Motion:
         self._seen: set[tuple[str, str]] = set()
 
     def add_object(self, thing: Object, names: list[str]) -> None:
-        """Add an object, and those of its bones that are named."""
+        """Add an object and its bones of these names."""
         bones = [thing.pose.bones[name] for name in names if thing.pose and name in thing.pose.bones]
         owners = {"", *map(bone_owner, bones)}
         self.digest.add(thing.name, thing.parent and thing.parent.name, thing.parent_type, thing.parent_bone)
@@ -224,7 +224,7 @@ class _Motion:
             self._add_bone(thing, bone)
 
     def add_property(self, owner: Object, path: str) -> None:
-        """Add what decides about a property: what animates it, else its value."""
+        """Add what determines a property: its animation, else its value."""
         if (owner.name, path) in self._seen:
             return
         self._seen.add((owner.name, path))
@@ -253,7 +253,7 @@ class _Motion:
         return digest.text()
 
     def _add_channels(self, digest: Digest, datablock: Object, moved: Object, prefix: str) -> None:
-        """Add the channels that nothing animates, for these stay as somebody has left them."""
+        """Add the channels that nothing animates: these keep the values that somebody has set."""
         rotation = rotation_channel(moved.rotation_mode)
         digest.add(moved.rotation_mode)
         for name in ("location", rotation, "scale"):
@@ -283,7 +283,7 @@ def _holds_still(path: str) -> bool:
 
 
 def _value(owner: bpy.types.ID, path: str) -> object:
-    """What a property holds; `None` where there is none at this path."""
+    """Value of a property; `None` where there is none at this path."""
     try:
         return plain(owner.path_resolve(path))
     except ValueError:

@@ -1,7 +1,7 @@
-"""The rig graph, what moves what: which objects and bones an object or a bone depends on, and what animates each.
+"""The rig graph: which objects and bones an object or a bone depends on, and what animates each.
 
-Followed are parents, constraints, IK that runs through a bone from further down its limb, and drivers. Muted
-constraints count as well: they may be unmuted by the next frame.
+It follows parents, constraints, IK that runs through a bone from further down its limb, and drivers. Muted
+constraints count as well: they may be unmuted at another frame.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCENE_CONSTRAINTS = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}
 """Constraints that read the scene itself: its camera or its active clip."""
 
 TARGETS = (("target", "subtarget"), ("pole_target", "pole_subtarget"), ("space_object", "space_subtarget"))
-"""How constraints name the objects and bones they read."""
+"""Properties that name the objects and bones that constraints read."""
 
 Node = tuple[str, str]
 """Name of an object and of a bone in it, or an empty name for the object itself."""
@@ -28,23 +28,23 @@ Node = tuple[str, str]
 
 @dataclass(slots=True)
 class Dependencies:
-    """All that a set of objects and bones depends on, themselves included."""
+    """Everything that some objects and bones depend on, themselves included."""
 
     nodes: set[Node] = field(default_factory=set)
     reads_scene: bool = False
-    """Something in between reads a scene or is simulated, so it is right in the user's own scene only."""
+    """Whether any of it reads a scene or is simulated, so that it is right in the user's own scene only."""
 
 
 def dependencies(objects: Mapping[str, Object], starts: list[Node]) -> Dependencies:
-    """Follow everything that `starts` depend on; `objects` finds an object by name."""
+    """Everything that `starts` depend on; `objects` are objects by name."""
     return RigGraph(objects).above(starts)
 
 
 class RigGraph:
-    """Finds what several things depend on; looks for the drivers, the IK and the animation of each object once."""
+    """Finds dependencies; reads the drivers, the IK and the animation of each object only once."""
 
     def __init__(self, objects: Mapping[str, Object] | None = None) -> None:
-        """Take `objects`, which finds an object by name; all of the file if there are none."""
+        """Take `objects` by name; by default all of the file."""
         if objects is not None:
             self.objects = objects
         self._turned: dict[Object, dict[str, list[Constraint]]] = {}
@@ -53,11 +53,11 @@ class RigGraph:
 
     @cached_property
     def objects(self) -> Mapping[str, Object]:
-        """By name."""
+        """Objects by name."""
         return objects_by_name()
 
     def above(self, starts: list[Node]) -> Dependencies:
-        """Follow everything that `starts` depend on."""
+        """Everything that `starts` depend on."""
         found = Dependencies()
         waiting = list(starts)
         while waiting:
@@ -109,7 +109,7 @@ class RigGraph:
 
 
 def bone_of(thing: Object, node: Node) -> PoseBone | None:
-    """The posed bone that a node of an object means; `None` where it means the object itself, or a bone that is not there."""
+    """The pose bone of a node of an object; `None` for the object itself, or for a bone that does not exist."""
     return thing.pose.bones.get(node[1]) if node[1] and thing.pose else None
 
 
@@ -123,15 +123,15 @@ def drivers_by_owner(thing: Object) -> dict[str, list[FCurve]]:
 
 
 def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
-    """The IK constraints that turn each bone, wherever on its limb they stand; only bones that have some."""
+    """The IK constraints that turn each bone, by its name, wherever on its limb they are; only bones with any."""
     turned: dict[str, list[Constraint]] = {}
     for carrier in armature.pose.bones:
         for constraint in carrier.constraints:
             if constraint.type in {"IK", "SPLINE_IK"}:
                 path = [carrier, *carrier.parent_recursive]
-                # An IK that spares its own bone begins one bone further up.
-                spared = int(not getattr(constraint, "use_tail", True))
-                for bone in path[: constraint.chain_count + spared if constraint.chain_count else len(path)]:
+                # Without `use_tail`, IK begins one bone further up.
+                skipped = int(not getattr(constraint, "use_tail", True))
+                for bone in path[: constraint.chain_count + skipped if constraint.chain_count else len(path)]:
                     turned.setdefault(bone.name, []).append(constraint)
     return turned
 

@@ -1,7 +1,7 @@
-"""Proof that nothing moves: of all that something depends on, no part is animated, simulated or aware of time.
+"""Prove that something does not move: none of its dependencies is animated, simulated or depends on time.
 
-What passes holds one pose over all frames, constraints and drivers included, so one evaluation tells it. Whatever is
-not known to be still counts as moving.
+What passes has one pose at all frames, constraints and drivers included, so one evaluation is enough. Whatever is not
+known to be still counts as moving.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ TIMELESS_CONSTRAINTS = {
 """Constraints that depend on transforms alone; the others read meshes, curves, caches, actions or clips."""
 
 CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale", "influence", "mute")
-"""Properties that hold what they are set to, so that a driver reading them sees a change only if they are animated."""
+"""Properties that keep the value they are set to, so that a driver reading them sees a change only if they are animated."""
 
 
 class Stillness:
-    """Looks at each object and bone once."""
+    """Tells which objects and bones are still; reads each only once."""
 
     def __init__(self, graph: RigGraph | None = None) -> None:
-        """Take the graph, if somebody has looked already."""
+        """Take an existing graph, if there is one."""
         self._graph = graph or RigGraph()
         self._animated_bones: dict[str, set[str]] = {}
         self._steered: dict[str, bool] = {}
         self._known: dict[Node, bool] = {}
 
     def holds(self, nodes: Iterable[Node]) -> bool:
-        """Whether nothing in `nodes`, which are all that something depends on, moves."""
+        """Whether none of `nodes` moves; these must be all dependencies of something."""
         return all(self._is_still(node) for node in nodes)
 
     def keeps(self, thing: Object, path: str) -> bool:

@@ -1,1 +1,1 @@
-"""The visible bones of a limb, and what switches it between IK and FK."""
+"""The visible bones of a limb, and the settings that switch it between IK and FK."""

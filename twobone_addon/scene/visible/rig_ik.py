@@ -1,4 +1,4 @@
-"""A rig's own IK: which constraint a control steers, and which bones visibly follow it."""
+"""A rig's own IK: the constraint that a control steers, and the bones that visibly follow it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..rig.constraints import LINKS, is_acting, turned_bones
 from ..versions import is_hidden
 
 BESIDE = 0.02
-"""Part of the limb's length within which joints of two chains have to be at rest to be of one limb."""
+"""Distance between the joints of two chains at rest, relative to the limb's length, within which they are one limb."""
 
 COPYING = {"COPY_TRANSFORMS", "COPY_ROTATION", "COPY_LOCATION", "ARMATURE", "CHILD_OF"}
-"""Constraints by which a bone shows what another one does."""
+"""Constraints by which a bone copies another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RigIk:
-    """An IK constraint over two links, and what it brings where."""
+    """An IK constraint over two links, with its effector, target and pole."""
 
     armature: str
     bone: str
@@ -33,10 +33,10 @@ class RigIk:
     upper: RestBone
     lower: RestBone
     effector: Array
-    """`(3,)` what is brought to the target, in the lower bone's own space."""
+    """`(3,)` point that is brought to the target, in the lower bone's own space."""
     target: Node
     pole: Node | None
-    """What the constraint points the middle joint at."""
+    """Pole target, which the constraint points the middle joint at; `None` without one."""
     stretches: bool
     """Whether it may change the bones' lengths."""
 
@@ -47,7 +47,7 @@ class RigIk:
 
 
 class RigReader:
-    """Reads what one armature's IK does with the limb of a chain."""
+    """Reads an armature's IK of the limb of a chain."""
 
     def __init__(self, armature: Object, names: ChainNames) -> None:
         """Take the armature and the chain that says which limb is meant."""
@@ -56,7 +56,7 @@ class RigReader:
         self._finder = RigGraph()
 
     def depends(self, node: Node, on: Node) -> bool:
-        """Whether an object or bone depends on another one, or is it."""
+        """Whether an object or bone depends on another one, or is the same."""
         return on in self._finder.above([node]).nodes
 
     def steered_by(self, control: Node | None) -> RigIk | None:
@@ -66,12 +66,12 @@ class RigReader:
             for carrier, constraint in self._limb_constraints()
             if control is None or self.depends(_target_of(constraint), control)
         ]
-        # Of several, such as one with and one without pole, it is the one that acts.
+        # Of several, such as one with and one without pole, the one that acts counts.
         found.sort(key=lambda pair: (not is_acting(pair[1]), pair[1].pole_target is None))
         return self._read(*found[0]) if found else None
 
     def shown(self, bone: str, control: Node) -> str:
-        """The bone that visibly does on IK what a bone of the chain does; empty where there is none."""
+        """Name of the bone that on IK visibly stands for a bone of the chain: that one, or a copy; empty where there is none."""
         if self.depends((self._armature.name, bone), control):
             return bone
         for each in self._armature.pose.bones:
@@ -81,7 +81,7 @@ class RigReader:
         return ""
 
     def main_control(self, ik: RigIk) -> str:
-        """The bone that an animator moves to move an IK's target, and no other limb's: the one nearest to it at rest.
+        """Name of the bone that an animator moves to move only this IK's target: the one nearest to it at rest.
 
         Empty where there is none, such as where the target is an object.
         """
@@ -99,14 +99,14 @@ class RigReader:
             if (self._armature.name, bone.name) not in carrying
             and not (all(bone.lock_location) or is_hidden(bone) or (bone.parent is not None and bone.bone.use_connect))
         ]
-        # Of several in one place, the highest carries what the others add, such as a foot roll.
+        # Of several in one place, the highest in the hierarchy carries the others, such as a foot roll.
         nearest = min(
             reversed(free), key=lambda bone: round((bone.bone.head_local - target.bone.head_local).length, 5), default=None
         )
         return nearest.name if nearest else ""
 
     def may_follow_ik(self) -> bool:
-        """Whether a limb that follows its chain now has IK with a control to follow instead."""
+        """Whether a limb that follows its chain now has IK with a control that it could follow instead."""
         ik = self.steered_by(None)
         if ik is None or not self.main_control(ik):
             return False
@@ -116,7 +116,7 @@ class RigReader:
         return self.shown(self._names.lower, ik.target) != ""
 
     def _other_targets(self) -> set[Node]:
-        """What IK of other limbs follows; a paw has more than one over its two bones."""
+        """Targets of other limbs' IK; a paw has more than one IK over its two bones."""
         constraints = (constraint for carrier in self._armature.pose.bones for constraint in carrier.constraints)
         found = {_target_of(each) for each in constraints if each.type == "IK" and each.target is not None}
         return found - {_target_of(constraint) for _, constraint in self._limb_constraints()}
@@ -133,7 +133,7 @@ class RigReader:
                 if len(turned) != LINKS:
                     continue
                 ends = turned[1].bone.head_local - root, turned[0].bone.head_local - mid
-                if all(way.length <= near for way in ends):
+                if all(offset.length <= near for offset in ends):
                     yield carrier, constraint
 
     def _read(self, carrier: PoseBone, constraint: Constraint) -> RigIk:

@@ -1,4 +1,4 @@
-"""What deforms: bones beside a limb, meshes, and the armatures that follow another one and deform in its stead."""
+"""Deforming bones beside a limb, deformed meshes, and armatures that follow another one and deform in its stead."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..blender_types import Object
 from ..graph.rig_graph import TARGETS, drivers_by_owner
 
 BESIDE = 0.05
-"""Part of the lower link's length within which a bone's ends have to be for the bone to lie on it at rest."""
+"""Distance from a link at rest, relative to its length, within which a bone with both ends lies on it."""
 
 
 class Skins:
-    """The meshes and armatures of the file, looked at once: who asks for many chains need not look at all for each."""
+    """The deformed meshes and the followers of armatures in the file, collected once for many chains."""
 
     def __init__(self) -> None:
         self._meshes = [
@@ -32,7 +32,7 @@ class Skins:
                     self._followers.setdefault(read, []).append(thing)
 
     def hidden(self, armature: Object) -> list[tuple[str, str]]:
-        """Armature modifiers that are hidden in the viewport, each with its mesh, of the armature and of its followers."""
+        """Armature modifiers hidden in the viewport, each with its mesh, of the armature and of its followers."""
         seen = [armature, *self.followers(armature)]
         return [
             (modifier.name, thing.name)
@@ -41,23 +41,23 @@ class Skins:
         ]
 
     def followers(self, armature: Object) -> list[Object]:
-        """Other armatures with bones that constraints or drivers let follow this one, as the deforming one of a control rig."""
+        """Other armatures whose bones follow this one by constraints or drivers, such as the deforming one of a control rig."""
         original = armature.original
         return [other for other in self._followers.get(original, []) if other not in {armature, original}]
 
     def deforms_a_mesh(self, armature: Object, bone: str = "") -> bool:
-        """Whether a mesh has weights for a bone, or without a bone whether the armature deforms any mesh."""
+        """Whether a mesh has weights for a bone; without a bone, whether the armature deforms any mesh."""
         meshes = (thing for thing, modifier in self._meshes if modifier.object == armature.original)
         return any(not bone or bone in mesh.vertex_groups for mesh in meshes)
 
 
 def followers(armature: Object) -> list[Object]:
-    """The same as `Skins.followers`, for who asks once."""
+    """Followers of a single armature, see `Skins.followers`."""
     return Skins().followers(armature)
 
 
 def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
-    """Bones that deform and lie between two points at rest, armature space, the one nearest to the end first."""
+    """Names of the deforming bones between two points at rest, armature space, the one nearest to the end first."""
     along = end - start
     length = along.length
     if length == 0.0:
@@ -75,7 +75,7 @@ def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
 
 
 def seen_from(armature: Object, other: Object, bone: str, place: Sequence[float]) -> Vector:
-    """A point of an armature at rest, seen from a bone of its own or of another armature, which carries it along."""
+    """A point of an armature at rest, in the space of a bone of this or another armature that carries it along."""
     own = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
     return own.inverted_safe() @ Vector(place)
 
@@ -86,7 +86,7 @@ def _is_on(place: Vector, along: Vector, length: float) -> bool:
 
 
 def _read_by(armature: Object) -> Iterator[Object]:
-    """Objects that constraints and drivers of an armature's bones read; one that was never evaluated has no pose yet."""
+    """Objects that constraints and drivers of an armature's bones read; before its first evaluation it has no pose."""
     for bone in armature.pose.bones if armature.pose else ():
         for constraint in bone.constraints:
             yield from (getattr(constraint, name, None) for name, _ in TARGETS)

@@ -1,4 +1,4 @@
-"""What switches a limb from IK to FK: properties that drive influences, found by trying them, and influences themselves.
+"""Settings that switch a limb between IK and FK: properties that drive influences, found by trial, and influences.
 
 The properties may be the armature's own, or those of any other datablock, such as its data or a control object.
 """
@@ -23,10 +23,10 @@ from .trials import Trial, trial
 from .visible_bone import TURNS, Hindrance, hindrances
 
 TRIED = (1.0, 0.0)
-"""Values of a property that switches something."""
+"""Values to try for a switch property."""
 
 SAME = 1e-4
-"""Values of switches that differ by less are the same to the eye."""
+"""Difference of a switch's values that is not visible."""
 
 Property = tuple[Object, str]
 """A datablock and the data path of one of its properties."""
@@ -34,28 +34,28 @@ Property = tuple[Object, str]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A property and what it has to be."""
+    """A property and its required value."""
 
     owner: Object
-    """The datablock that has it, usually the armature."""
+    """Datablock of the property, usually the armature."""
     path: str
     value: float
 
 
 def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
-    """What has to be set so that the visible limb follows the chain; empty where it does, or nothing would help.
+    """Settings that make the visible limb follow the chain; empty where it does, or nothing would help.
 
     Properties are tried on a copy of the armature.
     """
     found: dict[Property, float] = {}
-    asked: dict[Property, None] = {}
+    switches: dict[Property, None] = {}
     for hindrance in hindrances(armature, names):
         driving = driving_properties(armature, hindrance)
         if driving is None:
-            found |= _undriven(armature, hindrance)
-        asked |= dict.fromkeys(driving or ())
-    if asked:
-        found |= _helpful_values(armature, names, asked)
+            found |= _undriven_values(armature, hindrance)
+        switches |= dict.fromkeys(driving or ())
+    if switches:
+        found |= _helpful_values(armature, names, switches)
     return [Setting(owner, path, value) for (owner, path), value in found.items()]
 
 
@@ -66,7 +66,7 @@ def influences_change(armature: Object, deciding: Iterable[Hindrance]) -> bool:
 
 
 def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
-    """A constraint's influence, or what drivers mix into a bone's rotation."""
+    """A constraint's influence and mute, or the properties that drive a bone's rotation."""
     if not hindrance.constraint:
         return driving_properties(armature, hindrance) or []
     path = _constraint_path(hindrance)
@@ -74,7 +74,7 @@ def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
 
 
 def switch_frames(scene: Scene, armature: Object, deciding: Iterable[Hindrance], within: tuple[float, float]) -> list[float]:
-    """Frames inside a range at which keys change what a limb follows: one for each combination of off, on and between."""
+    """Frames inside a range at which keys change what a limb follows: one for each combination of switches off, on or between."""
     properties: dict[Property, None] = {}
     for each in deciding:
         properties |= dict.fromkeys(driving_properties(armature, each) or _influences(armature, each))
@@ -89,7 +89,7 @@ def switch_frames(scene: Scene, armature: Object, deciding: Iterable[Hindrance],
 
 
 def set_value(datablock: Object, path: str, value: float) -> None:
-    """Give a property a number, of the kind that it holds."""
+    """Set a property to a number, converted to its own type."""
     present = datablock.path_resolve(path)
     number = type(present)(value)
     if path.endswith("]"):
@@ -111,7 +111,7 @@ def _armature_of(armature: Object, hindrance: Hindrance) -> Object:
 
 
 def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property] | None:
-    """Properties that drive a constraint, or the rotation of a bone; `None` where nothing drives it."""
+    """Switch properties that drive a constraint, or the rotation of a bone; `None` where nothing drives it."""
     owner = _armature_of(armature, hindrance)
     data = owner.animation_data
     drivers = [fcurve.driver for fcurve in data.drivers if _drives(fcurve.data_path, owner, hindrance)] if data else []
@@ -134,12 +134,12 @@ def _drives(path: str, owner: Object, hindrance: Hindrance) -> bool:
 
 
 def _is_switch(owner: Object, path: str) -> bool:
-    """Whether a property could be one that somebody switches: a plain number, and no channel of a pose."""
+    """Whether a property could be a switch: a plain number, and no rotation channel."""
     return path.rpartition(".")[2].partition("[")[0] not in TURNS and isinstance(_value(owner, path), bool | int | float)
 
 
-def _undriven(armature: Object, hindrance: Hindrance) -> dict[Property, float]:
-    """The constraint's own influence, and whether it is muted."""
+def _undriven_values(armature: Object, hindrance: Hindrance) -> dict[Property, float]:
+    """Required influence, and mute, of a constraint that nothing drives."""
     owner, path = _armature_of(armature, hindrance), _constraint_path(hindrance)
     if hindrance.acts:
         return {(owner, f"{path}.influence"): 0.0}
@@ -147,13 +147,13 @@ def _undriven(armature: Object, hindrance: Hindrance) -> dict[Property, float]:
     return {(owner, f"{path}.influence"): 1.0, **({(owner, f"{path}.mute"): 0.0} if muted else {})}
 
 
-def _helpful_values(armature: Object, names: ChainNames, asked: Iterable[Property]) -> dict[Property, float]:
-    """Those of the properties that let fewer things hinder the limb than now, with the value that does."""
+def _helpful_values(armature: Object, names: ChainNames, switches: Iterable[Property]) -> dict[Property, float]:
+    """The properties that can reduce the limb's hindrances, with the values that do."""
     helpful: dict[Property, float] = {}
-    asked = list(asked)
-    with trial(armature, [owner for owner, _ in asked]) as tried:
+    switches = list(switches)
+    with trial(armature, [owner for owner, _ in switches]) as tried:
         fewest = _count_hindrances(tried, names)
-        for owner, path in asked:
+        for owner, path in switches:
             copied = tried.copies[owner]
             best = copied.path_resolve(path)
             for value in TRIED:
@@ -172,7 +172,7 @@ def _count_hindrances(tried: Trial, names: ChainNames) -> int:
 
 
 def _value(owner: Object, path: str) -> object:
-    """What a data path leads to; `None` where it leads nowhere."""
+    """Value at a data path; `None` where it leads nowhere."""
     try:
         return owner.path_resolve(path)
     except ValueError:
@@ -180,42 +180,43 @@ def _value(owner: Object, path: str) -> object:
 
 
 Influence = tuple[str, str, float]
-"""Names of a bone and of its constraint, and the influence that it is to have."""
+"""Names of a bone and of its constraint, and the required influence."""
 
 NEARLY = 0.01
+"""Difference of influences that does not matter."""
 
 
 def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[str], control: Node) -> list[Setting]:
-    """What has to be set so that the bones that show a limb follow its IK; empty where they do.
+    """Settings that make the bones that show a limb follow its IK; empty where they do.
 
     Properties are tried on a copy of the armature.
     """
-    wanted = [*_wanted_of_ik(armature, ik), *(each for bone in shown for each in _wanted_of(armature, reader, bone, control))]
+    copies = (each for bone in shown for each in _copy_influences(armature, reader, bone, control))
     found: dict[Property, float] = {}
-    asked: dict[Property, list[Influence]] = {}
-    for bone, name, influence in wanted:
+    switches: dict[Property, list[Influence]] = {}
+    for bone, name, influence in (*_ik_influence(armature, ik), *copies):
         constraint = armature.pose.bones[bone].constraints[name]
         driving = driving_properties(armature, Hindrance(bone, name, acts=True))
         if driving is None:
-            found |= _own(armature, constraint, constraint_path(bone, name), influence)
+            found |= _undriven_influence(armature, constraint, constraint_path(bone, name), influence)
         for owner, path in driving or ():
             if owner == armature:
-                asked.setdefault((owner, path), []).append((bone, name, influence))
-    if asked:
-        found |= _tried(armature, asked)
+                switches.setdefault((owner, path), []).append((bone, name, influence))
+    if switches:
+        found |= _tried_values(armature, switches)
     return [Setting(owner, path, value) for (owner, path), value in found.items()]
 
 
-def _wanted_of_ik(armature: Object, ik: RigIk) -> Iterator[Influence]:
-    """The constraint itself, unless another one on the same bone does the same."""
+def _ik_influence(armature: Object, ik: RigIk) -> Iterator[Influence]:
+    """Full influence of the IK constraint, unless it is muted and another one on the same bone acts."""
     own = armature.pose.bones[ik.bone].constraints
     acts = any(each.type == "IK" and not each.mute and each.influence > NEARLY for each in own)
     if not acts or not own[ik.constraint].mute:
         yield ik.bone, ik.constraint, 1.0
 
 
-def _wanted_of(armature: Object, reader: RigReader, bone: str, control: Node) -> Iterator[Influence]:
-    """Of what a bone copies, all of the last one that follows the IK, and nothing of what comes after it."""
+def _copy_influences(armature: Object, reader: RigReader, bone: str, control: Node) -> Iterator[Influence]:
+    """Influences of a bone's copying constraints: full for the last one that follows the IK, none for those after it."""
     copies = [each for each in armature.pose.bones[bone].constraints if each.type in COPYING and list(_sources(each))]
     follow = [any(reader.depends(source, control) for source in _sources(each)) for each in copies]
     last = max((number for number, follows in enumerate(follow) if follows), default=None)
@@ -233,7 +234,7 @@ def _sources(constraint: Constraint) -> Iterator[Node]:
             yield entry.target.name, entry.subtarget
 
 
-def _own(armature: Object, constraint: Constraint, path: str, influence: float) -> dict[Property, float]:
+def _undriven_influence(armature: Object, constraint: Constraint, path: str, influence: float) -> dict[Property, float]:
     needed: dict[Property, float] = {}
     if abs(constraint.influence - influence) > NEARLY or is_animated(armature, f"{path}.influence"):
         needed[armature, f"{path}.influence"] = influence
@@ -242,28 +243,28 @@ def _own(armature: Object, constraint: Constraint, path: str, influence: float) 
     return needed
 
 
-def _tried(armature: Object, asked: dict[Property, list[Influence]]) -> dict[Property, float]:
-    """The values of properties that bring influences to their goals; of those that do now, if they are animated."""
+def _tried_values(armature: Object, switches: dict[Property, list[Influence]]) -> dict[Property, float]:
+    """Values of properties that bring influences closest to those required; for properties that do now, only if animated."""
     helpful: dict[Property, float] = {}
     with trial(armature) as tried:
-        for (owner, path), influences in asked.items():
+        for (owner, path), influences in switches.items():
             copied = tried.copies[owner]
             now = copied.path_resolve(path)
-            best, least, most = float(now), _off(tried, influences), 0.0
+            best, least, most = float(now), _deviation(tried, influences), 0.0
             for value in TRIED:
                 set_value(copied, path, value)
-                off = _off(tried, influences)
-                most = max(most, off)
-                if off < least - NEARLY:
-                    best, least = value, off
+                deviation = _deviation(tried, influences)
+                most = max(most, deviation)
+                if deviation < least - NEARLY:
+                    best, least = value, deviation
             set_value(copied, path, best)
             if best != now or (most > least + NEARLY and is_animated(owner, path)):
                 helpful[owner, path] = best
     return helpful
 
 
-def _off(tried: Trial, influences: list[Influence]) -> float:
+def _deviation(tried: Trial, influences: list[Influence]) -> float:
     tried.layer.update()
     bones = tried.evaluated(tried.thing).pose.bones
-    constraints = ((bones[bone].constraints[name], wanted) for bone, name, wanted in influences)
-    return sum(abs((0.0 if each.mute else each.influence) - wanted) for each, wanted in constraints)
+    constraints = ((bones[bone].constraints[name], required) for bone, name, required in influences)
+    return sum(abs((0.0 if each.mute else each.influence) - required) for each, required in constraints)

@@ -1,4 +1,4 @@
-"""Rigs on trial: copies in a scene of their own, in which something is changed to see what comes of it."""
+"""Trial copies of rigs in a temporary scene, in which something is changed to observe its effect."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from .skin import followers
 STAGE_NAME = ".twobone_trial"
 
 ANGLE = 0.4
-"""Radians by which a chain is turned: far more than any rounding, less than what joint limits forbid."""
+"""Radians by which a chain is turned: far more than rounding, less than joint limits forbid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A rig's copy without animation, but with its drivers, and copies of what follows it or steers it."""
+    """A copy of a rig without animation, but with its drivers, and copies of what follows or steers it."""
 
     thing: Object
     layer: ViewLayer
     copies: dict[Object, Object]
-    """By original, the armature's own and all others."""
+    """All copies by original, including the armature's."""
 
     def evaluated(self, copied: Object) -> Object:
-        """What a copy is evaluated to."""
+        """A copy as evaluated in the trial scene."""
         return copied.evaluated_get(self.layer.depsgraph)
 
 
 @contextmanager
 def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[Trial]:
-    """A copy of an armature, of the armatures that follow it, and of the datablocks `steering` that their drivers read."""
+    """Copies, during a block, of an armature, its followers, and the datablocks `steering` that their drivers read."""
     stage = bpy.data.scenes.new(STAGE_NAME)
     originals = dict.fromkeys([armature, *followers(armature), *steering])
     copies = {original: original.copy() for original in originals}
     try:
         for copied in copies.values():
-            _let_go(copied)
+            _remove_animation(copied)
             if isinstance(copied, bpy.types.Object):
                 copied.data = copies.get(copied.data, copied.data)
                 copied.parent = copies.get(copied.parent, copied.parent)
@@ -56,10 +56,10 @@ def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[T
 
 
 class Turned:
-    """How far bones go along with a chain whose bones are turned on trial."""
+    """How far bones follow a chain whose bones are turned in a trial."""
 
     def __init__(self, armature: Object, chain: Collection[str]) -> None:
-        """Turn these bones of the armature, each about its own X axis, and see where that brings all bones."""
+        """Turn these bones of the armature, each about its own X axis, and record where that moves all bones."""
         with trial(armature) as tried:
             named = {copied: original.name for original, copied in tried.copies.items()}
             tried.layer.update()
@@ -73,11 +73,11 @@ class Turned:
         self._length = last.length
 
     def share(self, node: Node) -> float:
-        """0..1, how far a bone goes along with the last bone that was turned: 1 if it does all the way."""
+        """0..1, how far a bone follows the last bone that was turned: 1 if it follows completely."""
         tail = self._before[self._last] @ Vector((0.0, self._length, 0.0))
-        moved, wanted = (self._after[each] @ self._before[each].inverted_safe() @ tail for each in (node, self._last))
-        way = (wanted - tail).length
-        return max(0.0, 1.0 - (moved - wanted).length / way) if way > 0.0 else 0.0
+        moved, expected = (self._after[each] @ self._before[each].inverted_safe() @ tail for each in (node, self._last))
+        distance = (expected - tail).length
+        return max(0.0, 1.0 - (moved - expected).length / distance) if distance > 0.0 else 0.0
 
 
 def _places(tried: Trial, named: dict[Object, str]) -> dict[Node, Matrix]:
@@ -90,8 +90,8 @@ def _places(tried: Trial, named: dict[Object, str]) -> dict[Node, Matrix]:
     return places
 
 
-def _let_go(copied: Object) -> None:
-    """Take actions and strips from a copy; its drivers stay."""
+def _remove_animation(copied: Object) -> None:
+    """Remove actions and strips from a copy; its drivers stay."""
     data = copied.animation_data
     if data is not None:
         data.use_tweak_mode = False

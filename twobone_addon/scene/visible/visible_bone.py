@@ -1,10 +1,10 @@
 """How the motion of a chain reaches other bones: by parents, by constraints with their influences, by drivers of rotations.
 
-A bone's *share* says how much of the chain's motion reaches it: 1 if it moves as the chain does, 0 if it does not follow.
-It is read off parents and constraints with their influences as they are evaluated now, so nothing needs to be moved to
-find it. What takes part of a share away, such as the constraint that copies an IK limb, is what hinders it.
+A bone's *share* is the part of the chain's motion that reaches it: 1 if it moves as the chain does, 0 if it does not follow.
+It is computed from parents and constraints with their present evaluated influences, so nothing needs to be moved to find
+it. What takes part of a share away, such as the constraint that copies an IK limb, is a hindrance.
 
-The visible bone of a limb is the deforming bone beside the chain's lower one that follows it best.
+The visible bone of a limb is the deforming bone beside the chain's lower bone that follows it best.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from .trials import Turned
 REPLACING = {
     "COPY_TRANSFORMS", "COPY_LOCATION", "COPY_ROTATION", "CHILD_OF", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO",
 }  # fmt: skip
-"""Constraints after which a bone does what their target does, as far as their influence goes."""
+"""Constraints by which a bone follows their target, in proportion to their influence."""
 
 WHOLE = {"COPY_TRANSFORMS", "ARMATURE"}
-"""Those after which nothing is left of what was before."""
+"""Constraints that replace the whole transform from before, at full influence."""
 
 FOLLOWS = 0.99
-"""Share from which on a bone follows."""
+"""Share from which a bone counts as following."""
 
 TURNS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
-"""Channels whose drivers let a bone turn as another one does."""
+"""Rotation channels, by whose drivers a bone may turn with another one."""
 
 View = Callable[[Object], Object]
-"""From an object to what it is evaluated to, where the influences are."""
+"""Gives an object as evaluated, with the present influences."""
 
 
 def as_it_is(thing: Object) -> Object:
-    """Objects of the file have the influences of the scene's own evaluation."""
+    """The object itself: objects of the file have the influences of the scene's own evaluation."""
     return thing
 
 
@@ -52,24 +52,24 @@ class Hindrance:
 
     bone: str
     constraint: str
-    """Its name; empty for drivers."""
+    """Name of the constraint; empty for drivers."""
     acts: bool
-    """Whether it is in the way because it acts; else because it does not (it is muted, or has no influence)."""
+    """Whether it hinders because it acts; else because it does not (it is muted, or has no influence)."""
     armature: str = ""
-    """Name of the bone's armature, if it is another one than the chain's."""
+    """Name of the bone's armature, if it is not the chain's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The bone that people see where the chain's lower bone is."""
+    """The visible bone where the chain's lower bone is."""
 
     bone: str
     share: float
-    """0..1, how much of the chain's motion reaches it."""
+    """0..1, part of the chain's motion that reaches the bone."""
     hindrances: tuple[Hindrance, ...]
-    """What keeps the rest from it."""
+    """What keeps the rest of the motion from the bone."""
     deciding: tuple[Hindrance, ...]
-    """Bone and constraint of every influence that decides about it, whether it is in the way now or not."""
+    """Every influence that affects the share, whether it hinders now or not."""
     armature: str
     """Name of the bone's armature: the chain's, or one that follows it."""
 
@@ -80,10 +80,10 @@ class Shown:
 
 
 class Links:
-    """How the motion of a chain reaches the bones of its armature and of others; looks at each bone once."""
+    """Finds how the motion of a chain reaches the bones of its armature and of others; reads each bone only once."""
 
     def __init__(self, armature: Object, chain: Collection[str], skins: Skins, view: View = as_it_is) -> None:
-        """Take the chain's armature, and those of its bones whose motion is looked for."""
+        """Take the chain's armature, and the names of its bones whose motion is traced."""
         self._armature = armature
         self._chain = chain
         self._view = view
@@ -94,13 +94,13 @@ class Links:
         self._best: dict[Node, _Best] = {}
 
     def shown_beside(self, other: Object, start: Vector, end: Vector) -> list[Shown]:
-        """The bones of an armature that deform between two points at rest, and could follow the chain."""
+        """The deforming bones of an armature between two points at rest that could follow the chain."""
         place = other.matrix_world.inverted_safe() @ self._armature.matrix_world if other != self._armature else None
         ends = (start, end) if place is None else (place @ start, place @ end)
         return self._that_can_follow(other, deforming_beside(other, *ends))
 
     def shown_at(self, other: Object, place: Vector, near: float) -> list[Shown]:
-        """Those that begin at a point."""
+        """The deforming bones of an armature that begin at a point and could follow the chain."""
         to_world = self._armature.matrix_world
         found = [
             bone.name
@@ -127,15 +127,15 @@ class Links:
         return node[0] == self._armature.name and node[1] in self._chain
 
     def _constraints(self, node: Node, bone: PoseBone) -> Iterator[Constraint]:
-        """Those that decide what a bone follows, in the order of their effect."""
+        """Constraints that decide what a bone follows, in the order of evaluation."""
         yield from self._graph.turned(self._view(self._things[node[0]])).get(bone.name, [])
         yield from (each for each in bone.constraints if each.type in REPLACING or each.type == "ARMATURE")
 
-    def _other(self, armature: str) -> str:
+    def _foreign(self, armature: str) -> str:
         return armature if armature != self._armature.name else ""
 
     def _can_be_turned(self, node: Node, bone: PoseBone) -> bool:
-        """Whether drivers turn a bone after one that could follow the chain."""
+        """Whether drivers turn a bone with one that could follow the chain."""
         driven = self._graph.drivers(self._things[node[0]], bone_owner(bone))
         turning = [fcurve for fcurve in driven if fcurve.data_path.rpartition(".")[2] in TURNS]
         return not self._is_of_chain(node) and any(
@@ -143,16 +143,16 @@ class Links:
         )
 
     def _turned_share(self, node: Node) -> float:
-        """The share of a bone that drivers turn, which nothing but Blender's own evaluation tells."""
+        """Share of a bone turned by drivers, which only Blender's own evaluation tells."""
         if self._turned is None:
             self._turned = Turned(self._armature, self._chain)
         return self._turned.share(node)
 
     def _share(self, node: Node) -> float:
-        """The share that a bone has with the influences as they are."""
+        """Share of a bone with the present influences."""
         if node in self._shares:
             return self._shares[node]
-        self._shares[node] = 0.0  # a bone that depends on itself gets nothing new that way
+        self._shares[node] = 0.0  # a dependency cycle adds nothing
         bone = self._bone(node)
         if bone is None:
             return 0.0
@@ -168,7 +168,7 @@ class Links:
         return share
 
     def _best_of(self, node: Node) -> _Best:
-        """The share that a bone could have, and what would have to change for that."""
+        """The greatest share that a bone could have, and what would have to change for that."""
         if node in self._best:
             return self._best[node]
         self._best[node] = _Best(0.0, {}, {})
@@ -180,7 +180,7 @@ class Links:
         else:
             best = self._best_of((node[0], bone.parent.name)) if bone.parent else _Best(0.0, {}, {})
         if self._can_be_turned(node, bone):
-            drivers = Hindrance(bone.name, "", acts=True, armature=self._other(node[0]))
+            drivers = Hindrance(bone.name, "", acts=True, armature=self._foreign(node[0]))
             hinders = self._turned_share(node) < FOLLOWS
             best = _Best(1.0, {drivers: None} if hinders else {}, {drivers: None})
         for constraint in self._constraints(node, bone):
@@ -189,7 +189,7 @@ class Links:
         return best
 
     def _better(self, armature: str, constraint: Constraint, before: _Best) -> _Best:
-        """With a constraint or without it, whichever lets more of the chain's motion through."""
+        """The best with or without a constraint, whichever lets more of the chain's motion through."""
         offers = [(self._best_of(source), part) for source, part in _sources(constraint)]
         if not offers:
             return before
@@ -202,22 +202,22 @@ class Links:
             return offered if constraint.type in WHOLE and weight == 1.0 else before.together(offered)
         taken = offered if share > before.share else before
         hinders = weight < FOLLOWS if taken is offered else weight > 0.0
-        decides = {Hindrance(_carrier(constraint), constraint.name, acts=taken is before, armature=self._other(armature)): None}
+        decides = {Hindrance(_carrier(constraint), constraint.name, acts=taken is before, armature=self._foreign(armature)): None}
         return _Best(taken.share, taken.hindrances | (decides if hinders else {}), taken.deciding | decides)
 
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """A share that could be had."""
+    """The greatest share that a bone could have."""
 
     share: float
     hindrances: dict[Hindrance, None]
-    """What would have to change."""
+    """What would have to change for it."""
     deciding: dict[Hindrance, None]
-    """All that has a say in it."""
+    """Every influence that affects it."""
 
     def together(self, other: _Best) -> _Best:
-        """Both have a part in it."""
+        """The same share, affected by both."""
         return _Best(self.share, self.hindrances | other.hindrances, self.deciding | other.deciding)
 
 
@@ -226,14 +226,14 @@ def _merged(found: Iterable[dict]) -> dict:
 
 
 def _carrier(constraint: Constraint) -> str:
-    """The bone that carries a constraint."""
+    """Name of the bone that carries a constraint."""
     path = constraint.path_from_id()
     owner = constraint.id_data.path_resolve(path[: path.rindex(".constraints[")])
     return owner.name
 
 
 def _read_bones(fcurve: FCurve) -> Iterator[Node]:
-    """Bones whose transform, or whose channels, a driver reads."""
+    """Bones whose transform or rotation channels a driver reads."""
     for variable in fcurve.driver.variables:
         for target in variable.targets:
             if target.id is None:
@@ -247,7 +247,7 @@ def _read_bones(fcurve: FCurve) -> Iterator[Node]:
 
 
 def _sources(constraint: Constraint) -> Iterable[tuple[Node, float]]:
-    """What a constraint makes a bone follow, and the part that each has in it."""
+    """The bones or objects that a constraint makes a bone follow, with their weights."""
     if constraint.type == "ARMATURE":
         total = sum(entry.weight for entry in constraint.targets) or 1.0
         for entry in constraint.targets:
@@ -260,7 +260,7 @@ def _sources(constraint: Constraint) -> Iterable[tuple[Node, float]]:
 def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
     """The visible bone of the chain's lower link; `None` where no bone deforms anything there.
 
-    skins : what deforms in the file, if somebody has looked already
+    skins : deformed meshes and followers in the file, if they are known already
     """
     skins = skins or Skins()
     linked, (_, mid, tip) = Links(armature, {names.lower}, skins), _rest_joints(armature, names)
@@ -276,17 +276,17 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
 
 
 def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
-    """What keeps the bones that deform along the whole limb, and the one at its end, from following the chain."""
-    seen = _seen_of_limb(armature, names, view)
+    """What keeps the bones that deform along the limb, and the one at its end, from following the chain."""
+    seen = _shown_of_limb(armature, names, view)
     return list(dict.fromkeys(hindrance for each in seen if not each.follows for hindrance in each.hindrances))
 
 
 def deciding(armature: Object, names: ChainNames) -> list[Hindrance]:
-    """All that has a say in what these bones follow, whether it is in the way now or not."""
-    return list(dict.fromkeys(each for shown in _seen_of_limb(armature, names, as_it_is) for each in shown.deciding))
+    """Every influence on what the limb's deforming bones follow, whether it hinders now or not."""
+    return list(dict.fromkeys(each for shown in _shown_of_limb(armature, names, as_it_is) for each in shown.deciding))
 
 
-def _seen_of_limb(armature: Object, names: ChainNames, view: View) -> list[Shown]:
+def _shown_of_limb(armature: Object, names: ChainNames, view: View) -> list[Shown]:
     root, mid, tip = _rest_joints(armature, names)
     above = {bone.name for bone in bones_between(armature, names.upper, names.lower)} - {names.lower}
     seen: list[Shown] = []
