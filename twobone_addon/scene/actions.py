@@ -1,7 +1,7 @@
-"""Which actions are an armature's, and the armature that plays one after another; then all is put back.
+"""Find an armature's actions, and play one after another on it, restoring everything afterwards.
 
-What an action does not key stays as the action before left it. So between two of them every bone's own channels are
-cleared, and what else any of the actions animates is set to what it was at first.
+Channels that an action does not key keep the values of the action before. So between two of them every bone's own
+channels are set to rest, and everything else that any of the actions animates to its original value.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .restoring import Edit, apply_edits, present_values, unkeyed_edits
 from .versions import action_bag_of, all_bags, assign_slot, ensure_bag_of, identifier_of, object_slots, own_slot, played_slots
 
 MOST_STRANGERS = 0.5
-"""Part of the bones in an action that the armature may lack: more, and the action was made for another one."""
+"""Fraction of an action's bones that the armature may lack, at most; else the action was made for another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnAction:
-    """An action, and where in it the armature's curves are."""
+    """An action, and the slot in it with the armature's curves."""
 
     action: Action
     slot: str
@@ -36,7 +36,7 @@ class OwnAction:
 
     @property
     def name(self) -> str:
-        """Of the action."""
+        """Name of the action."""
         return self.action.name
 
     @property
@@ -46,16 +46,16 @@ class OwnAction:
 
 
 def actions_of(armature: Object) -> list[OwnAction]:
-    """Every action that moves the armature, by name.
+    """Every action that animates the armature, sorted by name.
 
-    Its own, those of its strips, and those that nobody else plays and that are made for its bones; but not what Action
-    constraints play, and not the single poses of an asset library.
+    These are its own, those of its strips, and those made for its bones that no armature plays; but not those of Action
+    constraints, and not single poses of an asset library.
     """
-    players, serving = _players(), _serving_constraints()
+    players, of_constraints = _players(), _constraint_actions()
     found = []
     for action in sorted(bpy.data.actions, key=lambda each: each.name):
         playing = players.get(action, set())
-        if armature not in playing and (playing or action in serving or _is_single_pose(action)):
+        if armature not in playing and (playing or action in of_constraints or _is_single_pose(action)):
             continue
         own = own_action(armature, action, sure=armature in playing)
         if own is not None:
@@ -71,7 +71,7 @@ def action_named(name: str) -> Action | None:
 def own_action(armature: Object, action: Action, *, sure: bool = False) -> OwnAction | None:
     """The action with the slot that the armature plays, or would; `None` where nothing in it is for the armature.
 
-    `sure`: somebody has said that the action is the armature's, so curves of any of its bones are enough.
+    `sure`: the action is known to be the armature's, so that curves of any of its bones are enough.
     """
     slots = object_slots(action)
     if slots is None:
@@ -87,7 +87,7 @@ def own_action(armature: Object, action: Action, *, sure: bool = False) -> OwnAc
 
 
 def _fits(armature: Object, bag: CurveBag | None, *, sure: bool) -> bool:
-    """Whether most bones of the curves, or any where that is enough, are the armature's."""
+    """Whether most bones of the curves, or with `sure` any of them, are the armature's."""
     names = {name for fcurve in (bag.fcurves if bag else ()) if (name := _bone_of(fcurve.data_path))}
     strangers = sum(name not in armature.pose.bones for name in names)
     return strangers < len(names) if sure else len(names) > 0 and strangers <= MOST_STRANGERS * len(names)
@@ -108,7 +108,7 @@ def _assigned_slots(armature: Object, action: Action) -> list[str]:
 
 
 def _players() -> dict[Action, set[Object]]:
-    """Which armatures play each action, now or in their strips."""
+    """The armatures that play each action, now or in their strips."""
     players: dict[Action, set[Object]] = {}
     for thing in bpy.data.objects:
         if thing.type == "ARMATURE" and thing.animation_data is not None:
@@ -119,7 +119,7 @@ def _players() -> dict[Action, set[Object]]:
 
 
 def _strips(thing: Object) -> Iterator[NlaStrip]:
-    """The strips of an object, those in meta strips included."""
+    """The strips of an object, including those in meta strips."""
     tracks = thing.animation_data.nla_tracks if thing.animation_data else ()
     waiting = [strip for track in tracks for strip in track.strips]
     while waiting:
@@ -128,7 +128,7 @@ def _strips(thing: Object) -> Iterator[NlaStrip]:
         yield strip
 
 
-def _serving_constraints() -> set[Action]:
+def _constraint_actions() -> set[Action]:
     """The actions that Action constraints play."""
     bones = [bone for thing in bpy.data.objects if thing.pose for bone in thing.pose.bones]
     constraints = (constraint for bone in bones for constraint in bone.constraints if constraint.type == "ACTION")
@@ -147,12 +147,12 @@ def key_span(action: Action) -> tuple[float, float] | None:
 
 
 def is_held(own: OwnAction, path: str, value: float) -> bool:
-    """Whether an action keeps the number at a data path at a value all along."""
+    """Whether an action keeps the number at a data path at one value throughout."""
     return is_keyed_to(own.bag, path, value)
 
 
 def hold(own: OwnAction, path: str, value: float, group: str) -> bool:
-    """Key the number at a data path in an action that has no curve for it; false where the action takes no keys."""
+    """Key the number at a data path in an action, unless it has a curve for it; false where the action is not editable."""
     if own.bag is not None and own.bag.fcurves.find(path) is not None:
         return True
     if not own.action.is_editable:
@@ -166,11 +166,11 @@ def hold(own: OwnAction, path: str, value: float, group: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Player:
-    """Something that plays an action of the armature."""
+    """An object that plays an action of the armature."""
 
     thing: Object
     action: Action | None
-    """What it plays at first."""
+    """Action that it plays originally."""
     slot: str
     """Identifier of its slot, the same in every action; empty before Blender 4.4."""
 
@@ -182,14 +182,14 @@ class _Player:
 
 
 class Stage:
-    """An armature on which actions are played."""
+    """An armature on which actions are played in turn."""
 
     def __init__(self, armature: Object, actions: Sequence[OwnAction]) -> None:
         self.armature = armature
         self.written: set[str] = set()
         """Data paths of the armature that were keyed meanwhile."""
         self.renewed: dict[Action, Action] = {}
-        """Copies to play instead of actions."""
+        """Copies that replace actions, by original."""
         self.others = _others(armature)
         self.values = [
             *_values(armature, [(own.action, own.slot) for own in actions]),
@@ -197,14 +197,14 @@ class Stage:
         ]
 
     def hold(self, paths: Iterable[tuple[Object, str]]) -> None:
-        """Set what other things hold at data paths to what it is now, too, whenever an action is played: it will get keys."""
+        """Reset these properties, too, to their present values whenever an action is played: they will get keys."""
         known = {(edit.datablock, edit.path) for edit in self.values}
         for owner, path in paths:
             if (owner, path) not in known and not _is_bones_own(path):
                 self.values += present_values(owner, [(path, 0)])
 
     def play(self, action: Action, slot: str) -> None:
-        """Play an action alone, with nothing posed that it does not pose itself."""
+        """Play an action alone, with everything that it does not pose at rest."""
         _Player(self.armature, None, "").play(action, slot)
         for other in self.others:
             if other.slot in (object_slots(action) or ()):
@@ -216,9 +216,9 @@ class Stage:
 
 @contextmanager
 def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction]) -> Iterator[Stage]:
-    """A stage for the actions; afterwards the armature, and what plays its action by another slot, are as before.
+    """A stage for the actions; afterwards the armature, and what plays its action by other slots, are restored.
 
-    Where a copy of its action was keyed instead, the armature goes on with that.
+    Where a copy of its action was keyed instead, the armature plays that from then on.
     """
     data = armature.animation_data or armature.animation_data_create()
     stage, pose = Stage(armature, actions), _pose(armature)
@@ -248,7 +248,7 @@ def _player(thing: Object) -> _Player:
 
 
 def _others(armature: Object) -> list[_Player]:
-    """What plays the armature's action by slots of their own, such as the empties that it follows."""
+    """Other objects that play the armature's action by slots of their own, such as empties that it follows."""
     action = armature.animation_data.action if armature.animation_data else None
     if action is None or not hasattr(action, "slots"):
         return []
@@ -257,7 +257,7 @@ def _others(armature: Object) -> list[_Player]:
 
 
 def _values(thing: Object, plays: Sequence[tuple[Action, str]]) -> list[Edit]:
-    """What a thing holds now in the channels that any of the actions animates, but for the bones' own."""
+    """Present values of the channels of an object that any of the actions animates, except bones' own channels."""
     bags = [action_bag_of(action, slot) for action, slot in plays if slot in (object_slots(action) or ())]
     channels = {(fcurve.data_path, fcurve.array_index) for bag in bags if bag is not None for fcurve in bag.fcurves}
     return present_values(thing, sorted(channel for channel in channels if not _is_bones_own(channel[0])))
@@ -268,7 +268,7 @@ def _is_bones_own(path: str) -> bool:
 
 
 def _pose(armature: Object) -> dict[str, Array]:
-    """Every bone's own channels."""
+    """Values of every bone's own channels, by channel."""
     bones = armature.pose.bones
     pose = {name: np.empty(len(bones) * len(values), dtype=np.float32) for name, values in AT_REST.items()}
     for name, values in pose.items():

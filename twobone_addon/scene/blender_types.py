@@ -33,7 +33,7 @@ NlaStrip: TypeAlias = Any
 FCurve: TypeAlias = Any
 """`bpy.types.FCurve`"""
 CurveBag: TypeAlias = Any
-"""What holds `fcurves` and `groups`: an `Action` before 4.4, an `ActionChannelbag` since."""
+"""Holder of `fcurves` and `groups`: an `Action` before 4.4, an `ActionChannelbag` since."""
 ViewLayer: TypeAlias = Any
 """`bpy.types.ViewLayer`"""
 NodeTree: TypeAlias = Any

@@ -1,4 +1,4 @@
-"""Bones as records: at rest, chains of them by name, and the data paths of their channels and constraints."""
+"""Records of bones at rest and of chains by name, and data paths of bones' channels and constraints."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..said import Sentence
 from .blender_types import PoseBone
 
 ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-"""Channel of each rotation mode; all Euler orders use `rotation_euler`."""
+"""Rotation channel by rotation mode; all Euler orders use `rotation_euler`."""
 
 ESCAPES = str.maketrans({
     "\\": r"\\", '"': r"\"", "\t": r"\t", "\n": r"\n", "\r": r"\r", "\a": r"\a", "\b": r"\b", "\f": r"\f",
 })  # fmt: skip
-"""What Blender's `BLI_str_escape` writes in a data path for what a name may hold."""
+"""Escape sequences that Blender's `BLI_str_escape` writes for characters of names in data paths."""
 
 
 def escaped(name: str) -> str:
-    """A name as it stands between quotes in a data path: the same as `bpy.utils.escape_identifier`."""
+    """A name as quoted in a data path: the same as `bpy.utils.escape_identifier`."""
     return name.translate(ESCAPES)
 
 
@@ -40,7 +40,7 @@ def scale_path(bone: RestBone) -> str:
 
 
 def location_path(bone: RestBone) -> str:
-    """Data path of the bone's location."""
+    """Data path of a bone's location channel."""
     return _bone_path(bone, "location")
 
 
@@ -77,7 +77,7 @@ class ChainNames:
     upper: str
     lower: str
     tip: str
-    """Bone that has the tip: the lower bone itself, one below it, or a foot that is parented elsewhere, where it rests."""
+    """Bone with the tip at rest: the lower bone itself, one below it, or a foot that is parented elsewhere."""
     tip_at_tail: bool
     """Whether the tip is that bone's tail; else its head."""
 
@@ -100,5 +100,5 @@ class IkLimb:
 
 
 def ik_constraint(constraint: str, bone: str) -> Sentence:
-    """What sentences call an IK constraint."""
+    """An IK constraint as part of a sentence."""
     return Sentence('IK constraint "{constraint}" of bone "{bone}"', {"constraint": constraint, "bone": bone})

@@ -1,4 +1,4 @@
-"""The ground as a mesh: how high it is below points, wherever it has been moved to."""
+"""The ground as a mesh: its height below points, wherever the object has moved."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .versions import node_inputs
 TIMED = {
     "CLOTH", "SOFT_BODY", "OCEAN", "WAVE", "FLUID", "MESH_CACHE", "MESH_SEQUENCE_CACHE", "DYNAMIC_PAINT", "BUILD", "EXPLODE",
 }  # fmt: skip
-"""Modifiers that do something else at each frame, without any keys."""
+"""Modifiers whose result changes over time without any keys."""
 
 TIMED_NODES = {"INPUT_SCENE_TIME", "SIMULATION_OUTPUT"}
-"""Types of geometry nodes that do."""
+"""Types of geometry nodes whose result changes over time without any keys."""
 
 
 def changes_shape(thing: Object) -> bool:
-    """Whether keys, drivers or modifiers give a mesh other shapes at other frames; where it is as a whole does not count.
+    """Whether keys, drivers or modifiers change a mesh's shape over time; motion of the whole object does not count.
 
     Strips of the object itself, which usually move it, are ignored.
     """
@@ -44,13 +44,13 @@ def changes_shape(thing: Object) -> bool:
 
 
 def _shaping(thing: Object) -> Iterator[Object]:
-    """What has keys of its own that shape the mesh: its data, its shape keys, and what its modifiers and their nodes follow."""
+    """Datablocks whose animation may shape a mesh: its data, its shape keys, and what its modifiers and their nodes read."""
     keys = getattr(thing.data, "shape_keys", None)
     yield from (owner for owner in (thing.data, keys) if owner is not None)
     for modifier in thing.modifiers:
         pointers = [entry.identifier for entry in modifier.bl_rna.properties if entry.type == "POINTER"]
-        followed = (getattr(modifier, name) for name in pointers if modifier.show_viewport)
-        yield from (each for each in followed if each is not None and hasattr(each, "animation_data"))
+        read = (getattr(modifier, name) for name in pointers if modifier.show_viewport)
+        yield from (each for each in read if each is not None and hasattr(each, "animation_data"))
         yield from _objects_in(node_inputs(modifier) if modifier.type == "NODES" and modifier.show_viewport else ())
     for tree in _trees(thing):
         yield tree
@@ -59,7 +59,7 @@ def _shaping(thing: Object) -> Iterator[Object]:
 
 
 def _objects_in(values: Iterable[Any]) -> Iterator[Object]:
-    """The objects among some values, and those in the collections among them."""
+    """The objects among the values, and in the collections among them."""
     for value in values:
         if isinstance(value, bpy.types.Collection):
             yield from value.all_objects
@@ -68,7 +68,7 @@ def _objects_in(values: Iterable[Any]) -> Iterator[Object]:
 
 
 def _trees(thing: Object) -> list[NodeTree]:
-    """The geometry nodes of its modifiers that are shown, with the groups in them, each once."""
+    """The geometry node trees of an object's visible modifiers, with the groups in them, each once."""
     shown = (modifier.node_group for modifier in thing.modifiers if modifier.type == "NODES" and modifier.show_viewport)
     trees = list(dict.fromkeys(tree for tree in shown if tree is not None))
     for tree in trees:
@@ -84,14 +84,14 @@ def _moves(animation: Animation) -> bool:
 
 DOWN = np.array([0.0, 0.0, -1.0])
 _FAR = 4.0
-"""Times the mesh's farthest point from its origin: as high as that is above all of it, for feet that are around it."""
+"""Height from which rays start above the whole mesh, relative to its farthest point from its origin, for feet around it."""
 
 
 class GroundSurface:
-    """A mesh as its modifiers make it at the present frame; where the object is, is told with every question."""
+    """A mesh with its modifiers at the present frame; the object's transform is given with every query."""
 
     def __init__(self, scene: Scene, name: str) -> None:
-        """Read the mesh; raises `ObjectError` where it is none, or has no faces."""
+        """Read the mesh; raises `ObjectError` where the object is none, or has no faces."""
         if not name:
             raise ObjectError("No ground object is chosen. Choose the mesh that the feet stand on.")
         thing = find_object("Ground object", name)
@@ -101,30 +101,33 @@ class GroundSurface:
         self._size = _FAR * max(vertex.length for vertex in mesh[0]) + 1.0
 
     def below(self, points_world: Array, world_from_ground: Array, above: float) -> tuple[Array, Array]:
-        """Where a plumb line through each of `points_world` `(P, F, 3)` meets the ground first, from `above` higher.
+        """Where a vertical ray, from `above` over each of `points_world` `(P, F, 3)` downwards, first meets the ground.
 
-        `world_from_ground` `(F, 4, 4)`, or one for all frames. Returns heights `(P, F)`, infinitely low where there is no
-        ground, and upward unit normals `(P, F, 3)`, both in the world. A line that begins below the ground, or inside a
-        solid, begins above all of it instead.
+        `world_from_ground` `(F, 4, 4)`, or one for all frames. Returns heights `(P, F)`, minus infinity where there is no
+        ground, and upward unit normals `(P, F, 3)`, both in world space. A ray that starts below the ground, or inside a
+        solid, starts above all of it instead.
         """
         count = points_world.shape[1]
         ground_from_world = np.linalg.inv(world_from_ground)
         starts = every_row(ground_from_world, count), points_world + np.array([0.0, 0.0, above])
         local = np.einsum("fij,pfj->pfi", starts[0][:, :3, :3], starts[1]) + starts[0][:, :3, 3]
-        ways = every_row(ground_from_world[:, :3, :3] @ DOWN, count)
+        directions = every_row(ground_from_world[:, :3, :3] @ DOWN, count)
         hits = np.full((*local.shape[:2], 3), np.nan)
         normals = np.zeros_like(hits)
         for place in np.ndindex(*local.shape[:2]):
-            hit, normal = self._first(Vector(local[place]), Vector(ways[place[1]]).normalized())
+            hit, normal = self._first_hit(Vector(local[place]), Vector(directions[place[1]]).normalized())
             if hit is not None:
                 hits[place], normals[place] = hit, normal
         return self._in_world(hits, normals, world_from_ground, ground_from_world)
 
-    def _first(self, start: Vector, way: Vector) -> tuple[Vector | None, Vector | None]:
-        """Where a line meets the mesh; one that leaves a solid there has begun inside of it, whichever way the faces look."""
-        hit, normal, _, _ = self._tree.ray_cast(start, way)
-        top, top_normal, _, _ = self._tree.ray_cast(start - way * self._size, way)
-        if hit is None or (top is not None and normal.dot(way) * top_normal.dot(way) < 0.0):
+    def _first_hit(self, start: Vector, direction: Vector) -> tuple[Vector | None, Vector | None]:
+        """Where a ray first meets the mesh, and the normal there; from above all of it if the ray starts inside a solid.
+
+        It does if it leaves the solid at its first hit, whichever way the faces point.
+        """
+        hit, normal, _, _ = self._tree.ray_cast(start, direction)
+        top, top_normal, _, _ = self._tree.ray_cast(start - direction * self._size, direction)
+        if hit is None or (top is not None and normal.dot(direction) * top_normal.dot(direction) < 0.0):
             return top, top_normal
         return hit, normal
 
@@ -133,7 +136,7 @@ class GroundSurface:
         count = hits.shape[1]
         matrices = every_row(world_from_ground, count)
         heights = np.einsum("fj,pfj->pf", matrices[:, 2, :3], hits) + matrices[:, 2, 3]
-        # A normal moves as a covector.
+        # Normals transform as covectors.
         turned = np.einsum("fji,pfj->pfi", every_row(ground_from_world, count)[:, :3, :3], normals)
         upward = np.where(turned[..., 2:] < 0.0, -turned, turned)
         lengths = np.linalg.norm(upward, axis=-1, keepdims=True)
@@ -157,7 +160,7 @@ def _evaluated_mesh(scene: Scene, thing: Object) -> tuple[list[Vector], list[tup
 
 
 def _depsgraph_with(scene: Scene, thing: Object) -> bpy.types.Depsgraph:
-    """A depsgraph of the scene that is evaluated, and has the object."""
+    """An evaluated depsgraph of the scene that has the object; raises `ObjectError` where none has."""
     layer = next((layer for layer in scene.view_layers if thing.name in layer.objects), None)
     if layer is None:
         raise ObjectError(

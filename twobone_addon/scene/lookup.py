@@ -1,4 +1,4 @@
-"""Objects and bones by name, and the files that they are linked from."""
+"""Find objects and bones by name, and the files that they are linked from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .blender_types import Object, PoseBone
 
 
 def absolute_path(entry: Any) -> Path:
-    """Where the file of a library, or of a cache, ought to be."""
+    """Path where the file of a library or cache should be."""
     return Path(bpy.path.abspath(entry.filepath, library=entry.library))
 
 
@@ -26,24 +26,24 @@ def missing_libraries() -> list[str]:
 
 
 def library_of(thing: Any) -> Sentence:
-    """In words, the library that a datablock, or what it overrides, comes from."""
+    """Part of a sentence: the library that a datablock, or what it overrides, comes from."""
     reference = thing.override_library.reference if thing.override_library else None
     library = thing.library or (reference.library if reference else None)
     return Sentence('library "{path}"', {"path": str(absolute_path(library))}) if library else Sentence("its library")
 
 
 BONES = 'pose.bones["'
-"""How data paths of bones and their constraints begin."""
+"""Beginning of the data paths of bones and their constraints."""
 
 
 @dataclass(slots=True)
 class _Memory:
-    """What `objects_known` remembers."""
+    """Cache of `objects_known`."""
 
     objects: dict[str, Object]
-    """By name; empty outside of its block."""
+    """Objects by name; empty outside its block."""
     in_scenes: set[Object]
-    """Objects that any scene has, since somebody has asked."""
+    """Objects in any scene; empty until first needed."""
 
 
 _memory = _Memory({}, set())
@@ -51,9 +51,9 @@ _memory = _Memory({}, set())
 
 @contextmanager
 def objects_known() -> Iterator[None]:
-    """Look at the file's objects once for a block in which none comes, goes or is renamed and nobody else has a turn.
+    """Cache the file's objects by name in a block in which none is added, removed or renamed and no other code runs.
 
-    Blender finds an object by looking at one after the other: for thousands of chains that would take longer than all else.
+    Blender finds an object by a linear search: for thousands of chains that would take longer than all else.
     """
     before = _memory.objects
     _memory.objects = objects_by_name()
@@ -65,21 +65,21 @@ def objects_known() -> Iterator[None]:
 
 
 def object_named(name: str) -> Object:
-    """The object of that name, which is known to be there."""
+    """The object of that name, which must exist."""
     return _memory.objects.get(name) or bpy.data.objects[name]
 
 
 OF_DATA = "\0"
-"""Stands in the key of a datablock that is no object, between its kind and its name; no name has it."""
+"""Separator of kind and name in the key of a datablock that is no object; no name contains it."""
 
 
 def key_of(datablock: Any) -> str:
-    """What `datablock_named` finds a datablock by: an object's name, or the kind and name of other data."""
+    """Key by which `datablock_named` finds a datablock: an object's name, or the kind and name of other data."""
     return datablock.name if datablock.id_type == "OBJECT" else f"{datablock.id_type}{OF_DATA}{datablock.name}"
 
 
 def datablock_named(key: str) -> Any:
-    """The datablock of that key, which is known to be there."""
+    """The datablock of that key, which must exist."""
     kind, _, name = key.rpartition(OF_DATA)
     if not kind:
         return object_named(key)
@@ -93,7 +93,7 @@ def object_or_none(name: str) -> Object | None:
 
 
 def is_in_a_scene(thing: Object) -> bool:
-    """Whether any scene has an object. Blender looks through all objects of all scenes to tell."""
+    """Whether any scene has an object; cached in `objects_known`, for Blender searches all scenes to tell."""
     if not _memory.objects:
         return bool(thing.users_scene)
     if not _memory.in_scenes:
@@ -108,12 +108,12 @@ def playing_action(thing: Object) -> str:
 
 
 def objects_by_name() -> dict[str, Object]:
-    """Every object of the file; of several that share a name, the one that answers to it: linked ones come last."""
+    """Every object of the file by name; of several that share a name, the one that Blender finds by it: linked ones come last."""
     return _memory.objects or {thing.name: thing for thing in reversed(list(bpy.data.objects))}
 
 
 def refuse_namesake(thing: Object) -> None:
-    """Raise `ObjectError` where another object answers to the name: things are known by their names from here on."""
+    """Raise `ObjectError` where Blender finds another object by the name: objects are identified by name from here on."""
     if object_named(thing.name) != thing:
         raise ObjectError(
             'Object "{object}" is linked from another file, and this file already has an object with that name. Choose that '
@@ -136,7 +136,7 @@ NOTHING_CHOSEN = "No {role} is chosen. Choose an object, such as an empty."
 
 
 def find_object(role: str, name: str, bone: str = "") -> Object:
-    """The object that a setting names, and check its bone; raises `ObjectError`."""
+    """The object that a setting names; raises `ObjectError` where it or its bone does not exist."""
     if not name:
         raise ObjectError(NOTHING_CHOSEN, role=Sentence(role.lower()))
     found = object_or_none(name)
@@ -207,30 +207,30 @@ def rotation_values(bone: PoseBone) -> tuple[float, ...]:
 
 
 def owner_of(path: str) -> str:
-    """What tells the bone in a data path, empty if it is none's; two bones share it if a quote and a bracket differ only."""
+    """Beginning of a data path that identifies its bone; empty without one. Bones that differ only after `"]` share it."""
     return path.partition('"]')[0] if path.startswith(BONES) else ""
 
 
 def bone_owner(bone: PoseBone) -> str:
-    """The same for a bone."""
+    """Beginning of a bone's data paths, see `owner_of`."""
     return owner_of(f'{BONES}{bpy.utils.escape_identifier(bone.name)}"]')
 
 
 def other_side(name: str) -> str:
-    """The name with its side flipped, as Blender does it (`thigh.L` to `thigh.R`); the same for a name without one."""
+    """The name with its side flipped by Blender's rules (`thigh.L` to `thigh.R`); unchanged without a side."""
     return bpy.utils.flip_name(name)
 
 
 def file_at(path: str) -> Path:
-    """A path as people write it, which may begin with `//` for the folder of the open file."""
+    """Path from a text that may begin with `//` for the folder of the open file."""
     return Path(bpy.path.abspath(path))
 
 
 def open_file() -> str:
-    """Name of the open file, without its ending; empty where it was never saved."""
+    """Name of the open file without its extension; empty if it was never saved."""
     return Path(bpy.data.filepath).stem
 
 
 def absolute(path: str) -> Path:
-    """A path that may begin with `//`, the folder of the file that is open."""
+    """Path from a text that may begin with `//` for the folder of the open file."""
     return Path(bpy.path.abspath(path))

@@ -1,4 +1,4 @@
-"""Objects that tasks make: empties, mirror images with their keys, and what stands where an object's location is told from."""
+"""Objects that tasks create: empties, mirror images with their keys, and stand-ins at the origins of parent spaces."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .versions import ensure_curve_bag, new_fcurve
 def add_empty(
     scene: Scene, beside: Object, *, name: str, location: Array, size: float, shape: str, rotation: Array | None = None
 ) -> Object:
-    """An empty in the collection of the object `beside`, or in the scene's own where none of its collections will take it.
+    """Add an empty to a collection of the object `beside`, or to the scene's own where none of these can be used.
 
-    They will not where they are not shown, or come from another file, overridden or not.
+    A collection cannot be used if it is not in the scene, or comes from another file, overridden or not.
 
     location : (3,), rotation : (3, 3) or none, world space
     """
@@ -34,15 +34,15 @@ def add_empty(
     empty.empty_display_type = shape
     empty.empty_display_size = size
     empty.show_in_front = True
-    shown = {collection.name for collection in scene.collection.children_recursive}
+    in_scene = {collection.name for collection in scene.collection.children_recursive}
     own = [collection for collection in beside.users_collection if not (collection.library or collection.override_library)]
-    homes = [collection for collection in own if collection.name in shown]
+    homes = [collection for collection in own if collection.name in in_scene]
     (homes[0] if homes else scene.collection).objects.link(empty)
     return empty
 
 
 def remove_object(thing: Object) -> None:
-    """Take an object out of the file, with its action if nothing else plays it."""
+    """Remove an object from the file, with its action if nothing else plays it."""
     action = thing.animation_data.action if thing.animation_data else None
     bpy.data.objects.remove(thing)
     if action is not None and not action.users:
@@ -52,24 +52,25 @@ def remove_object(thing: Object) -> None:
 ACROSS_X = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
 
 NEARLY = 1e-5
-"""Difference of matrices that single precision may make."""
+"""Difference of matrices that single precision may cause."""
 
 AXIAL = {"rotation_euler", "delta_rotation_euler"}
-"""Channels whose numbers are turns about axes, which mirroring treats the other way round than places."""
+"""Channels of rotations about axes, whose signs a mirror changes the other way round than those of locations."""
 
 FOUR = {"rotation_quaternion", "rotation_axis_angle"}
-"""The same with a number before them that no mirror changes."""
+"""Rotation channels with a first number that no mirror changes, before numbers like those of `AXIAL`."""
 
 POLAR = {"location", "delta_location"}
+"""Channels of locations."""
 
 
 def mirror_world(armature: Object) -> Matrix:
-    """The mirror across the armature's own YZ plane, world space."""
+    """Matrix of the mirror across the armature's own YZ plane, world space."""
     return armature.matrix_world @ ACROSS_X @ armature.matrix_world.inverted_safe()
 
 
 def is_plain(thing: Object) -> bool:
-    """Whether an object's motion is what its own keys and its parent say: no constraints, drivers, strips, samples, modifiers."""
+    """Whether only its own keys and its parent move an object: no constraints, drivers, strips, samples, modifiers."""
     data = thing.animation_data
     constrained = any(not constraint.mute for constraint in thing.constraints)
     if constrained or thing.rigid_body is not None or thing.parent_type not in {"OBJECT", "BONE"}:
@@ -81,7 +82,7 @@ def is_plain(thing: Object) -> bool:
 
 
 def own_mirror_image(armature: Object, thing: Object) -> bool:
-    """Whether a still object stands on the mirror, and is its own image but for the direction of its axes."""
+    """Whether a still object lies on the mirror plane and is its own image, apart from the signs of its axes."""
     mirrored = np.array(mirror_world(armature) @ thing.matrix_world)
     world = np.array(thing.matrix_world)
     size = 1.0 + np.abs(world[:3, 3]).max()
@@ -91,9 +92,9 @@ def own_mirror_image(armature: Object, thing: Object) -> bool:
 
 
 def mirror_plainly(armature: Object, thing: Object, image: Object, *, armature_is_still: bool) -> bool:
-    """Parent and key an empty as the mirror image of a plain object; tells whether that could be done, else nothing changes.
+    """Parent and key an empty as the mirror image of a plain object; return whether that was possible, else change nothing.
 
-    It cannot where the object has a parent that has no other side, or where the mirror is no change of signs in the
+    It is impossible where the object's parent has no other side, or where the mirror is no change of signs in the
     space of its location.
     """
     parent = _other_parent(armature, thing)
@@ -116,7 +117,7 @@ def mirror_plainly(armature: Object, thing: Object, image: Object, *, armature_i
 
 
 def _other_parent(armature: Object, thing: Object) -> tuple[Object | None, str] | None:
-    """The parent of the mirrored object; `None` where that has no other side."""
+    """Parent and parent bone of the mirrored object; `None` where these have no other side."""
     parent, bone = thing.parent, thing.parent_bone if thing.parent_type == "BONE" else ""
     if parent is None:
         return None, ""
@@ -133,7 +134,7 @@ def _other_parent(armature: Object, thing: Object) -> tuple[Object | None, str] 
 
 
 def _parent_world(parent: Object, bone: str) -> Matrix:
-    """Where the children of an object begin; for a bone at its tail, at rest."""
+    """World matrix of the space of a parent's children; for a bone at its tail, at rest."""
     if not bone or parent.pose is None or bone not in parent.data.bones:
         return parent.matrix_world.copy()
     rest = parent.data.bones[bone]
@@ -144,7 +145,7 @@ def _mirror_channels(thing: Object, image: Object, signs: Array, shift: Array) -
     image.rotation_mode = thing.rotation_mode
     for path in (*POLAR, *AXIAL, *FOUR, "scale", "delta_scale"):
         values = np.array(getattr(thing, path), dtype=float)
-        changes = [_change(path, index, signs, shift) for index in range(len(values))]
+        changes = [_mirror_change(path, index, signs, shift) for index in range(len(values))]
         setattr(image, path, [factor * value + added for value, (factor, added) in zip(values, changes, strict=True)])
 
 
@@ -154,7 +155,7 @@ def _mirror_curves(thing: Object, image: Object, signs: Array, shift: Array) -> 
         return
     bag = ensure_curve_bag(image)
     for curve in curves:
-        factor, added = _change(curve.data_path, curve.array_index, signs, shift)
+        factor, added = _mirror_change(curve.data_path, curve.array_index, signs, shift)
         table = read_keys(curve)
         for name in ("co", *HANDLES):
             table[name][:, 1] = factor * table[name][:, 1] + added
@@ -164,8 +165,8 @@ def _mirror_curves(thing: Object, image: Object, signs: Array, shift: Array) -> 
         made.update()
 
 
-def _change(path: str, index: int, signs: Array, shift: Array) -> tuple[float, float]:
-    """Factor and summand that turn a channel's number into its mirror image's."""
+def _mirror_change(path: str, index: int, signs: Array, shift: Array) -> tuple[float, float]:
+    """Factor and offset that turn a channel's number into its mirror image's."""
     if path in POLAR:
         return float(signs[index]), float(shift[index]) if path == "location" else 0.0
     if path in AXIAL:
@@ -176,6 +177,7 @@ def _change(path: str, index: int, signs: Array, shift: Array) -> tuple[float, f
 
 
 STAND_IN = ".twobone_stand_in"
+"""Name of temporary empties in parent spaces."""
 
 
 def refuse_constrained(thing: Object) -> None:
@@ -196,7 +198,7 @@ def _may_act(thing: Object, constraint: Constraint) -> bool:
 
 @contextmanager
 def parent_frames(things: list[Object]) -> Iterator[list[str]]:
-    """Names of empties, for a while, that are where each object would be without any location, rotation and scale."""
+    """Names of temporary empties that are where each object would be without its own location, rotation and scale."""
     empties = []
     try:
         for thing in things:

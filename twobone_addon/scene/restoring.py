@@ -1,7 +1,7 @@
-"""What a bake must put back: the frame, and edits that are not keyed.
+"""Restore what a bake disturbs: the frame, and unkeyed edits.
 
 Evaluating a scene's animation overwrites every animated channel with its curve's value, and with it whatever the user
-had changed there without keying it. These edits are found beforehand and set again afterwards.
+has changed there without keying it. These edits are found beforehand and set again afterwards.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ def as_evaluated(thing: Object) -> Object:
 
 
 def bring_up_to_date() -> None:
-    """Let everything be where its own values say at the present frame, before anything is read from it.
+    """Evaluate everything at the present frame, before anything is read.
 
-    Blender does so itself before a script's operators and between events. Not before an operator runs again from the redo
-    panel: it has gone back a step then and has evaluated nothing since, so that objects stand at the world's origin.
+    Blender does so itself before a script's operators and between events, but not before an operator runs again from the redo
+    panel: it has undone a step then and has evaluated nothing since, so that objects are at the world's origin.
     """
     bpy.context.view_layer.update()
 
 
 def write_animated_values() -> None:
-    """Let new keys write their present values into what they animate, as the next redraw would.
+    """Let new keys write their present values into the properties they animate, as the next redraw would.
 
-    The undo step that Blender stores at the end of an operator then has them. Without them an object may be the same in the
-    steps before and after; going back, Blender rereads only what differs, and would leave it at values that nothing animates.
+    The undo step that Blender stores at the end of an operator then has them. Without them an object may be equal in the
+    steps before and after; on undo Blender rereads only what differs, and would leave it at values that nothing animates.
     """
     bpy.context.view_layer.update()
 
 
 UNCHANGED = 1e-6
-"""Relative difference below which a channel counts as what its curve says; single precision has 6e-8."""
+"""Relative difference up to which a channel has its curve's value; single precision has 6e-8."""
 
 SINGLE = bool | int | float | str
-"""What a property holds that has no components; a choice is its name."""
+"""Types of values of properties without components; an enum's is its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A value that differs from what its animation says."""
+    """A value to set, such as one that differs from its animation."""
 
     datablock: Object
     path: str
@@ -61,16 +61,16 @@ class Edit:
 
 @contextmanager
 def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[Object, str]]) -> Iterator[None]:
-    """Run a block that re-evaluates animation of `datablocks`, then bring their unkeyed edits back.
+    """Run a block that re-evaluates animation of `datablocks`, then restore their unkeyed edits.
 
-    `except_paths` are the pairs of datablock and data path that the block itself animates.
+    `except_paths`: pairs of datablock and data path that the block itself animates.
     """
     edits = [edit for datablock in datablocks for edit in unkeyed_edits(scene, datablock)]
     edits = [edit for edit in edits if (edit.datablock, edit.path) not in except_paths]
     try:
         yield
     finally:
-        # Or the values from before would count as edits to whoever looks next.
+        # Otherwise the values from before would count as edits the next time.
         write_animated_values()
         if edits:
             for layer in scene.view_layers:
@@ -80,22 +80,22 @@ def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[O
 
 @contextmanager
 def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
-    """Run a block that changes the scene's frame, then bring the frame and all unkeyed edits in the file back."""
+    """Run a block that changes the scene's frame, then restore the frame and all unkeyed edits in the file."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     edits = [edit for datablock in animated_datablocks() for edit in unkeyed_edits(scene, datablock)]
     try:
         yield
     finally:
-        # Blender counts the part of a frame from zero, down where frames are negative, and takes it upwards only.
+        # Blender reports negative subframes at negative frames, but accepts only positive ones.
         whole = math.floor(frame + subframe)
         scene.frame_set(whole, subframe=frame + subframe - whole)
-        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on moves on when it changes
+        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on's handler changed it
             scene.frame_current, scene.frame_subframe = frame, subframe
         apply_edits(edits)
 
 
 def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
-    """What a person has changed without keying it: values of animated channels that are not what their curves say now."""
+    """Values of animated channels that a person has changed without keying them: they differ from their curves now."""
     time = scene.frame_current_final
     data = datablock.animation_data
     if data is None:
@@ -111,7 +111,7 @@ def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
 
 
 def _all_animated_values(datablock: Object) -> Iterator[Edit]:
-    """Every animated channel as it is: where strips mix, no single curve says what is an edit."""
+    """Value of every animated channel: where strips are blended, no single curve tells what is an edit."""
     seen = set()
     for bag in _bags(datablock):
         for fcurve in bag.fcurves:
@@ -123,7 +123,7 @@ def _all_animated_values(datablock: Object) -> Iterator[Edit]:
 
 
 def present_values(datablock: Object, channels: Iterable[tuple[str, int]]) -> list[Edit]:
-    """What channels, as data path and index, hold now; those that lead nowhere are left out."""
+    """Present values of channels, given as data path and index; those that lead nowhere are left out."""
     values = ((channel, _value(datablock, *channel)) for channel in channels)
     return [Edit(datablock, *channel, value) for channel, value in values if value is not None]
 
@@ -155,14 +155,14 @@ def _value(datablock: Object, path: str, index: int) -> object:
 
 def _differs(value: object, animated: float) -> bool:
     if isinstance(value, str):
-        return True  # The curve of a choice holds its number, which the name does not tell: put it back in any case.
+        return True  # An enum's curve holds its number, which its name does not tell: restore it in any case.
     if isinstance(value, bool | int):
         return int(value) != int(animated)
     return abs(value - animated) > UNCHANGED * max(abs(value), abs(animated))
 
 
 def apply_edits(edits: list[Edit]) -> None:
-    """Set values; what leads nowhere any more, such as into a chain that is gone, is left out."""
+    """Set values; paths that lead nowhere any more, such as into a removed chain, are skipped."""
     for edit in edits:
         if _value(edit.datablock, edit.path, edit.index) is None:
             continue

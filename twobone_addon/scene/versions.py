@@ -1,7 +1,7 @@
-"""All that differs between Blender 4.2 and 5.2, in one place.
+"""All differences between Blender 4.2 and 5.2, in one place.
 
 Actions got layers and slots in 4.4 and lost their own F-curves in 5.0; the selection of bones moved from the
-armature's data to the pose in 5.0. Nothing outside this file asks for Blender's version.
+armature's data to the pose in 5.0. Nothing outside this file checks Blender's version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_hidden(bone: PoseBone) -> bool:
 
 
 def selection_flags(armature: Object) -> tuple[Any, Array]:
-    """The armature's bones where their selection is kept, and which of them are selected, `(B,)` of bool."""
+    """The armature's bones that store the selection, and which of them are selected, `(B,)` of bool."""
     on_pose = "select" in bpy.types.PoseBone.bl_rna.properties
     holders = armature.pose.bones if on_pose else armature.data.bones
     flags = np.empty(len(holders), dtype=bool)
@@ -31,7 +31,7 @@ def selection_flags(armature: Object) -> tuple[Any, Array]:
 
 
 def curve_bag(datablock: Object) -> CurveBag | None:
-    """Where the datablock's F-curves live now: its action before 4.4, its slot's channelbag since; `None` without any."""
+    """Holder of the datablock's present F-curves: its action before 4.4, its slot's channelbag since; `None` without any."""
     data: AnimData | None = datablock.animation_data
     if data is None or data.action is None:
         return None
@@ -41,7 +41,7 @@ def curve_bag(datablock: Object) -> CurveBag | None:
 
 
 def action_bag(action: Action, slot: Any) -> CurveBag | None:
-    """The F-curves of one slot of an action; `slot` means nothing before 4.4."""
+    """The F-curves of one slot of an action; `slot` is ignored before 4.4."""
     if not hasattr(action, "layers"):
         return action
     if slot is None:
@@ -55,7 +55,7 @@ def action_bag(action: Action, slot: Any) -> CurveBag | None:
 
 
 def ensure_curve_bag(datablock: Object) -> CurveBag:
-    """The same, made where it is missing, as `keyframe_insert` would: a new action, a slot of the datablock's own."""
+    """Like `curve_bag`, created where missing as `keyframe_insert` would: a new action, a slot of the datablock's own."""
     data: AnimData = datablock.animation_data or datablock.animation_data_create()
     if data.action is None:
         data.action = bpy.data.actions.new(f"{datablock.name}Action")
@@ -68,7 +68,7 @@ def ensure_curve_bag(datablock: Object) -> CurveBag:
 def _add_slot_quickly(action: Action, datablock: Object) -> None:
     """Give a new action, which is assigned to its datablock, a slot for it, where Blender has a quick way (4.5).
 
-    `slots.new` takes as long as the file is big: 2.5 ms beside five thousand characters. What a curve brings along does not.
+    `slots.new` takes longer in bigger files: 2.5 ms beside five thousand characters. A slot created along with a curve does not.
     """
     if hasattr(action, "fcurve_ensure_for_datablock"):
         fcurve = action.fcurve_ensure_for_datablock(datablock, "location", index=0)
@@ -76,7 +76,7 @@ def _add_slot_quickly(action: Action, datablock: Object) -> None:
 
 
 def ensure_action_bag(action: Action, datablock: Object) -> CurveBag:
-    """What takes the curves of `datablock` in a new action that is not assigned to it."""
+    """The holder for curves of `datablock` in a new action that is not assigned to it."""
     slot = action.slots.new(id_type=datablock.id_type, name=datablock.name) if hasattr(action, "layers") else None
     return _slot_bag(action, slot)
 
@@ -95,20 +95,20 @@ def first_slot(action: Action) -> str:
 
 
 def own_slot(data: AnimData) -> str:
-    """Identifier of the slot that a datablock plays of its action; empty where it plays none, and before 4.4."""
+    """Identifier of the slot of its action that a datablock plays; empty where it plays none, and before 4.4."""
     slot = getattr(data, "action_slot", None)
     return slot.identifier if slot else ""
 
 
 def object_slots(action: Action) -> list[str] | None:
-    """Identifiers of the slots that objects can play, one empty one before 4.4; `None` where the action is of other things."""
+    """Identifiers of the slots that objects can play; before 4.4 one empty one, or `None` where it is not for objects."""
     if not hasattr(action, "slots"):
         return [""] if not action.fcurves or action.id_root == "OBJECT" else None
     return [slot.identifier for slot in action.slots if slot.target_id_type in {"OBJECT", "UNSPECIFIED"}]
 
 
 def played_slots(user: Any) -> list[str]:
-    """Identifier of the slot that animation data or an NLA strip plays, if any; empty before 4.4."""
+    """Identifiers, one or none, of the slot that animation data or an NLA strip plays; before 4.4 one empty one."""
     if not hasattr(user, "action_slot"):
         return [""]
     return [user.action_slot.identifier] if user.action_slot else []
@@ -120,12 +120,12 @@ def identifier_of(thing: Object) -> str:
 
 
 def action_bag_of(action: Action, identifier: str) -> CurveBag | None:
-    """The F-curves of the slot of that identifier; before 4.4 those of the action."""
+    """The F-curves of the slot with that identifier; before 4.4 those of the action."""
     return action_bag(action, action.slots.get(identifier) if identifier else None)
 
 
 def ensure_bag_of(action: Action, identifier: str) -> CurveBag:
-    """The same, made where it is missing."""
+    """Like `action_bag_of`, created where missing."""
     return _slot_bag(action, action.slots.get(identifier) if identifier else None)
 
 
@@ -137,7 +137,7 @@ def all_bags(action: Action) -> list[CurveBag]:
 
 
 def assign_slot(user: Any, identifier: str) -> None:
-    """Let animation data or an NLA strip use the slot of that identifier in its action; nothing before 4.4."""
+    """Let animation data or an NLA strip use the slot of its action with that identifier; does nothing before 4.4."""
     if identifier and hasattr(user, "action_slot"):
         user.action_slot = user.action.slots[identifier]
 
@@ -152,10 +152,10 @@ def new_fcurve(bag: CurveBag, path: str, index: int, group: str) -> FCurve:
 
 
 def copied_fcurve(source: FCurve, bag: CurveBag, path: str, index: int, group: str) -> FCurve | None:
-    """The same with a copy of another F-curve's keys and all, where Blender can copy them (5.0)."""
+    """A new F-curve that is a copy of another one with its keys; `None` where Blender cannot copy curves (before 5.0)."""
     if isinstance(bag, bpy.types.Action) or not hasattr(bag.fcurves, "new_from_fcurve"):
         return None
-    # No channel has this path: of the source's own one there may be no second curve, not even for a moment.
+    # No channel has this path: there may be no second curve at the source's own one, not even for a moment.
     fcurve = bag.fcurves.new_from_fcurve(source, data_path="~")
     fcurve.data_path, fcurve.array_index = path, index
     fcurve.group = bag.groups.get(group) or bag.groups.new(group)
@@ -163,12 +163,12 @@ def copied_fcurve(source: FCurve, bag: CurveBag, path: str, index: int, group: s
 
 
 def slot_users(data: AnimData) -> int:
-    """How many datablocks are animated by the same curves as this one, itself included."""
+    """Number of datablocks animated by the same curves as this one, itself included."""
     if data.action is None:
         return 0
     if hasattr(data, "action_slot"):
         return len(data.action_slot.users()) if data.action_slot else 0
-    # An action's own count has NLA strips in it as well.
+    # An action's own user count includes NLA strips.
     return sum(other.animation_data.action == data.action for other in animated_datablocks())
 
 
@@ -180,7 +180,7 @@ def strip_bag(strip: Any) -> CurveBag | None:
 
 
 def mixes_layers(action: Action) -> bool:
-    """Whether an action has more to it than one strip of keys on one layer; before 4.4 none has."""
+    """Whether an action has more than one strip of keys on one layer; before 4.4 none has."""
     layers = getattr(action, "layers", ())
     return len(layers) > 1 or any(
         len(layer.strips) > 1 or any(strip.type != "KEYFRAME" for strip in layer.strips) for layer in layers
@@ -188,33 +188,33 @@ def mixes_layers(action: Action) -> bool:
 
 
 def version_text() -> str:
-    """Of this Blender as it writes it itself, such as `5.2.3 LTS`."""
+    """Version of this Blender as Blender writes it, such as `5.2.3 LTS`."""
     return bpy.app.version_string
 
 
 def own_version() -> tuple[int, int]:
-    """Of this Blender, such as (5, 2)."""
+    """Version of this Blender, such as (5, 2)."""
     return bpy.app.version[0], bpy.app.version[1]
 
 
 def file_version() -> tuple[int, int]:
-    """Of the Blender that has saved the open file."""
-    said: Any = bpy.data.version
-    return said[0], said[1]
+    """Version of the Blender that saved the open file."""
+    version: Any = bpy.data.version
+    return version[0], version[1]
 
 
 def oldest_reader() -> tuple[int, int]:
-    """The oldest Blender that reads what this one saves, as it writes it into its files (`FileGlobal.minversion`)."""
+    """Oldest Blender that reads files saved by this one, as recorded in these files (`FileGlobal.minversion`)."""
     return (4, 5) if bpy.app.version >= (5, 0) else (3, 6)
 
 
 def slot_key(bag: CurveBag) -> str:
-    """What tells the slot of these curves from the others of its action, also after it was renamed; empty before 4.4."""
+    """Text that identifies the slot of these curves in its action, even after it was renamed; empty before 4.4."""
     return "" if isinstance(bag, bpy.types.Action) else str(bag.slot_handle)
 
 
 def node_inputs(modifier: Any) -> list[Any]:
-    """What a modifier puts into its geometry nodes: properties of its own from 5.2 on, keys of its own before."""
+    """Values that a modifier passes to its geometry nodes: its own properties from 5.2 on, its custom properties before."""
     inputs = getattr(getattr(modifier, "properties", None), "inputs", None)
     if inputs is None:
         return list(modifier.values())
