@@ -101,7 +101,7 @@ class GroundSurface:
         self._size = _FAR * max(vertex.length for vertex in mesh[0]) + 1.0
 
     def below(self, points_world: Array, world_from_ground: Array, above: float) -> tuple[Array, Array]:
-        """Where a vertical ray, from `above` over each of `points_world` `(P, F, 3)` downwards, first meets the ground.
+        """First hits on the ground of vertical rays from `above` over each of `points_world` `(P, F, 3)` downwards.
 
         `world_from_ground` `(F, 4, 4)`, or one for all frames. Returns heights `(P, F)`, minus infinity where there is no
         ground, and upward unit normals `(P, F, 3)`, both in world space. A ray that starts below the ground, or inside a
@@ -121,9 +121,9 @@ class GroundSurface:
         return self._in_world(hits, normals, world_from_ground, ground_from_world)
 
     def _first_hit(self, start: Vector, direction: Vector) -> tuple[Vector | None, Vector | None]:
-        """Where a ray first meets the mesh, and the normal there; from above all of it if the ray starts inside a solid.
+        """First hit of a ray on the mesh, with the normal; from above all of it if the ray starts inside a solid.
 
-        It does if it leaves the solid at its first hit, whichever way the faces point.
+        That is so if it leaves the solid at its first hit, whichever way the faces point.
         """
         hit, normal, _, _ = self._tree.ray_cast(start, direction)
         top, top_normal, _, _ = self._tree.ray_cast(start - direction * self._size, direction)

@@ -1,1 +1,1 @@
-"""What objects and bones depend on, and what animates them."""
+"""Dependencies of objects and bones, and their animation."""

@@ -1,4 +1,4 @@
-"""Where keys go: the armature's own action, a new one, a strip on a new NLA track, or a temporary copy."""
+"""Destinations of keys: the armature's own action, a new one, a strip on a new NLA track, or a temporary copy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRIAL_NAME = ".twobone_trial"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was created to hold curves, so that clearing can remove it again."""
+    """Data created to hold curves, so that clearing can remove it again."""
 
     kind: str = ""
     """`data`, `action` or `slot`, each with those after it; empty for none."""

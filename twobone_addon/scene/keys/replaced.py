@@ -393,7 +393,7 @@ class Ledger:
     bag: CurveBag
     channels: dict[Channel, Kept] = field(default_factory=dict)
     made: str = ""
-    """What was created for the keys: `data`, `action` or `slot`, each with those after it; empty where there was a slot."""
+    """Data created for the keys: `data`, `action` or `slot`, each with those after it; empty where there was a slot."""
     copied: tuple[str, bool] | None = None
     """Name of the action that this one is a copy of, and whether that had a fake user before."""
     sets: dict[str, tuple[str, Any]] = field(default_factory=dict)
@@ -527,7 +527,7 @@ def _texts(bag: CurveBag) -> dict[str, str]:
 
 
 def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
-    """What Plant Feet replaced in files of 2.0.0, which recorded it on the armature, for one action."""
+    """Records for one action of what Plant Feet replaced in files of 2.0.0, which stored them on the armature."""
     text = owner.twobone.replaced_keys if owner.id_type == "OBJECT" else ""
     if not text:
         return {}

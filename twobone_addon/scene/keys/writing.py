@@ -64,7 +64,7 @@ class Change:
     is_from_elsewhere: bool = False
     """Whether the keys follow from other data, so that the task's next run does not need the keys from before this one."""
     emptied: Sequence[str] = ()
-    """Data paths of scales stretched by a bake of 2.0.0: its keys are removed where the ledger has no such channel."""
+    """Data paths of scales stretched by a bake of 2.0.0, whose keys are removed unless the ledger has a record of them."""
 
 
 NewCurves = dict[tuple[int, str, bool], FCurve]

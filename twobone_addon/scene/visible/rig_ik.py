@@ -66,12 +66,12 @@ class RigReader:
             for carrier, constraint in self._limb_constraints()
             if control is None or self.depends(_target_of(constraint), control)
         ]
-        # Of several, such as one with and one without pole, the one that acts counts.
+        # If there are several, such as one with and one without pole, the one that acts counts.
         found.sort(key=lambda pair: (not is_acting(pair[1]), pair[1].pole_target is None))
         return self._read(*found[0]) if found else None
 
     def shown(self, bone: str, control: Node) -> str:
-        """Name of the bone that on IK visibly stands for a bone of the chain: that one, or a copy; empty where there is none."""
+        """Name of the bone that shows a chain's bone on IK: itself, or a copy that depends on the control; else empty."""
         if self.depends((self._armature.name, bone), control):
             return bone
         for each in self._armature.pose.bones:

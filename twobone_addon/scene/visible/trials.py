@@ -56,7 +56,7 @@ def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[T
 
 
 class Turned:
-    """How far bones follow a chain whose bones are turned in a trial."""
+    """Measures how far bones follow a chain whose bones are turned in a trial."""
 
     def __init__(self, armature: Object, chain: Collection[str]) -> None:
         """Turn these bones of the armature, each about its own X axis, and record where that moves all bones."""

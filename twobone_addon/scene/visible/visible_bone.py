@@ -1,4 +1,4 @@
-"""How the motion of a chain reaches other bones: by parents, by constraints with their influences, by drivers of rotations.
+"""Trace the motion of a chain to other bones: by parents, by constraints with their influences, by drivers of rotations.
 
 A bone's *share* is the part of the chain's motion that reaches it: 1 if it moves as the chain does, 0 if it does not follow.
 It is computed from parents and constraints with their present evaluated influences, so nothing needs to be moved to find
@@ -67,7 +67,7 @@ class Shown:
     share: float
     """0..1, part of the chain's motion that reaches the bone."""
     hindrances: tuple[Hindrance, ...]
-    """What keeps the rest of the motion from the bone."""
+    """Hindrances that keep the rest of the motion from the bone."""
     deciding: tuple[Hindrance, ...]
     """Every influence that affects the share, whether it hinders now or not."""
     armature: str
@@ -212,12 +212,12 @@ class _Best:
 
     share: float
     hindrances: dict[Hindrance, None]
-    """What would have to change for it."""
+    """Hindrances that would have to change for it."""
     deciding: dict[Hindrance, None]
     """Every influence that affects it."""
 
     def together(self, other: _Best) -> _Best:
-        """The same share, affected by both."""
+        """Own share, with the hindrances and influences of both."""
         return _Best(self.share, self.hindrances | other.hindrances, self.deciding | other.deciding)
 
 
@@ -276,7 +276,7 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
 
 
 def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
-    """What keeps the bones that deform along the limb, and the one at its end, from following the chain."""
+    """Hindrances that keep the bones that deform along the limb, and the one at its end, from following the chain."""
     seen = _shown_of_limb(armature, names, view)
     return list(dict.fromkeys(hindrance for each in seen if not each.follows for hindrance in each.hindrances))
 
