@@ -41,7 +41,7 @@ def open_destination(armature: Object, destination: str, name: str, start: float
 
     `ACTION`: the armature's own action and slot, created where they are missing. `NEW_ACTION`: a copy of the present
     action, so that everything else plays as before; the present one is kept in the file. `NLA`: a strip called
-    `name` from `start` to `end`, on a new track above all others; an earlier bake's strip of that name is reused,
+    `name` from `start` to `end`, on a new track above all others; an earlier bake's strip of that name is filled anew,
     unless somebody has keyed it since.
     """
     if destination == "NLA":
