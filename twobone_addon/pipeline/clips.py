@@ -70,8 +70,8 @@ class ClipsReport:
         failed = [note('"{action}" failed: {reason}', action=each.action, reason=each.reason) for each in self.refused]
         ordered = sorted(self.clips, key=lambda clip: clip[1].is_as_asked)
         done = '"{action}" {verdict}: {sentence}'
-        told = ({"action": name, "verdict": _verdict(report), "sentence": report.sentence()} for name, report in ordered)
-        return [*failed, *(note(done, **values) for values in told)]
+        inserted = ({"action": name, "verdict": _verdict(report), "sentence": report.sentence()} for name, report in ordered)
+        return [*failed, *(note(done, **values) for values in inserted)]
 
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for people: how many actions are fine, then the others; for a single action its own sentence."""
@@ -106,10 +106,10 @@ def report_of_clips(outcome: Outcome, kind: str) -> Any:
     Notes on settings without effect come first in each report.
     """
     first = outcome.done[0]
-    told = [replace(done.told, seconds=outcome.seconds, notes=[*outcome.unused, *done.told.notes]) for done in outcome.done]
+    reports = [replace(done.told, seconds=outcome.seconds, notes=[*outcome.unused, *done.told.notes]) for done in outcome.done]
     if not first.action:
-        return told[0]
-    clips = [(done.action, report) for done, report in zip(outcome.done, told, strict=True)]
+        return reports[0]
+    clips = [(done.action, report) for done, report in zip(outcome.done, reports, strict=True)]
     return ClipsReport(kind, first.plan.armature, clips, outcome.refused, outcome.seconds)
 
 

@@ -71,8 +71,8 @@ def sample_steps(
                     break
     values = {quantity: value for quantity, value in found.items() if value is not None}
     methods = {quantity: "STILL" if len(value) == 1 else "CURVES" for quantity, value in values.items()}
-    left = [quantity for quantity in unique if quantity not in values]
-    for method, share in _evaluated(left).items():
+    remaining = [quantity for quantity in unique if quantity not in values]
+    for method, share in _evaluated(remaining).items():
         at = frames[:1] if method == "STILL" else frames
         values.update((yield from evaluate(scene, share, at, in_scene=method == "SCENE", verified=verified)))
         methods.update(dict.fromkeys(share, method))
@@ -88,8 +88,8 @@ def _evaluated(quantities: list[Quantity]) -> dict[str, list[Quantity]]:
     above = {quantity: finder.above([(quantity.object, quantity.bone)]) for quantity in quantities}
     moving = [quantity for quantity in quantities if not stillness.holds(above[quantity].nodes)]
     still = [quantity for quantity in quantities if quantity not in moving]
-    walk = "SCENE" if any(above[quantity].reads_scene for quantity in moving) else "PROBES"
-    return {method: share for method, share in (("STILL", still), (walk, moving)) if share}
+    walk_method = "SCENE" if any(above[quantity].reads_scene for quantity in moving) else "PROBES"
+    return {method: share for method, share in (("STILL", still), (walk_method, moving)) if share}
 
 
 def _summary(methods: dict[Quantity, str]) -> str | dict[str, str]:

@@ -24,10 +24,10 @@ LAST_FRAME = 1_048_574
 """Blender's last frame; its first one is the negative. Frames beyond would be evaluated at this one."""
 
 SAMPLES_PER_FRAME = 8
-"""Samples of the motion that reduced keys are compared with, so close that nothing happens between two of them."""
+"""Samples per frame of the motion that reduced keys are compared with, so that nothing happens between two of them."""
 
 FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES = 4, 600_000
-"""Ranges with more samples than `MANY_SAMPLES` get fewer per frame, so that they fit into memory."""
+"""Least number of samples per frame; ranges with more than `MANY_SAMPLES` samples are thinned to it, to fit into memory."""
 
 SLOPE_STEP = 0.25
 """Frames before and after a key at which the motion is sampled as well, if handles follow its slope."""
@@ -63,15 +63,15 @@ def _reducible_frames(settings: BakeSettings, start: float, end: float) -> Frame
     """The frames of a bake whose keys will be reduced, sampled densely between whole frames."""
     whole = frame_grid(start, end, settings.step)
     densest = max(FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES // len(whole))
-    wanted = max(FEWEST_SAMPLES_PER_FRAME, round(SAMPLES_PER_FRAME * settings.step))
-    sampled = subframe_grid(whole, min(wanted, densest))
+    per_step = max(FEWEST_SAMPLES_PER_FRAME, round(SAMPLES_PER_FRAME * settings.step))
+    sampled = subframe_grid(whole, min(per_step, densest))
     if settings.keep_keys not in {"TARGET", "BOTH"}:
         return FrameChoice(sampled, np.searchsorted(sampled, whole), np.empty(0))
-    own = _keys_of_target(settings)
-    own = own[(own >= start) & (own <= end)]
-    sampled = merge_frames(sampled, own)
-    place = np.clip(np.searchsorted(sampled, own), 1, len(sampled) - 1)
-    kept = np.where(own - sampled[place - 1] < sampled[place] - own, sampled[place - 1], sampled[place])
+    target_keys = _keys_of_target(settings)
+    target_keys = target_keys[(target_keys >= start) & (target_keys <= end)]
+    sampled = merge_frames(sampled, target_keys)
+    place = np.clip(np.searchsorted(sampled, target_keys), 1, len(sampled) - 1)
+    kept = np.where(target_keys - sampled[place - 1] < sampled[place] - target_keys, sampled[place - 1], sampled[place])
     return FrameChoice(sampled, np.searchsorted(sampled, whole), np.unique(kept))
 
 

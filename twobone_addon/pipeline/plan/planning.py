@@ -259,8 +259,8 @@ def _repeats(armature: Object, settings: BakeSettings, rest: RestChain) -> bool:
 def constrained(bone: PoseBone) -> list[Sentence]:
     """A note if constraints may keep a bone from being where its keys put it."""
     acting = [constraint.name for constraint in bone.constraints if is_acting(constraint)]
-    told = 'Bone "{bone}" has constraints that act on top of the keys: {constraints}.'
-    return [note(told, bone=bone.name, constraints=", ".join(acting))] if acting else []
+    text = 'Bone "{bone}" has constraints that act on top of the keys: {constraints}.'
+    return [note(text, bone=bone.name, constraints=", ".join(acting))] if acting else []
 
 
 def _notes(armature: Object, rest: RestChain) -> tuple[Sentence, ...]:

@@ -50,17 +50,17 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
     rest, inherited = plan.rest, reference.inherited[0]
     upper = _upper_bone(plan, motion)
     joints = posed_joints(plan, motion)
-    posed, told = limb_normals(rest, joints, upper, plan.hinges)
+    posed, hinges = limb_normals(rest, joints, upper, plan.hinges)
     carried = inherited @ np.linalg.inv(rest.upper.rest[:3, :3])
     at_rest = np.broadcast_to(carried_normal(rest_normal(rest), carried), targets.shape)
     bent_at_rest = is_bent(rest.rest_joints())
-    plane = _plane(plan, motion, targets, joints[:, 0], posed=posed, at_rest=at_rest if bent_at_rest or not told else posed)
+    plane = _plane(plan, motion, targets, joints[:, 0], posed=posed, at_rest=at_rest if bent_at_rest or not hinges else posed)
     planes = plane.frames[..., 2]
     if plan.settings.plane == "POSE":
         normals = posed
-    elif told or bent_at_rest:
+    elif hinges or bent_at_rest:
         normals = _facing(plan, motion, posed, planes, joints)
-        normals = normals if told is None else _kept_where_straight(normals, planes, joints, told.telling)
+        normals = normals if hinges is None else _kept_where_straight(normals, planes, joints, hinges.telling)
     else:
         normals = _untwisted(planes, joints)
     normals = np.broadcast_to(normals, planes.shape)

@@ -214,7 +214,7 @@ def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[A
     """Curves `(P, 2)` that include the boundary of the region two links `(2,)` reach within joint limits `(4,)`.
 
     The tip depends smoothly on both angles, so its region is bounded by the images of the edges of the box of limits, and of
-    the line inside the box on which the chain is straight, where the tip cannot move outward.
+    the line inside the box on which the chain is straight, where the tip cannot move along the chain.
     """
     upper = rest_direction + np.clip(limits[:2], -np.pi, np.pi)
     lower = np.clip(limits[2:], -np.pi, np.pi)

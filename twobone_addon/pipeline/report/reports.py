@@ -293,8 +293,8 @@ class BakeReport:
             said = [(f"{chain.action}: " if in_several else "", chain.sentence(translate)) for chain in missed[:MOST_SAID]]
             parts += [name + sentence for name, sentence in said]
         elif any(chain.statements for chain in self.chains):
-            told = [entry.at_worst for entry in self.entries if isinstance(entry, FurtherReport)] or [(0.0, ON_TARGET)]
-            _, sentence = max(told, key=lambda each: each[0])
+            ranked = [entry.at_worst for entry in self.entries if isinstance(entry, FurtherReport)] or [(0.0, ON_TARGET)]
+            _, sentence = max(ranked, key=lambda each: each[0])
             parts.append(sentence.text(translate))
         return "; ".join(parts)
 

@@ -44,7 +44,7 @@ class Units:
         return f"{digits(value / size)} {name}"
 
     def seen(self, limb_length: float) -> float:
-        """The smallest distance, in scene units, worth reporting for a limb of this length: a power of ten in its unit."""
+        """The smallest distance, in scene units, worth reporting for a limb of this length: a power of ten in m or inches."""
         size = SEEN * limb_length * self._per_unit()
         return 10.0 ** round(math.log10(size)) / self._per_unit() if size > 0.0 and math.isfinite(size) else 0.0
 
