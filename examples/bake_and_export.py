@@ -18,10 +18,10 @@ import stage
 
 FIRST, LAST, FRAMES_PER_SECOND = 1, 48, 24
 JOINTS = {"thigh": (0.0, 0.0, 1.0), "shin": (0.0, -0.06, 0.55), "foot": (0.0, 0.0, 0.1), "": (0.0, -0.18, 0.02)}
-"""Where each bone begins; the last is where the foot ends."""
+"""Head of each bone; the last entry is the tail of the foot."""
 ALLOWED = 1e-5
-"""Metres that a hand-over may move the ankle: both formats and Blender's bones are single precision, so rounding is some
-1e-7 of the leg, several times over."""
+"""Largest error of the ankle after an export, in metres: both formats and Blender's bones are single precision, so values
+are rounded several times to some 1e-7 of the leg."""
 
 EXPORTERS: dict[str, Callable[[str], object]] = {
     ".glb": lambda path: bpy.ops.export_scene.gltf(filepath=path, use_selection=True, export_animation_mode="ACTIVE_ACTIONS"),
@@ -34,12 +34,12 @@ EXPORTERS: dict[str, Callable[[str], object]] = {
         bake_anim_simplify_factor=0.0,
     ),
 }
-"""Only what is selected and what it does now: by default both formats take every action of the file for everything."""
+"""Export only the selected objects and their active actions: by default both formats export every action of the file."""
 IMPORTERS: dict[str, Callable[[str], object]] = {
     ".glb": lambda path: bpy.ops.import_scene.gltf(filepath=path),
     ".fbx": lambda path: bpy.ops.import_scene.fbx(filepath=path, anim_offset=0.0),
 }
-"""The FBX importer moves all keys by one frame unless told otherwise."""
+"""By default the FBX importer moves all keys by one frame."""
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -66,14 +66,14 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def empty_scene() -> None:
-    """Begin an empty file that runs at the same speed; importers turn seconds into frames by it."""
+    """Begin an empty file with the same frame rate, by which importers convert seconds into frames."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start, scene.frame_end = FRAMES_PER_SECOND, FIRST, LAST
 
 
 def make_leg() -> bpy.types.Object:
-    """An armature of three bones with a mesh that follows it: formats for games carry skinned meshes, not bare bones."""
+    """An armature of three bones with a skinned mesh: game formats hold skinned meshes, not bare bones."""
     empty_scene()
     rig = bpy.data.objects.new("Leg", bpy.data.armatures.new("Leg"))
     bpy.context.scene.collection.objects.link(rig)
@@ -93,7 +93,7 @@ def make_leg() -> bpy.types.Object:
 
 
 def add_skin(rig: bpy.types.Object) -> None:
-    """One triangle along each bone, moved by it alone."""
+    """Add a mesh with one triangle along each bone, moved by that bone alone."""
     mesh = bpy.data.meshes.new("Skin")
     skin = bpy.data.objects.new("Skin", mesh)
     bpy.context.scene.collection.objects.link(skin)
@@ -107,7 +107,7 @@ def add_skin(rig: bpy.types.Object) -> None:
 
 
 def make_target() -> bpy.types.Object:
-    """An empty that steps: an oval within the leg's reach."""
+    """An empty that moves as a stepping foot does, on an oval within the leg's reach."""
     target = bpy.data.objects.new("Ankle Target", None)
     bpy.context.scene.collection.objects.link(target)
     for frame in range(FIRST, LAST + 1):
@@ -118,12 +118,12 @@ def make_target() -> bpy.types.Object:
 
 
 def ankle_places(rig: bpy.types.Object) -> list[Vector]:
-    """Where the foot begins, world space, at each frame."""
+    """World position of the ankle, the head of the foot, at each frame."""
     return places(lambda: rig.matrix_world @ rig.pose.bones["foot"].head)
 
 
 def places(read: Callable[[], Vector]) -> list[Vector]:
-    """What `read` says at each frame."""
+    """The value of `read` at each frame."""
     found = []
     for frame in range(FIRST, LAST + 1):
         bpy.context.scene.frame_set(frame)
@@ -132,7 +132,7 @@ def places(read: Callable[[], Vector]) -> list[Vector]:
 
 
 def distance(first: list[Vector], second: list[Vector]) -> float:
-    """The largest distance of two ways, frame by frame."""
+    """The largest distance between two paths at any frame."""
     return max((one - other).length for one, other in zip(first, second, strict=True))
 
 

@@ -1,9 +1,9 @@
-"""Many shots with one command: makes eight small shots and a job file, and bakes them, each in a Blender of its own.
+"""Bake many shots with one command: make eight small shots and a job file, and bake each in a separate Blender.
 
     python examples/batch.py
 
-The job has what is the same in all shots: which bones follow which targets. Two shots are wrong on purpose, to show that they are
-named with their reasons while the others are baked.
+The job holds what all shots have in common: which bones follow which targets. Two shots are wrong on purpose, to show that
+they are reported with their reasons while the others are baked.
 """
 
 import argparse
@@ -37,7 +37,7 @@ bend = "POSITIVE"
 
 
 def make_shots(folder: Path) -> None:
-    """Legs that kick more and more quickly; one has no target, one is no Blender file."""
+    """Make shots of kicking legs, each with a longer range; one has no target, and one is not a Blender file."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(1, SHOTS + 1):
         bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -53,7 +53,7 @@ def make_shots(folder: Path) -> None:
 
 
 def bake_shots(job: Path) -> int:
-    """Run the batch as a terminal would. With Blender's program that takes the installed extension."""
+    """Run the batch as from a terminal, and return its exit code. With Blender's program this uses the installed extension."""
     if bpy.app.binary_path:
         command, folder = [bpy.app.binary_path, "--command", "twobone"], None
     else:

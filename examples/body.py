@@ -1,6 +1,6 @@
-"""A soft body for the examples' human: one mesh that bends with the deforming bones of the rig.
+"""A body for the examples' human: one mesh deformed by the rig's bones.
 
-Nothing here is needed to bake. A character of your own has its mesh already.
+Nothing here is needed to bake. Your own character already has a mesh.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,14 +12,14 @@ import stage
 from mathutils import Vector
 
 FINENESS = 0.014
-"""Metres between the vertices of the skin."""
+"""Distance between the vertices of the skin, in metres."""
 SOFTNESS = 0.02
-"""Metres over which one bone takes over from the next."""
+"""Distance over which weights fade from one bone to the next, in metres."""
 LEAST_WEIGHT = 0.05
 
 
 class Part(NamedTuple):
-    """What surrounds one bone: radii at its head and its tail, a colour, depth by width, and how far it keeps from both ends."""
+    """The body around one bone: radii at head and tail, colour, ratio of depth to width, and distance kept from both ends."""
 
     radii: tuple[float, float]
     colour: bpy.types.Material
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def grow(armature: bpy.types.Object, parts: Mapping[str, Part]) -> bpy.types.Object:
-    """Give an armature in its rest pose a skin around these bones, weighted by how near each bone is."""
+    """Make a skin around the given bones of an armature in its rest pose, weighted by distance to the bones."""
     made = stage.add("Body", smooth_skin(armature, parts))
     places = np.empty((len(made.data.vertices), 3), np.float32)
     made.data.vertices.foreach_get("co", places.ravel())
@@ -68,7 +68,7 @@ def smooth_skin(armature: bpy.types.Object, parts: Mapping[str, Part]) -> bpy.ty
 
 
 def weigh(places: np.ndarray, armature: bpy.types.Object, parts: Mapping[str, Part]) -> np.ndarray:
-    """Weights of each place by the distance to the surface around each bone; places : (V, 3), gives (V, bones)."""
+    """Weights `(V, bones)` of points `places` `(V, 3)`, by distance to the surface around each bone."""
     distances = np.empty((len(places), len(parts)))
     for number, (bone, part) in enumerate(parts.items()):
         head, tail = (np.array(end) for end in (armature.data.bones[bone].head_local, armature.data.bones[bone].tail_local))
@@ -82,7 +82,7 @@ def weigh(places: np.ndarray, armature: bpy.types.Object, parts: Mapping[str, Pa
 
 
 def paint(skin: bpy.types.Mesh, colours: list[bpy.types.Material], weights: np.ndarray) -> None:
-    """Colour each face by the bones that have most of it; weights : (V, bones)."""
+    """Give each face the colour with the largest total weight; weights : (V, bones)."""
     skin.materials.clear()
     slots = list(dict.fromkeys(colours))
     for colour in slots:
@@ -94,14 +94,14 @@ def paint(skin: bpy.types.Mesh, colours: list[bpy.types.Material], weights: np.n
 
 
 def repaint(body: bpy.types.Object, colour: bpy.types.Material, *, but: Iterable[str] = ()) -> None:
-    """Give a body one colour, but for the parts whose colours have these names."""
+    """Give a body one colour, except for the parts whose materials are named in `but`."""
     for number, present in enumerate(body.data.materials):
         if present.name not in but:
             body.data.materials[number] = colour
 
 
 def leave_poses(body: bpy.types.Object, frames: Iterable[int], *, across: float = 0.0) -> list[bpy.types.Object]:
-    """Leave a copy of the body as it is at each frame, as a long exposure would, moved across by so many metres."""
+    """Leave a copy of the posed body for each frame, as in a multiple exposure, moved by `across` metres along X."""
     copies = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)

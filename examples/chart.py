@@ -1,4 +1,4 @@
-"""A chart as a picture, drawn with Blender's own lines and words, so that no other library is needed."""
+"""Draw a chart with Blender's own curves and text objects, so that no other library is needed."""
 
 import argparse
 import math
@@ -8,9 +8,9 @@ import bpy
 import stage
 
 WIDE, HIGH = 3.0, 1.0
-"""The field of the chart, in metres in front of the camera."""
+"""Size of the chart's plot area, in metres."""
 STEPS = 6
-"""From which value on there is a line for every fifth only."""
+"""Largest value up to which every unit has a grid line; above it, every fifth."""
 INK, FAINT = (0.02, 0.025, 0.035), (0.62, 0.65, 0.70)
 
 
@@ -18,11 +18,11 @@ Colour = tuple[float, float, float]
 Line = Sequence[tuple[float, float]]
 """Values over time: (time, value)."""
 Series = Mapping[str, tuple[Sequence[Line], Colour]]
-"""Lines and their colour, by name."""
+"""Lines and their common colour, by name."""
 
 
 def draw(arguments: argparse.Namespace, name: str, title: str, series: Series, *, across: str) -> None:
-    """Picture series in a scene of their own; `across` names the times."""
+    """Draw and render series in a new scene; `across` labels the time axis."""
     if arguments.no_picture:
         return
     shown_before = bpy.context.window.scene
@@ -59,19 +59,19 @@ def draw(arguments: argparse.Namespace, name: str, title: str, series: Series, *
 
 
 def rule(points: Sequence[tuple[float, float]], colour: Colour, thickness: float) -> None:
-    """A line through points of the field."""
+    """Draw a line through points of the plot area."""
     stage.make_path("Line", [(x, y, thickness) for x, y in points], colour, thickness).data.materials[0] = ink(colour)
 
 
 def words(text: str, place: tuple[float, float], colour: Colour = INK, *, align: str = "CENTER", size: float = 0.08) -> None:
-    """Text at a point of the field."""
+    """Write text at a point of the plot area."""
     data = bpy.data.curves.new(text, "FONT")
     data.body, data.size, data.align_x = text, size, align
     stage.add(text, data, ink(colour)).location = (*place, 0.02)
 
 
 def ink(colour: Colour) -> bpy.types.Material:
-    """A colour that no light changes."""
+    """A material whose colour does not depend on light."""
     made = stage.material(f"Ink {colour}", (0.0, 0.0, 0.0), roughness=1.0)
     inputs = made.node_tree.nodes["Principled BSDF"].inputs
     inputs["Specular IOR Level"].default_value = 0.0

@@ -1,10 +1,10 @@
-"""Two walkers stride side by side on Blender's IK; then one of them is converted to keys, and nothing moves.
+"""Two walkers stride side by side on Blender's IK; one of them is converted to keys without any visible change.
 
     python examples/convert_ik_rig.py
 
 Each leg has an IK constraint with a target and a pole. One call keys the bones of the blue walker as IK poses them, and mutes
-its constraints; the sand-coloured one stays on IK, for comparison. The feet turn with their targets by constraints of their
-own, which are left alone.
+its constraints; the sand-coloured one stays on IK, for comparison. The feet copy the rotation of their targets by separate
+constraints, which stay as they are.
 """
 
 import argparse
@@ -22,15 +22,15 @@ CYCLE, CYCLES, STRIDE, LIFT = 24, 3, 1.1, 0.34
 LAST = CYCLE * CYCLES
 HIPS = (0.0, 0.0, 1.62)
 LEG = {"thigh": (0.0, -0.42, 0.92), "shin": (0.0, 0.12, 0.16), "foot": (0.0, -0.34, 0.06)}
-"""Where each bone of a leg ends; it begins at the hip or where the one before ends."""
+"""Tail of each bone of a leg; its head is at the hip or at the tail of the bone before."""
 SIDES = (("L", 0.34, 0.0), ("R", -0.34, 0.5))
-"""Name, place across, and part of the cycle by which the leg is ahead."""
+"""Name, X position, and fraction of the cycle by which the leg is ahead."""
 SHOWN = (9, 37, 65)
 """Frames in the picture."""
 
 
 def make_walker(name: str, across: float) -> bpy.types.Object:
-    """A rig with hips and two legs on IK; its targets hang from an empty beside it."""
+    """A rig with hips and two legs on IK; rig and targets are parented to the same empty."""
     ground = stage.add(f"{name} ground", None)
     ground.location.x = across
     rig = stage.add(name, bpy.data.armatures.new(name))
@@ -47,7 +47,7 @@ def make_walker(name: str, across: float) -> bpy.types.Object:
 
 
 def make_bones(rig: bpy.types.Object) -> None:
-    """Hips, thighs, shins, feet."""
+    """Add hips, thighs, shins and feet."""
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
     hips = rig.data.edit_bones.new("hips")
@@ -62,7 +62,7 @@ def make_bones(rig: bpy.types.Object) -> None:
 
 
 def make_target(rig: bpy.types.Object, side: str, place: float, ahead: float) -> bpy.types.Object:
-    """Where the ankle steps: half of the cycle on the ground, half of it forwards through the air."""
+    """The target of an ankle: half of the cycle on the ground, the other half forwards through the air."""
     target = stage.add(f"{rig.name} ankle {side}", None)
     target.parent, target.empty_display_size = rig.parent, 0.15
     for frame in range(1, LAST + 1):
@@ -77,7 +77,7 @@ def make_target(rig: bpy.types.Object, side: str, place: float, ahead: float) ->
 
 
 def make_pole(rig: bpy.types.Object, side: str, place: float) -> bpy.types.Object:
-    """In front of the knee, going along with the hips."""
+    """A pole in front of the knee, parented to the hips."""
     pole = stage.add(f"{rig.name} knee {side}", None)
     pole.parent, pole.parent_type, pole.parent_bone = rig, "BONE", "hips"
     pole.matrix_parent_inverse = rig.data.bones["hips"].matrix_local.inverted()
@@ -87,7 +87,7 @@ def make_pole(rig: bpy.types.Object, side: str, place: float) -> bpy.types.Objec
 
 
 def pull(rig: bpy.types.Object, side: str, target: bpy.types.Object, pole: bpy.types.Object) -> None:
-    """Blender's IK on a leg, and the turn of the foot."""
+    """Add Blender's IK to a leg, and a constraint that rotates the foot with its target."""
     ik = rig.pose.bones[f"shin.{side}"].constraints.new("IK")
     ik.target, ik.chain_count = target, 2
     ik.pole_target, ik.pole_angle = pole, math.radians(-90.0)
@@ -96,7 +96,7 @@ def pull(rig: bpy.types.Object, side: str, target: bpy.types.Object, pole: bpy.t
 
 
 def dress(rig: bpy.types.Object, colour: tuple[float, float, float]) -> None:
-    """Rods instead of lines."""
+    """Add rods to the bones."""
     paint, dark = stage.material(rig.name, colour, roughness=0.35), stage.material("Joint", stage.DARK, roughness=0.4)
     stage.solid_bone(rig, "hips", (0.34, 0.26), paint)
     for side, *_ in SIDES:

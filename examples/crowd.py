@@ -19,13 +19,13 @@ PEOPLE, LAST, PACE = 200, 64, 28.0
 COLUMNS = 20
 SEED = 7
 ON_GROUND = 0.5
-"""Part of a cycle during which a foot stands."""
+"""Fraction of a cycle during which a foot stands."""
 ANKLE = 0.15
-"""A little higher than with straight knees, with which nobody walks."""
+"""Height of a standing ankle in metres, a little higher than with straight knees, with which nobody walks."""
 
 
 def make_body() -> bpy.types.Armature:
-    """Hips with two legs and a chest; all people share it."""
+    """An armature with hips, two legs and a chest, shared by all people."""
     data = bpy.data.armatures.new("Walker")
     maker = stage.add("Maker", data)
     bpy.context.view_layer.objects.active = maker
@@ -42,7 +42,7 @@ def make_body() -> bpy.types.Armature:
 
 
 def make_walker(number: int, body: bpy.types.Armature, chance: random.Random) -> bpy.types.Object:
-    """One person with a pace of its own, who walks towards -Y."""
+    """One person, with its own size and phase, who walks towards -Y."""
     walker = stage.add(f"Walker {number}", body)
     x, y = 1.1 * (number % COLUMNS - COLUMNS / 2), 1.5 * (number // COLUMNS)
     walker.scale = (chance.uniform(0.9, 1.08),) * 3
@@ -64,7 +64,7 @@ def make_walker(number: int, body: bpy.types.Armature, chance: random.Random) ->
 
 
 def key_step(target: bpy.types.Object, side: float, late: float) -> None:
-    """A foot goes back with the ground and forward through the air, seen from the walker."""
+    """Key a foot relative to the walker: back with the ground, forward through the air."""
     for frame in range(1, LAST + 1, 3):
         phase = ((frame - 1) / PACE + late) % 1.0
         if phase < ON_GROUND:
@@ -76,7 +76,7 @@ def key_step(target: bpy.types.Object, side: float, late: float) -> None:
 
 
 def dress(walkers: list[bpy.types.Object], chance: random.Random) -> None:
-    """Rounded rods in five colours; people share the meshes and differ in what they wear."""
+    """Add rounded rods to the bones; people share the meshes but not the colour of the chest."""
     colours = [
         stage.material(f"Wear {number}", colour, roughness=0.6)
         for number, colour in enumerate((stage.BLUE, stage.ORANGE, stage.TEAL, stage.YELLOW, stage.PALE))

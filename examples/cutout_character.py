@@ -2,7 +2,7 @@
 
     python examples/cutout_character.py
 
-The bones lie in the front plane and turn about one of their own axes, so a bake writes a single Euler curve for each joint.
+The bones lie in the front plane and rotate about one of their own axes, so a bake writes a single Euler curve for each joint.
 """
 
 import argparse
@@ -27,7 +27,7 @@ LIMBS = (("arm", "hand"), ("leg", "foot"))
 
 
 def make_character() -> bpy.types.Object:
-    """Bones in the XZ plane, all rolled so that their Z axis looks out of it, turning by Euler angles."""
+    """An armature in the XZ plane, with every bone's Z axis along the plane's normal and Euler rotation."""
     character = stage.add("Cut-out", bpy.data.armatures.new("Cut-out"))
     bpy.context.view_layer.objects.active = character
     bpy.ops.object.mode_set(mode="EDIT")
@@ -48,7 +48,7 @@ def make_character() -> bpy.types.Object:
 
 
 def make_target(name: str, side: float, *, leg: bool) -> bpy.types.Object:
-    """Hands wave circles, feet dance up and down by turns."""
+    """A target for a hand, which circles, or for a foot, which moves up and down in turn with the other."""
     target = stage.add(name, None)
     for frame in range(1, LAST + 2, 4):
         phase = 2.0 * math.pi * (frame - 1) / LAST + (math.pi if side < 0.0 else 0.0)
@@ -62,7 +62,7 @@ def make_target(name: str, side: float, *, leg: bool) -> bpy.types.Object:
 
 
 def add_chains(character: bpy.types.Object) -> list[bpy.types.Object]:
-    """A stored chain for each limb. Seen from the front, left and right bend to opposite sides."""
+    """Store a chain for each limb and return the targets. Seen from the front, left and right bend to opposite sides."""
     targets = []
     for upper, lower in LIMBS:
         for mark, side in (("L", 1.0), ("R", -1.0)):
@@ -75,7 +75,7 @@ def add_chains(character: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def dress(character: bpy.types.Object) -> None:
-    """Flat pieces of card, the right limbs behind the body and the left ones in front."""
+    """Add flat pieces of card, the right limbs behind the body and the left ones in front."""
     colours = {
         "body": stage.BLUE,
         "head": stage.SAND,

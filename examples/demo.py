@@ -1,7 +1,7 @@
-"""A character's whole story on a real rig: `nox -s demo`.
+"""A complete workflow on a real rig: `nox -s demo`.
 
-A walk comes in whose feet slide. Its limbs are found and its feet planted. Both hands get targets, one to wave and one to carry,
-and the arms are baked and reduced. Leaves a Blender file, the reports as JSON and three pictures, and says where they are.
+Start with a walk whose feet slide. Find its limbs and plant its feet. Give both hands targets, one to wave and one to carry, and
+bake the arms with reduced keys. Writes a Blender file, the reports as JSON and three pictures, and prints their paths.
 """
 
 import argparse
@@ -22,29 +22,29 @@ from planted_walk import Places, Print
 MOMENTS = (41, 61, 81)
 """Frames shown side by side."""
 TOLERANCE = 0.002
-"""How far, in metres, reduced keys may leave a hand from where it would be with a key at every frame."""
+"""Largest drift of a hand that reducing keys may cause, in metres."""
 ARM_COLOURS = {"Left Arm": stage.YELLOW, "Right Arm": stage.BLUE}
 
 
 def say(number: int, text: str) -> None:
-    """Begin a chapter."""
+    """Print the heading of a step."""
     print(f"\n{number}. {text}", flush=True)
 
 
 def key_carry(target: bpy.types.Object, shoulder: Vector) -> None:
-    """The right hand holds something in front of the chest."""
+    """Key the right hand as if it carried something in front of the chest."""
     for frame in range(1, rigify_walk.LAST + 4, 4):
         target.location = shoulder + Vector((-0.02, -0.36 - planted_walk.TOO_FAR * rigify_walk.walked(frame), -0.16))
         target.keyframe_insert("location", frame=frame)
 
 
 def key_wave(target: bpy.types.Object, shoulder: Vector) -> None:
-    """The left hand waves."""
+    """Key the left hand to wave."""
     rigify_walk.key_wave(target, shoulder, pace=planted_walk.TOO_FAR)
 
 
 def move_arms(human: bpy.types.Object) -> list[bpy.types.Object]:
-    """Give each arm that has been found a target, and bake the arms to as few keys as are needed."""
+    """Give each found arm a target, and bake the arms with reduced keys."""
     targets = []
     for name, key_arm in (("Left Arm", key_wave), ("Right Arm", key_carry)):
         chain = human.twobone.chains[name]
@@ -65,7 +65,7 @@ def move_arms(human: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def show_moments(arguments: argparse.Namespace, human: bpy.types.Object, targets: list[bpy.types.Object]) -> None:
-    """Picture the body at three moments, with the ways of the targets."""
+    """Picture the body at three moments, with the paths of the targets."""
     for target, colour in zip(targets, ARM_COLOURS.values(), strict=True):
         stage.show_target(target, colour, range(1, rigify_walk.LAST + 1))
     body.leave_poses(human.children[0], MOMENTS[:-1])
@@ -76,7 +76,7 @@ def show_moments(arguments: argparse.Namespace, human: bpy.types.Object, targets
 
 
 def slides_of(prints: list[Print], places: Places) -> list[list[tuple[float, float]]]:
-    """For each time that a ball stands: how far it has gone on the ground, in centimetres, over time in seconds."""
+    """For each contact of a ball of the foot: distance slid on the ground in centimetres, over time in seconds."""
     rate = bpy.context.scene.render.fps
     lines: list[list[tuple[float, float]]] = []
     for leg in planted_walk.FEET:
@@ -91,14 +91,14 @@ def slides_of(prints: list[Print], places: Places) -> list[list[tuple[float, flo
 
 
 def write_report(arguments: argparse.Namespace, name: str) -> None:
-    """Leave the last report as a file."""
+    """Write the last report to a file."""
     path = arguments.output / f"{name}.json"
     path.write_text(bpy.context.window_manager.twobone_report, encoding="utf-8")
     print(f"Report: {path}")
 
 
 def clean_feet(arguments: argparse.Namespace, human: bpy.types.Object) -> None:
-    """Plant the feet, and picture what that does."""
+    """Plant the feet, and picture the effect."""
     slid = planted_walk.sole_places(human)
     planted_walk.leave_behind(human)
     prints = planted_walk.prints_of(planted_walk.clean(human))
@@ -112,7 +112,7 @@ def clean_feet(arguments: argparse.Namespace, human: bpy.types.Object) -> None:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Tell the story."""
+    """Run all steps."""
     say(1, f"A walk comes in, on Rigify's human in Blender {bpy.app.version_string}; its feet slide.")
     human = planted_walk.make_sliding_walk()
     say(2, "Find Limbs and Plant Feet: two clicks.")

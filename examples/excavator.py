@@ -2,8 +2,8 @@
 
     python examples/excavator.py
 
-The target also goes where the machine cannot; there the arm takes the closest pose that its limits allow, and the report
-names the frames. The bucket keeps its angle by End Rotation, the whole machine turns and the plane turns with it.
+The target also moves out of the machine's reach; there the arm takes the closest pose that its limits allow, and the report
+names the frames. End Rotation keeps the bucket's angle; the whole machine turns, and the plane with it.
 """
 
 import argparse
@@ -23,13 +23,13 @@ DIG = (
     (1, (-4.6, 2.6, 0.0)), (16, (-5.6, 1.3, 20.0)), (30, (-4.9, 0.55, 55.0)), (46, (-3.3, 0.8, 105.0)),
     (62, (-3.5, 2.6, 120.0)), (78, (-4.6, 3.4, 90.0)), (LAST, (-6.2, 4.6, 0.0)),
 )  # fmt: skip
-"""Frame, and place along and up of the bucket's joint with the bucket's turn in degrees."""
+"""Frame; Y and Z of the bucket's joint in metres, and the bucket's rotation in degrees."""
 SWING = ((46, 0.0), (70, 55.0), (LAST, 55.0))
 LIMITS = {"upper_min": -50.0, "upper_max": 35.0, "lower_min": 15.0, "lower_max": 130.0}
 
 
 def make_machine() -> bpy.types.Object:
-    """A turning house, boom, stick and bucket."""
+    """An armature with a turning house, boom, stick and bucket."""
     machine = stage.add("Excavator", bpy.data.armatures.new("Excavator"))
     bpy.context.view_layer.objects.active = machine
     bpy.ops.object.mode_set(mode="EDIT")
@@ -51,7 +51,7 @@ def make_machine() -> bpy.types.Object:
 
 
 def hang_from_house(part: bpy.types.Object, machine: bpy.types.Object) -> None:
-    """Let a part turn with the house, from where it is while the house looks straight ahead."""
+    """Parent a part to the house, keeping its position while the house faces straight ahead."""
     house = machine.data.bones["house"]
     part.parent, part.parent_type, part.parent_bone = machine, "BONE", "house"
     part.matrix_parent_inverse = house.matrix_local.inverted()
@@ -59,7 +59,7 @@ def hang_from_house(part: bpy.types.Object, machine: bpy.types.Object) -> None:
 
 
 def make_target(machine: bpy.types.Object) -> bpy.types.Object:
-    """The way of the bucket's joint, seen from the house."""
+    """The target of the bucket's joint, keyed relative to the house."""
     target = stage.add("Bucket joint", None)
     hang_from_house(target, machine)
     rest = math.radians(-90.0)
@@ -72,7 +72,7 @@ def make_target(machine: bpy.types.Object) -> bpy.types.Object:
 
 
 def bake(machine: bpy.types.Object, target: bpy.types.Object) -> dict:
-    """One call, with limits. The plane is the armature's YZ, carried by the house."""
+    """Bake in one call, with limits. The plane of the rest pose, the armature's YZ plane, turns with the house."""
     limits = {name: math.radians(degrees) for name, degrees in LIMITS.items()}
     bpy.ops.twobone.bake(
         armature=machine.name, upper="boom", lower="stick", tip="bucket", target=target.name,
@@ -84,7 +84,7 @@ def bake(machine: bpy.types.Object, target: bpy.types.Object) -> dict:
 def box(
     name: str, low: tuple[float, float, float], high: tuple[float, float, float], colour: bpy.types.Material
 ) -> bpy.types.Object:
-    """A box between two corners, with its edges rounded."""
+    """A box between two corners, with rounded edges."""
     mesh = bpy.data.meshes.new(name)
     corners = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -96,7 +96,7 @@ def box(
 
 
 def dress(machine: bpy.types.Object) -> None:
-    """Boxes and rods instead of steel."""
+    """Add boxes and rods to the machine."""
     yellow, dark = stage.material("Machine", stage.YELLOW, roughness=0.35), stage.material("Steel", stage.DARK, roughness=0.4)
     for side in (-1.0, 1.0):
         box("Track", (side * 1.35 - 0.35, -1.9, 0.0), (side * 1.35 + 0.35, 1.9, 0.8), dark)
@@ -111,7 +111,7 @@ def dress(machine: bpy.types.Object) -> None:
 
 
 def show_limits(machine: bpy.types.Object) -> None:
-    """Draw the edge of what the limits let the bucket's joint reach. Angles grow from +Y over +Z, as in the rest plane."""
+    """Draw the boundary of the bucket joint's reach within the limits. Angles increase from +Y to +Z, as in the rest plane."""
     root, mid, tip = JOINTS[:3]
     boom, stick = math.dist(root, mid), math.dist(mid, tip)
     rest = math.degrees(math.atan2(mid[2] - root[2], mid[1] - root[1]))

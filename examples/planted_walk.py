@@ -1,10 +1,10 @@
-"""Sliding feet stand still: a walk whose body goes too far, cleaned by two calls.
+"""Clean a walk with sliding feet in two calls.
 
     python examples/planted_walk.py
 
-The body goes a fifth further than the feet step, as after a retarget to another character, so that every foot slides while it
-stands. Find Limbs finds the legs, Plant Feet finds when they are on the ground and holds them there. On the picture the ground
-under heel and ball is marked at each frame on which they stand: smears before, footprints after.
+The body moves a fifth farther than the feet step, as after a retarget to another character, so that every foot slides while it
+stands. Find Limbs finds the legs, Plant Feet detects when they are on the ground and holds them there. In the picture, the
+ground under heel and ball is marked at each frame at which they stand: smears before, footprints after.
 """
 
 import argparse
@@ -23,14 +23,14 @@ import rigify_walk
 import stage
 
 TOO_FAR = 1.2
-"""By which part the body goes further than the feet step."""
+"""Distance that the body moves, divided by the distance that the feet step."""
 
 FEET = {"Left Leg": ("foot_fk.L", "toe_fk.L"), "Right Leg": ("foot_fk.R", "toe_fk.R")}
-"""Bones that begin above the heel and at the ball of a foot, by the names that Find Limbs gives to the legs."""
+"""Bones whose heads are at the ankle and at the ball of the foot, by the names that Find Limbs gives to the legs."""
 STANDING = {"HEEL": ("HEEL",), "BALL": ("BALL",), "BOTH": ("HEEL", "BALL")}
 RADII = {"HEEL": 0.036, "BALL": 0.045}
 LANE = 1.3
-"""Metres between the walk before and the walk after."""
+"""Distance between the walks before and after, in metres."""
 WORDS = ("before: feet slide", "after Plant Feet")
 SHOWN = 81
 """Frame in the picture."""
@@ -38,7 +38,7 @@ PASSING = range(42, 76, 2)
 """Frames of the film."""
 
 Places = Mapping[tuple[str, str], Sequence[Vector]]
-"""Where each point of each leg is at every frame."""
+"""Positions of each (leg, point) at every frame."""
 
 
 class Print(NamedTuple):
@@ -50,12 +50,12 @@ class Print(NamedTuple):
 
 
 def make_sliding_walk() -> bpy.types.Object:
-    """A human with keys on its bones and nothing else, as it comes from a file; its feet slide."""
+    """A human with sliding feet, with keys on its bones and nothing else, as if imported from a file."""
     human, targets = rigify_walk.make_scene(arms=(rigify_walk.key_swing, rigify_walk.key_swing))
     rigify_walk.store_chains(human, targets)
     bpy.ops.twobone.bake_all(scope="ACTIVE")
     human.twobone.chains.clear()
-    # What comes from a file has replaced no keys, so that later bakes begin with this walk.
+    # An imported action has no record of replaced keys, so later bakes start from this walk.
     human.animation_data.action.property_unset("twobone_replaced")
     for target in targets:
         bpy.data.objects.remove(target)
@@ -64,7 +64,7 @@ def make_sliding_walk() -> bpy.types.Object:
 
 
 def stretch_way(human: bpy.types.Object) -> None:
-    """Let the torso go too far: its location along Y, keys and handles."""
+    """Make the torso move too far: scale the keys and handles of its location along Y."""
     torso = human.pose.bones["torso"]
     along = max(range(3), key=lambda axis: abs(torso.bone.matrix_local.col[axis].y))
     for curve in stage.curves_of(human):
@@ -76,7 +76,7 @@ def stretch_way(human: bpy.types.Object) -> None:
 
 
 def sole_places(human: bpy.types.Object) -> Places:
-    """Where heels and balls are at each frame; the heel is below the ankle, as low as the ball."""
+    """Positions of heels and balls at each frame; the heel is below the ankle, level with the ball."""
     places = {(leg, point): [] for leg in FEET for point in RADII}
     for frame in range(1, rigify_walk.LAST + 1):
         bpy.context.scene.frame_set(frame)
@@ -90,7 +90,7 @@ def sole_places(human: bpy.types.Object) -> Places:
 
 
 def clean(human: bpy.types.Object) -> dict:
-    """Find the legs and plant their feet; tells what slid, and what slides now."""
+    """Find the legs and plant their feet; print how far feet slid before and after, and return the report."""
     bpy.ops.twobone.find_limbs(armature=human.name)
     bpy.ops.twobone.plant(armature=human.name)
     told = stage.last_report()
@@ -104,7 +104,7 @@ def clean(human: bpy.types.Object) -> dict:
 
 
 def prints_of(told: dict) -> list[Print]:
-    """What stands at which frame."""
+    """The points that stand at each frame, from a report of Plant Feet."""
     return [
         Print(chain["chain"], point, frame)
         for chain in told["chains"]
@@ -115,7 +115,7 @@ def prints_of(told: dict) -> list[Print]:
 
 
 def mark(name: str, prints: Sequence[Print], places: Places, colour: tuple[float, float, float], across: float = 0.0) -> None:
-    """A disc on the ground below each point that stands, all in one mesh."""
+    """Draw a disc on the ground below each standing point, all in one mesh."""
     turns = [math.tau * side / 20 for side in range(20)]
     points = [
         (place.x + across + radius * math.cos(turn), place.y + radius * math.sin(turn), 0.002 + 1e-5 * number)
@@ -128,7 +128,7 @@ def mark(name: str, prints: Sequence[Print], places: Places, colour: tuple[float
 
 
 def leave_behind(human: bpy.types.Object) -> None:
-    """Leave the body as it is before, in a lane and a colour of its own."""
+    """Leave a copy of the body as it is before cleaning, in its own lane and colour."""
     skin = human.children[0]
     body.repaint(skin, stage.material("Person", stage.SAND), but=("Left wrist", "Right wrist"))
     (before,) = body.leave_poses(skin, [SHOWN], across=-LANE)
@@ -136,9 +136,9 @@ def leave_behind(human: bpy.types.Object) -> None:
 
 
 def show_footprints(arguments: argparse.Namespace, name: str, prints: Sequence[Print], slid: Places, stands: Places) -> None:
-    """Picture the walk before, which has been left in its own lane, and the walk after, both with their footprints.
+    """Picture the walks before (its copy in its own lane) and after, both with their footprints.
 
-    What is drawn for the picture is gone afterwards.
+    Everything drawn for the picture is removed afterwards.
     """
     mark("Before", prints, slid, stage.ORANGE, -LANE)
     mark("After", prints, stands, stage.BLUE)
@@ -153,7 +153,7 @@ def show_footprints(arguments: argparse.Namespace, name: str, prints: Sequence[P
 
 
 def film_passing(arguments: argparse.Namespace, name: str, prints: Sequence[Print], places: Places, colour: tuple) -> None:
-    """Film the legs as they pass a camera that stands still, and leave behind where they stood."""
+    """Film the legs as they pass a fixed camera, with the footprints they leave."""
     middle = -TOO_FAR * rigify_walk.walked((PASSING[0] + PASSING[-1] + 2) / 2)
     stage.look((3.0, middle, 0.70), (0.0, middle, 0.35), lens=46.0)
 
@@ -172,7 +172,7 @@ def film_both(
     before: tuple[bpy.types.Action, Places],
     after: tuple[bpy.types.Action, Places],
 ) -> None:
-    """Film the walk before and after, each played once more."""
+    """Film the walks before and after, by playing their actions again."""
     animation = human.animation_data
     for name, (action, places), colour in zip(("sliding", "standing"), (before, after), (stage.ORANGE, stage.BLUE), strict=True):
         animation.action = action

@@ -1,4 +1,4 @@
-"""The shortest way: a leg of two bones, a target with five keys, one call.
+"""The shortest example: a leg of two bones, a target with five keys, one call.
 
 python examples/quickstart_leg.py
 """
@@ -17,7 +17,7 @@ KICK = (
     (1, (0.0, 0.35, 0.25)), (16, (0.0, -0.30, 0.14)), (26, (0.0, -0.72, 0.30)), (34, (0.0, -0.55, 0.72)),
     (LAST, (0.0, 0.35, 0.25)),
 )  # fmt: skip
-"""Frame and place. At frame 26 the foot is asked to go where the leg cannot."""
+"""Frame and position. At frame 26 the target is out of the leg's reach."""
 
 
 def make_leg() -> bpy.types.Object:
@@ -60,7 +60,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def dress(leg: bpy.types.Object, target: bpy.types.Object) -> None:
-    """Rounded rods, the target and its way, and the ring that the leg can reach."""
+    """Add rounded rods, the target and its path, and the ring that the leg can reach."""
     orange = stage.material("Leg", stage.ORANGE, roughness=0.4)
     for bone, radii in (("thigh", (0.075, 0.055)), ("shin", (0.055, 0.036))):
         stage.solid_bone(leg, bone, radii, orange)

@@ -3,7 +3,7 @@
     python examples/rigify_walk.py
 
 Each limb gets a target (an empty with keys) and a chain stored on the rig; one Bake All keys them. The feet copy the
-turn of their targets. Rigify ships with Blender, so nothing else is needed.
+rotation of their targets. Rigify ships with Blender, so nothing else is needed.
 """
 
 import argparse
@@ -26,9 +26,9 @@ FRAMES_PER_CYCLE, CYCLES = 32, 3
 LAST = FRAMES_PER_CYCLE * CYCLES
 STRIDE = 1.12
 ON_GROUND = 0.6
-"""Part of a cycle during which a foot stands."""
+"""Fraction of a cycle during which a foot stands."""
 HIP_DROP = 0.055
-"""How far the hips stand below the rest pose: with straight knees nobody walks."""
+"""Distance of the hips below their rest position, in metres: nobody walks with straight knees."""
 KEY_EVERY = 2
 POSES = (33, 57, 81)
 """Frames shown side by side in the picture."""
@@ -36,7 +36,7 @@ POSES = (33, 57, 81)
 
 @dataclass(frozen=True)
 class Limb:
-    """One chain of the rig's FK bones and what it is to do."""
+    """One chain of the rig's FK bones and its settings."""
 
     name: str
     upper: str
@@ -72,12 +72,12 @@ def make_human() -> bpy.types.Object:
 
 
 def walked(frame: float) -> float:
-    """Distance walked at a frame; it faces -Y."""
+    """Distance walked at a frame, along -Y."""
     return STRIDE * (frame - 1) / FRAMES_PER_CYCLE
 
 
 def move_body(human: bpy.types.Object) -> None:
-    """Key the torso: forward at constant speed, down at each step, with a small turn of hips against chest."""
+    """Key the torso: forward at constant speed, down at each step, with hips and chest turning against each other."""
     torso, chest, hips = (human.pose.bones[name] for name in ("torso", "chest", "hips"))
     for frame in range(1, LAST + 2, KEY_EVERY):
         phase = 2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE
@@ -89,7 +89,7 @@ def move_body(human: bpy.types.Object) -> None:
 
 
 def move_bone(bone: bpy.types.PoseBone, way: Vector, turn: tuple[float, float, float], frame: int) -> None:
-    """Key a bone by a way and a turn that are meant along the armature's axes."""
+    """Key a bone with an offset and Euler angles given along the armature's axes."""
     rest = bone.bone.matrix_local.to_3x3()
     bone.location = rest.inverted() @ way
     bone.rotation_quaternion = (rest.inverted() @ Euler(turn).to_matrix() @ rest).to_quaternion()
@@ -98,7 +98,7 @@ def move_bone(bone: bpy.types.PoseBone, way: Vector, turn: tuple[float, float, f
 
 
 def foot_at(frame: float, later: float) -> tuple[float, float, float]:
-    """Where a foot is at a frame: (distance walked, height, turn), for a foot that steps later by part of a cycle."""
+    """Distance walked, height and pitch of a foot at a frame; `later` is its phase as a fraction of the cycle."""
     cycle, phase = divmod((frame - 1) / FRAMES_PER_CYCLE + later, 1.0)
     standing = STRIDE * (cycle - later + ON_GROUND / 2.0)
     if phase < ON_GROUND:
@@ -112,7 +112,7 @@ def foot_at(frame: float, later: float) -> tuple[float, float, float]:
 
 
 def key_foot(target: bpy.types.Object, foot: bpy.types.Bone, later: float) -> None:
-    """Key an ankle and the turn about it; at rest the target is turned as the foot is."""
+    """Key position and rotation of an ankle's target, which at rest is oriented like the foot."""
     target.rotation_mode = "QUATERNION"
     rest = foot.matrix_local.to_3x3()
     for frame in range(1, LAST + 2, KEY_EVERY):
@@ -124,7 +124,7 @@ def key_foot(target: bpy.types.Object, foot: bpy.types.Bone, later: float) -> No
 
 
 def key_swing(target: bpy.types.Object, shoulder: Vector) -> None:
-    """A wrist swings with the foot of the other side."""
+    """Key a wrist that swings with the foot of the other side."""
     side = math.copysign(1.0, shoulder.x)
     for frame in range(1, LAST + 2, KEY_EVERY):
         swing = -side * math.cos(2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE)
@@ -134,7 +134,7 @@ def key_swing(target: bpy.types.Object, shoulder: Vector) -> None:
 
 
 def key_wave(target: bpy.types.Object, shoulder: Vector, *, pace: float = 1.0) -> None:
-    """The left wrist draws a figure eight beside the head; the body goes at a pace of its own."""
+    """Key the left wrist on a figure eight beside the head; `pace` is the body's speed relative to `walked`."""
     for frame in range(1, LAST + 2, KEY_EVERY):
         phase = 2.0 * math.pi * (frame - 1) / FRAMES_PER_CYCLE
         way = Vector((0.25 + 0.11 * math.sin(phase), -0.14, 0.27 + 0.08 * math.sin(2.0 * phase)))
@@ -146,7 +146,7 @@ Arms = tuple[Callable[[bpy.types.Object, Vector], None], ...]
 
 
 def make_targets(human: bpy.types.Object, arms: Arms) -> list[bpy.types.Object]:
-    """One empty for each limb, with keys; the arms are keyed by these functions."""
+    """One keyed empty for each limb; the functions `arms` key those of the arms."""
     rest = human.data.bones
     targets = [stage.add(limb.name, None) for limb in LIMBS]
     for target in targets:
@@ -179,7 +179,7 @@ HEAD_INSET = 0.055
 
 
 def dress(human: bpy.types.Object) -> bpy.types.Object:
-    """Give the deforming bones a body; the baked limbs have the colours of their targets."""
+    """Give the deforming bones a body; baked limbs get the colours of their targets."""
     skin = stage.material("Body", stage.SAND, roughness=0.55)
     colours = {limb.upper.replace("_fk", ""): stage.material(limb.name, limb.colour, roughness=0.4) for limb in LIMBS}
     above = {"thigh": "thigh", "shin": "thigh", "upper_arm": "upper_arm", "forearm": "upper_arm"}
@@ -200,7 +200,7 @@ def dress(human: bpy.types.Object) -> bpy.types.Object:
 
 
 def make_scene(*, arms: Arms = (key_wave, key_swing)) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
-    """The human with its targets, dressed, lit and not baked yet."""
+    """The human with body, targets and light, not yet baked."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, LAST
     human = make_human()
@@ -212,13 +212,13 @@ def make_scene(*, arms: Arms = (key_wave, key_swing)) -> tuple[bpy.types.Object,
 
 
 def show_paths(targets: list[bpy.types.Object]) -> None:
-    """Draw where the targets go."""
+    """Draw the paths of the targets."""
     for limb, target in zip(LIMBS, targets, strict=True):
         stage.show_target(target, limb.colour, range(1, LAST + 1))
 
 
 def look_at_frame(frame: int, way: tuple[float, float, float], *, height: float = 0.98, lens: float = 50.0) -> None:
-    """Turn the camera to where the human is at a frame, seen from a way off."""
+    """Point the camera at the human's position at a frame, from the offset `way`."""
     centre = Vector((0.0, 0.15 - walked(frame), height))
     stage.look(centre + Vector(way), centre, lens=lens)
 

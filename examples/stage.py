@@ -1,4 +1,4 @@
-"""What the examples share: the add-on, solid bones to look at, the targets' paths, light, camera and a picture.
+"""Helpers that the examples share: registering the add-on, solid bones, target paths, light, camera and rendering.
 
 Nothing here is needed to bake. Run an example with `python examples/NAME.py` where bpy is installed, or with
 `blender --background --python examples/NAME.py`.
@@ -29,9 +29,9 @@ FILM_WIDTH, FILM_SAMPLES = 480, 8
 
 
 def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
-    """Run one example in an empty file with the add-on at hand, then leave.
+    """Run one example in an empty file with the add-on registered, then end the process.
 
-    It leaves without Python's own clean-up: after Rigify has made a rig, Blender 4.2 and 4.5 do not survive that.
+    It ends without Python's own clean-up: after Rigify has generated a rig, Blender 4.2 and 4.5 crash in that.
     """
     parser = argparse.ArgumentParser(prog=f"examples/{name}.py")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / name, help="output folder")
@@ -58,20 +58,20 @@ def run(example: Callable[[argparse.Namespace], None], name: str) -> None:
 
 
 def have_addon() -> None:
-    """Use the add-on of this checkout."""
+    """Register the add-on of this checkout."""
     sys.path.insert(0, str(ROOT))
-    from twobone_addon import registration  # noqa: PLC0415, found only now that its folder is on the path
+    from twobone_addon import registration  # noqa: PLC0415, can be imported only now that its folder is on the path
 
     registration.register()
 
 
 def last_report() -> dict:
-    """What the last bake reported."""
+    """The report of the last bake."""
     return json.loads(bpy.context.window_manager.twobone_report)
 
 
 def report() -> dict:
-    """The same, printed chain by chain."""
+    """Print the report of the last bake, chain by chain, and return it."""
     told = last_report()
     row = "{:<14} {:<14} {:<12} {:>6} {:>6} {:>8} {:>8} {:>13}"
     print(row.format("upper", "lower", "target", "frames", "keys", "F-Curves", "in reach", "max error (m)"))
@@ -85,14 +85,14 @@ def report() -> dict:
 
 
 def save(arguments: argparse.Namespace, name: str) -> None:
-    """Save the file and say where it is."""
+    """Save the file and print its path."""
     path = arguments.output / f"{name}.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
     print(f"Blender file: {path}")
 
 
 def material(name: str, colour: Sequence[float], *, glow: float = 0.0, roughness: float = 0.5) -> bpy.types.Material:
-    """A plain material, made once for each name."""
+    """A plain material, created once per name."""
     made = bpy.data.materials.get(name) or bpy.data.materials.new(name)
     made.use_nodes = True
     made.diffuse_color = (*colour, 1.0)
@@ -105,7 +105,7 @@ def material(name: str, colour: Sequence[float], *, glow: float = 0.0, roughness
 
 
 def add(name: str, data: bpy.types.ID | None, colour: bpy.types.Material | None = None) -> bpy.types.Object:
-    """A new object in the scene."""
+    """Add a new object to the scene."""
     made = bpy.data.objects.new(name, data)
     bpy.context.scene.collection.objects.link(made)
     if colour is not None:
@@ -114,7 +114,7 @@ def add(name: str, data: bpy.types.ID | None, colour: bpy.types.Material | None 
 
 
 def mesh_of(name: str, rings: Sequence[tuple[float, float, float]], sides: int = 24) -> bpy.types.Mesh:
-    """A smooth solid of ellipses about the Y axis: one (place on Y, half width, half depth) for each ring."""
+    """A smooth solid of elliptic rings around the Y axis: (Y, half width, half depth) of each ring."""
     turns = [2.0 * math.pi * side / sides for side in range(sides)]
     points = [(wide * math.cos(turn), place, deep * math.sin(turn)) for place, wide, deep in rings for turn in turns]
     faces = [
@@ -135,7 +135,7 @@ def mesh_of(name: str, rings: Sequence[tuple[float, float, float]], sides: int =
 
 
 def capsule(name: str, length: float, start: float, end: float, flatness: float = 1.0) -> bpy.types.Mesh:
-    """A rounded rod from the origin along Y, with a radius at each end; flatness is its depth by its width."""
+    """A rounded rod from the origin along Y, with a radius at each end; flatness is the ratio of depth to width."""
     steps = [math.pi / 2.0 * step / 8 for step in range(8)]
     first = [(-start * math.cos(step), start * math.sin(step)) for step in steps[:1] + steps[1:]]
     last = [(length + end * math.sin(step), end * math.cos(step)) for step in steps]
@@ -146,7 +146,7 @@ def capsule(name: str, length: float, start: float, end: float, flatness: float 
 def solid_bone(
     armature: bpy.types.Object, bone: str, radii: tuple[float, float], colour: bpy.types.Material, *, flatness: float = 1.0
 ) -> bpy.types.Object:
-    """A rod that moves with a bone."""
+    """Add a rod that moves with a bone."""
     length = armature.data.bones[bone].length
     made = add(f"Solid {bone}", capsule(bone, length, *radii, flatness), colour)
     made.parent, made.parent_type, made.parent_bone = armature, "BONE", bone
@@ -155,12 +155,12 @@ def solid_bone(
 
 
 def ball(name: str, radius: float, colour: bpy.types.Material) -> bpy.types.Object:
-    """A sphere at the origin."""
+    """Add a sphere at the origin."""
     return add(name, capsule(name, 0.0, radius, radius), colour)
 
 
 def curves_of(thing: bpy.types.Object) -> list[bpy.types.FCurve]:
-    """All curves of an object, whatever Blender's version keeps them in."""
+    """All F-Curves of an object, in layered actions as well as in older ones."""
     action = thing.animation_data.action
     if hasattr(action, "layers"):
         return list(action.layers[0].strips[0].channelbag(thing.animation_data.action_slot).fcurves)
@@ -173,7 +173,7 @@ def keys_of(thing: bpy.types.Object) -> list[bpy.types.Keyframe]:
 
 
 def world_places(armature: bpy.types.Object, bone: str, frames: Iterable[int]) -> list[Vector]:
-    """Where the head of a bone is at each frame, in the world."""
+    """World position of a bone's head at each frame."""
     places = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
@@ -184,7 +184,7 @@ def world_places(armature: bpy.types.Object, bone: str, frames: Iterable[int]) -
 def make_path(
     name: str, places: Iterable[Sequence[float]], colour: Sequence[float], thickness: float = 0.006
 ) -> bpy.types.Object:
-    """A glowing line through places in the world."""
+    """Add a glowing line through positions in the world."""
     data = bpy.data.curves.new(name, "CURVE")
     data.dimensions = "3D"
     data.bevel_depth = thickness
@@ -196,7 +196,7 @@ def make_path(
 
 
 def write(text: str, place: Sequence[float], colour: Sequence[float], *, size: float = 0.2) -> None:
-    """Words that lie on the ground, to be read from where X comes from."""
+    """Add text that lies on the ground, readable from the side of +X."""
     data = bpy.data.curves.new(text, "FONT")
     data.body, data.size, data.align_x = text, size, "CENTER"
     words = add(text, data, material(f"Words {text}", colour, roughness=0.9))
@@ -204,7 +204,7 @@ def write(text: str, place: Sequence[float], colour: Sequence[float], *, size: f
 
 
 def show_target(target: bpy.types.Object, colour: Sequence[float], frames: Iterable[int], size: float = 0.03) -> None:
-    """A ball where the target is and a line where it goes."""
+    """Add a ball at the target and a line along its path."""
     marker = ball(f"Ball {target.name}", size, material(f"Path {target.name}", colour, glow=0.6))
     marker.parent = target
     places = []
@@ -215,7 +215,7 @@ def show_target(target: bpy.types.Object, colour: Sequence[float], frames: Itera
 
 
 def show_reach(centre: Sequence[float], lengths: tuple[float, float], colour: Sequence[float], thickness: float = 0.006) -> None:
-    """The ring in the YZ plane that two links reach: its outer edge, and the inner one if their lengths differ."""
+    """Draw the ring in the YZ plane that two links reach: its outer edge, and the inner one if their lengths differ."""
     for radius in (lengths[0] + lengths[1], abs(lengths[0] - lengths[1])):
         turns = [math.tau * step / 96 for step in range(97)]
         edge = [(centre[0], centre[1] + radius * math.cos(turn), centre[2] + radius * math.sin(turn)) for turn in turns]
@@ -224,7 +224,7 @@ def show_reach(centre: Sequence[float], lengths: tuple[float, float], colour: Se
 
 
 def leave_poses(armature: bpy.types.Object, frames: Iterable[int]) -> None:
-    """Leave a copy of the armature's solid bones where they are at each frame, as a long exposure would."""
+    """Leave a copy of the armature's solid bones at each frame, as in a multiple exposure."""
     solids = [thing for thing in bpy.context.scene.objects if thing.parent == armature and thing.parent_type == "BONE"]
     for frame in frames:
         bpy.context.scene.frame_set(frame)
@@ -233,7 +233,7 @@ def leave_poses(armature: bpy.types.Object, frames: Iterable[int]) -> None:
 
 
 def light_and_ground(*, sky: float = 0.7, ground: Sequence[float] = (0.80, 0.80, 0.78), size: float = 60.0) -> None:
-    """A large ground, a soft sky and one sun with soft shadows."""
+    """Add a large ground, a soft sky and a sun with soft shadows."""
     plane = bpy.data.meshes.new("Ground")
     plane.from_pydata([(-size, -size, 0), (size, -size, 0), (size, size, 0), (-size, size, 0)], [], [(0, 1, 2, 3)])
     add("Ground", plane, material("Ground", ground, roughness=0.9))
@@ -249,7 +249,7 @@ def light_and_ground(*, sky: float = 0.7, ground: Sequence[float] = (0.80, 0.80,
 
 
 def look(at: Sequence[float], towards: Sequence[float], *, lens: float = 60.0) -> None:
-    """Put the camera at a place and turn it to another."""
+    """Place the camera at one point and aim it at another."""
     camera = bpy.context.scene.camera or add("Camera", bpy.data.cameras.new("Camera"))
     camera.data.lens = lens
     bpy.context.scene.camera = camera
@@ -258,7 +258,7 @@ def look(at: Sequence[float], towards: Sequence[float], *, lens: float = 60.0) -
 
 
 def picture(arguments: argparse.Namespace, name: str, frame: int, *, height: float = 0.625) -> None:
-    """Render one frame on the processor and say where the picture is; height is relative to the width."""
+    """Render one frame on the CPU and print the picture's path; height is relative to the width."""
     if not arguments.no_picture:
         path = arguments.output / f"{name}.png"
         render(path, frame, width=arguments.width, height=height, samples=arguments.samples)
@@ -274,7 +274,7 @@ def film(
     follow: Callable[[int], None] | None = None,
     width: int = FILM_WIDTH,
 ) -> None:
-    """Render frames as small pictures, numbered in order, if `--film` asks for it; `follow` may move the camera for each."""
+    """With `--film`, render frames as small numbered pictures; `follow` is called before each, for example to move the camera."""
     for number, frame in enumerate(frames if arguments.film else ()):
         if follow:
             follow(frame)

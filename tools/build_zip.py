@@ -24,11 +24,11 @@ EARLIEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 READABLE_FILE = 0o100644 << 16
 UNIX = 3
 NOBODY = re.compile(r"@(?:.+\.)?(?:example\.(?:com|net|org)|(?:example|invalid|localhost|test))>?$", re.IGNORECASE)
-"""Addresses in domains that are reserved for examples (RFC 2606)."""
+"""Matches addresses in domains that are reserved for examples (RFC 2606)."""
 
 
 def packed_files(root: Path) -> Iterator[Path]:
-    """Every file of the extension, the manifest first, then in the order of their names."""
+    """Every file of the extension: the manifest first, then those kept by its patterns, folders sorted by path."""
     manifest = read_manifest(root)
     yield root / MANIFEST
     patterns = manifest["build"]["paths_exclude_pattern"]
@@ -40,18 +40,18 @@ def packed_files(root: Path) -> Iterator[Path]:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    """Every file of a folder, but for what Python leaves there."""
+    """Every file of a folder, sorted by path, without Python's cache."""
     found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return sorted(found, key=lambda path: path.as_posix())
 
 
 def read_manifest(root: Path = ROOT) -> dict[str, Any]:
-    """What the extension says of itself."""
+    """The extension's manifest."""
     return tomllib.loads((root / MANIFEST).read_text(encoding="utf-8"))
 
 
 def build(folder: Path, root: Path = ROOT) -> Path:
-    """Write ``<id>-<version>.zip`` of the checkout at `root` into the folder, which is made if need be; return its path."""
+    """Write ``<id>-<version>.zip`` of the checkout at `root` into the folder, creating it if necessary; return its path."""
     manifest = read_manifest(root)
     folder.mkdir(parents=True, exist_ok=True)
     archive_path = folder / f"{manifest['id']}-{manifest['version']}.zip"

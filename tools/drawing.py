@@ -1,4 +1,4 @@
-"""Figures as SVG, written by hand: no library, small files, the same bytes from the same numbers."""
+"""Draw figures as SVG without a library: small files, and the same bytes from the same numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Point = Sequence[float]
 
 @dataclass
 class Frame:
-    """A part of a figure with axes of its own: `low` to `high` of both axes lie between two corners of the picture."""
+    """A rectangle of a figure with its own axes, which run from `low` to `high`."""
 
     left: float
     top: float
@@ -25,7 +25,7 @@ class Frame:
     high: Point
 
     def place(self, point: Point) -> tuple[float, float]:
-        """Where a point of the axes is in the picture; up is up."""
+        """Picture coordinates of a point given on the axes; the second axis points up."""
         across = (point[0] - self.low[0]) / (self.high[0] - self.low[0])
         upward = (point[1] - self.low[1]) / (self.high[1] - self.low[1])
         return self.left + across * self.width, self.top + (1.0 - upward) * self.height
@@ -33,14 +33,14 @@ class Frame:
 
 @dataclass
 class Figure:
-    """A picture of lines, areas, dots and words."""
+    """A picture of lines, areas, dots and text."""
 
     width: int
     height: int
     parts: list[str] = field(default_factory=list)
 
     def line(self, frame: Frame, points: Iterable[Point], colour: str, width: float = 2.0, *, dash: str = "") -> None:
-        """A line through points of the frame's axes."""
+        """Draw a line through points given on the frame's axes."""
         places = " ".join(f"{x:.2f},{y:.2f}" for x, y in map(frame.place, points))
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         self.parts.append(
@@ -49,17 +49,17 @@ class Figure:
         )
 
     def area(self, frame: Frame, outlines: Iterable[Iterable[Point]], colour: str, opacity: float = 0.18) -> None:
-        """What closed outlines enclose; an outline inside another is a hole."""
+        """Fill the area of closed outlines; an outline inside another is a hole."""
         path = " ".join("M" + " L".join(f"{x:.2f} {y:.2f}" for x, y in map(frame.place, outline)) + " Z" for outline in outlines)
         self.parts.append(f'<path d="{path}" fill="{colour}" fill-opacity="{opacity:g}" fill-rule="evenodd"/>')
 
     def dot(self, frame: Frame, point: Point, colour: str, radius: float = 5.0) -> None:
-        """A joint or a target."""
+        """Draw a dot, for a joint or a target."""
         x, y = frame.place(point)
         self.parts.append(f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:g}" fill="{colour}"/>')
 
     def arrow(self, frame: Frame, start: Point, end: Point, colour: str, width: float = 2.0) -> None:
-        """A line with a head at its end."""
+        """Draw a line with an arrowhead at its end."""
         self.line(frame, [start, end], colour, width)
         (x0, y0), (x1, y1) = frame.place(start), frame.place(end)
         length = max(((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5, 1e-9)
@@ -79,7 +79,7 @@ class Figure:
         bold: bool = False,
         turned: bool = False,
     ) -> None:
-        """Text at a place of the picture itself; `turned` reads upwards."""
+        """Write text at picture coordinates; `turned` makes it read upwards."""
         weight = ' font-weight="600"' if bold else ""
         turn = f' transform="rotate(-90 {place[0]:.1f} {place[1]:.1f})"' if turned else ""
         self.parts.append(
@@ -88,11 +88,11 @@ class Figure:
         )
 
     def label(self, frame: Frame, point: Point, text: str, colour: str = INK, **style: object) -> None:
-        """Text at a point of the frame's axes."""
+        """Write text at a point given on the frame's axes."""
         self.words(frame.place(point), text, colour, **style)  # type: ignore[arg-type]
 
     def axes(self, frame: Frame, across: str, upward: str, ticks: tuple[Sequence[float], Sequence[float]]) -> None:
-        """Lines at the left and the bottom, with numbers and names."""
+        """Draw the axes at the left and the bottom, with grid lines, numbers and names."""
         (x0, y0), (x1, y1) = frame.low, frame.high
         self.line(frame, [(x0, y1), (x0, y0), (x1, y0)], GREY, 1.2)
         for tick in ticks[0]:
@@ -107,7 +107,7 @@ class Figure:
         self.words((frame.left - 44, frame.top + frame.height / 2), upward, size=13, turned=True)
 
     def save(self, path: Path) -> None:
-        """Write the picture."""
+        """Write the picture to a file."""
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
             f'height="{self.height}" font-family="Helvetica, Arial, sans-serif">'
@@ -117,7 +117,7 @@ class Figure:
 
 
 def terminal(lines: Sequence[str], columns: int = 100) -> Figure:
-    """What a terminal showed; the first line is the command. Longer lines are cut."""
+    """A figure of terminal output; the first line is the command. Lines beyond `columns` are cut."""
     step, edge = 21, 22
     figure = Figure(round(columns * 8.0) + 2 * edge, len(lines) * step + 2 * edge)
     figure.parts.append(f'<rect width="{figure.width}" height="{figure.height}" rx="8" fill="{INK}"/>')

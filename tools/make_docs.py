@@ -1,6 +1,6 @@
-"""Write the parts of the documentation that the source tells: options, reports, messages and JSON Schemas.
+"""Write the parts of the documentation that are made from the source: options, reports, messages and JSON Schemas.
 
-A test tells when it was forgotten.
+A test fails if they are out of date.
 
 python tools/make_docs.py
 """
@@ -92,7 +92,7 @@ OF_TASKS = {
     ),
     "fit_root": ("See [Plant the feet](plant_the_feet.md#fit-root-alone). It also has, as [Plant Feet](#plant-feet): {shared}."),
 }
-"""What is said of the settings of each task, besides where they are; a task of which nothing is said has its tooltip there."""
+"""Introductions to the settings of each task; a task without one gets its tooltip."""
 
 REPORTS: dict[str, tuple[str, tuple[type, ...]]] = {
     "bake": ("Bake. Each entry of `chains`, and beside it the same for the whole bake:", (ChainReport, Visible, Fingerprint)),
@@ -118,7 +118,7 @@ REPORTS: dict[str, tuple[str, tuple[type, ...]]] = {
     ),
     "fit_root": ("Fit Root. `root` is that of Plant Feet.", (planting.RootFitReport, planting.ReachReport)),
 }
-"""Of kinds of reports that are told from records: what they are of, and the records, the outer ones first."""
+"""Kinds of reports that are described from records: introduction, and the records, outer ones first."""
 
 TITLES = {
     Visible: "`visible`",
@@ -133,7 +133,7 @@ TITLES = {
 }
 
 NOT_TOLD = {"units", "task", "lengths", "seconds", "evaluation", "notes", "statements"}
-"""Fields that are not in the JSON, and those that every report has."""
+"""Fields that are left out: those that are not in the JSON, and those that every report has."""
 
 UNITS = {
     "NONE": "",
@@ -145,7 +145,7 @@ UNITS = {
 
 
 def main() -> None:
-    """Write the pages and the schemas, and say where they are."""
+    """Write the pages and the schemas, and print their paths."""
     SCHEMAS.mkdir(exist_ok=True)
     pages = ((OPTIONS_PAGE, options_page()), (MESSAGES_PAGE, messages_page()), (REPORT_PAGE, report_page()))
     for path, page in (*pages, *schema_files()):
@@ -155,32 +155,32 @@ def main() -> None:
 
 def schema_files() -> Iterator[tuple[Path, str]]:
     """Path and contents of each JSON Schema."""
-    from twobone_addon.command_line.schemas import FILES, schema  # noqa: PLC0415 - messages are read where no Blender is
+    from twobone_addon.command_line.schemas import FILES, schema  # noqa: PLC0415 - messages are collected without Blender, too
 
     for name in FILES:
         yield SCHEMAS / f"{name}.schema.json", json.dumps(schema(name), indent=2) + "\n"
 
 
 def messages_page() -> str:
-    """The troubleshooting page: what was written by hand down to the mark, then every message."""
+    """The troubleshooting page: the hand-written part down to the mark, then every message."""
     by_hand = MESSAGES_PAGE.read_text(encoding="utf-8").split(MARK)[0]
     return "\n".join([f"{by_hand}{MARK}\n", *(messages_section(kind) for kind in HEADINGS)])
 
 
 def messages_section(kind: str) -> str:
-    """One kind's messages, each with what it cannot say itself."""
+    """The messages of one kind, each with its note."""
     heading, introduction = HEADINGS[kind]
     told = [f"- `{message.text}`{note(message.text)}" for message in messages() if message.kind == kind]
     return f"### {heading}\n\n{introduction}\n\n" + "\n".join(told) + "\n"
 
 
 def note(text: str) -> str:
-    """What is added to a message, on a line of its own."""
+    """The note added to a message, on a new line; empty without one."""
     return f"\\\n  {NOTES[text]}" if text in NOTES else ""
 
 
 def report_page() -> str:
-    """The page about reports: what was written by hand down to the mark, then every field of every kind."""
+    """The page about reports: the hand-written part down to the mark, then every field of every kind."""
     from twobone_addon.command_line.schemas import KINDS  # noqa: PLC0415
 
     by_hand = REPORT_PAGE.read_text(encoding="utf-8").split(MARK)[0]
@@ -188,7 +188,7 @@ def report_page() -> str:
 
 
 def report_section(kind: str) -> str:
-    """One kind's fields: from its records where they are named in `REPORTS`, otherwise the keys of its schema."""
+    """The fields of one kind: of its task's records or those in `REPORTS`, otherwise the keys of its schema."""
     from twobone_addon.command_line.schemas import schema  # noqa: PLC0415
     from twobone_addon.tasks.all_tasks import TASKS  # noqa: PLC0415
 
@@ -204,7 +204,7 @@ def report_section(kind: str) -> str:
 
 
 def fields_table(record: type) -> str:
-    """A record's fields, each with its type and what the source says of it; then those that need no words."""
+    """A record's fields, each with its type and docstring; then those without a docstring."""
     told = attribute_docs(record)
     skipped = NOT_TOLD | ({"chain"} if issubclass(record, FurtherReport) else set())
     types = {entry.name: str(entry.type) for entry in fields(record) if entry.name not in skipped}
@@ -215,7 +215,7 @@ def fields_table(record: type) -> str:
 
 
 def attribute_docs(record: type) -> dict[str, str]:
-    """The strings below the fields of a record."""
+    """The docstrings below the fields of a record, by name."""
     found = {}
     body = ast.parse(inspect.getsource(record)).body[0].body  # type: ignore[attr-defined]
     for entry, after in itertools.pairwise(body):
@@ -228,7 +228,7 @@ JSON_TYPES = {"str": "text", "Sentence": "text", "int": "number", "float": "numb
 
 
 def in_json(kind: str) -> str:
-    """An annotation in words."""
+    """A type annotation in words."""
     parts = [part.strip() for part in kind.split(" | ")] if not kind.endswith("]") else [kind]
     return " or ".join(JSON_TYPES.get(part, "list" if part.endswith("]") and "dict" not in part else "record") for part in parts)
 
@@ -258,12 +258,12 @@ def options_page() -> str:
 
 
 def names_of(settings: type) -> set[str]:
-    """Names of the settings that another section has."""
+    """Names of the options of a settings class."""
     return {option.name for option in options_of(settings)}
 
 
 def section(heading: str, introduction: str, options: Sequence[Option]) -> str:
-    """A table of settings, then their lists of values."""
+    """A section: a table of settings, then their lists of values."""
     rows = "\n".join(row(option) for option in options)
     lists = "\n".join(choices(option) for option in options if option.choices)
     return (
@@ -279,7 +279,7 @@ def row(option: Option) -> str:
 
 
 def value(option: Option) -> str:
-    """What may be given."""
+    """The values that a setting accepts."""
     if option.kind is Kind.CHOICE:
         return ", ".join(f"`{choice.value}`" for choice in option.choices)
     if option.kind is not Kind.NUMBER:
@@ -288,26 +288,26 @@ def value(option: Option) -> str:
 
 
 def allowed(option: Option) -> str:
-    """The range of a number in words; nothing where there is none."""
+    """The range of a number in words; empty if it has none."""
     low = f"{'above' if option.above else 'at least'} {option.minimum:g}" if option.minimum > -math.inf else ""
     high = f"at most {option.maximum:g}" if option.maximum < math.inf else ""
     return " and ".join(part for part in (low, high) if part)
 
 
 def default(option: Option) -> str:
-    """The default as it is written in a script."""
+    """The default as written in a script."""
     if option.kind is Kind.NUMBER and option.unit == "ANGLE" and option.default:
         return f"{option.default:.4f} ({math.degrees(option.default):g}°)"
     return f"`{option.default!r}`" if option.default not in {"", None} else "empty"
 
 
 def choices(option: Option) -> str:
-    """What each value of a list means."""
+    """The meaning of each value of a choice."""
     return "\n".join(lines(option))
 
 
 def lines(option: Option) -> Iterator[str]:
-    """Heading and one line for each value."""
+    """Heading, then one line for each value."""
     yield f"`{option.name}`:\n"
     for choice in option.choices:
         yield f"- `{choice.value}` ({choice.label}): {choice.text}."

@@ -35,13 +35,13 @@ def arc(centre: Array, radius: float, start: float, end: float) -> Array:
 
 
 def solved(target: tuple[float, float], lengths: tuple[float, float], bend: float) -> tuple[Array, Array]:
-    """Root, mid and tip (3, 2) and the two angles."""
+    """Root, middle joint and tip `(3, 2)`, and the two angles."""
     angles = solve_two_bone(np.array([target]), np.array(lengths), np.array([bend])).angles
     return forward(angles, np.array(lengths))[0], angles[0]
 
 
 def draw_chain(figure: Figure, frame: Frame, joints: Array, colour: str, width: float = 5.0) -> None:
-    """Links and joints."""
+    """Draw the links and joints of a chain."""
     figure.line(frame, joints, colour, width)
     for joint in joints:
         figure.dot(frame, joint, colour, width)
@@ -101,7 +101,7 @@ def reach() -> Figure:
 
 
 def softness() -> Figure:
-    """Where the tip is, and how the knee turns, for a target that moves away at constant speed."""
+    """Distance of the tip, and bend of the knee, for a target that moves away at constant speed."""
     figure = Figure(960, 390)
     lengths, amount = np.array([1.0, 0.8]), 0.1
     zone = far_zone(lengths, amount)
@@ -128,7 +128,7 @@ def softness() -> Figure:
 
 
 def stretch() -> Figure:
-    """How the bones grow, and how the knee turns, while a stretching chain keeps its tip on a target that moves away."""
+    """Scale of the bones, and bend of the knee, while a stretching chain keeps its tip on a target that moves away."""
     figure = Figure(960, 390)
     lengths, distances = np.array([1.0, 0.8]), np.linspace(1.3, 2.5, 721)
     targets = np.column_stack([distances, np.zeros_like(distances)])
@@ -146,7 +146,7 @@ def stretch() -> Figure:
 
 
 def depth() -> Figure:
-    """A spread leg in the YZ plane, seen along the plane and in it: what it keeps, and what flattening takes."""
+    """A splayed leg in the YZ plane, seen from the front and from the right: with depth kept, and flattened."""
     figure = Figure(960, 360)
     rest = np.array([(0.0, 0.0, 0.0), (0.34, -0.05, -0.95), (0.16, 0.0, -1.85)])
     target = (-0.55, -1.45)
@@ -170,7 +170,7 @@ def depth() -> Figure:
 
 
 def limits() -> Figure:
-    """What a chain with joint limits can reach, and the closest pose to a target outside."""
+    """The region that a chain with joint limits can reach, and the closest pose to a target outside it."""
     figure = Figure(860, 420)
     lengths = np.array([1.0, 0.8])
     box = np.radians([-70.0, 40.0, 20.0, 120.0])
@@ -205,9 +205,9 @@ def limits() -> Figure:
 
 
 def rounding() -> Figure:
-    """How far the knee's angle is off near full reach: the law of cosines with acos, and the form used here.
+    """Error of the knee's angle near full reach: the law of cosines with acos, and the form used here.
 
-    The targets lie on the u axis, so that their distance is exact and what is seen is the formula's own loss.
+    The targets lie on the u axis, so that their distance is exact and the error is that of the formula alone.
     """
     figure = Figure(760, 400)
     lengths = np.array([1.0, 0.75])
@@ -232,12 +232,12 @@ def rounding() -> Figure:
 
 
 def exact_bend(distance: Fraction, near: Fraction, far: Fraction) -> float:
-    """The knee's angle, with nothing rounded before the square roots."""
+    """The knee's angle, computed exactly up to the square roots."""
     return 2.0 * math.atan2(math.sqrt(far**2 - distance**2), math.sqrt(distance**2 - near**2))
 
 
 def reduction() -> Figure:
-    """The knee's angle while the tip draws a figure eight: every frame keyed, and the keys that a tolerance leaves."""
+    """The knee's angle while the tip draws a figure eight: with every frame keyed, and reduced by a tolerance."""
     figure = Figure(860, 380)
     lengths, frames, tolerance = np.array([1.0, 0.8]), 96, 0.002
     times = np.arange(0.0, frames + 1e-9, 0.25)

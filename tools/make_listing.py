@@ -2,7 +2,7 @@
 
     python tools/make_listing.py
 
-Needs the bpy module, for the example that is rendered, and Pillow. `--rendered FILE` takes a picture that is there already.
+Needs the bpy module, to render an example, and Pillow. `--rendered FILE` uses an existing picture instead.
 """
 
 import argparse
@@ -18,18 +18,18 @@ IMAGES = ROOT / "docs" / "images"
 ICON, FEATURED = IMAGES / "listing_icon.png", IMAGES / "listing_featured.jpg"
 ICON_SIZE, FEATURED_SIZE = 256, (1920, 1080)
 RENDERED_WIDTH = 1964
-"""The example's pictures are a little wider than 16 to 9."""
+"""Width in pixels; the example's pictures are slightly wider than 16:9."""
 FINER = 4
-"""The icon is drawn so many times as large, and shrunk."""
+"""Factor by which the icon is drawn larger before it is scaled down."""
 QUALITY = 84
 
 DARK, SAND, BLUE, ORANGE = (34, 38, 46), (226, 200, 160), (64, 132, 214), (244, 122, 38)
 ROOT_JOINT, TARGET, UPPER, LOWER = (92, 44), (150, 206), 100, 92
-"""Places and lengths in the icon, in its pixels."""
+"""Positions and lengths in the icon, in pixels."""
 
 
 def main() -> None:
-    """Make both."""
+    """Make both images."""
     parser = argparse.ArgumentParser(description="Make the pictures of the listing.")
     parser.add_argument("--rendered", type=Path, help="a picture that examples/rigify_walk.py has rendered")
     options = parser.parse_args()
@@ -54,7 +54,7 @@ def draw_icon() -> Image.Image:
 
 
 def knee() -> tuple[float, float]:
-    """Where two circles meet, to the right of the line from root to target."""
+    """The intersection of the circles around root and target, to the right of the line from root to target."""
     (x, y), (far_x, far_y) = ROOT_JOINT, TARGET
     distance = math.dist(ROOT_JOINT, TARGET)
     along = (UPPER**2 - LOWER**2 + distance**2) / (2 * distance)
@@ -70,18 +70,18 @@ def disc(
     fill: tuple[int, int, int] | None,
     outline: tuple[int, int, int] | None = None,
 ) -> None:
-    """A filled disc, or a ring."""
+    """Draw a filled disc, or a ring."""
     (x, y), size = scaled(centre), radius * FINER
     draw.ellipse([x - size, y - size, x + size, y + size], fill=fill, outline=outline, width=5 * FINER)
 
 
 def scaled(place: tuple[float, float]) -> tuple[float, float]:
-    """A place in the large drawing."""
+    """A position in the large drawing."""
     return place[0] * FINER, place[1] * FINER
 
 
 def rendered() -> Path:
-    """The picture of the walk, rendered anew."""
+    """Render the walk again, and return the picture's path."""
     folder = ROOT / "build" / "listing"
     command = [sys.executable, str(ROOT / "examples" / "rigify_walk.py"), "--width", str(RENDERED_WIDTH), "--output", str(folder)]
     subprocess.run(command, check=True)
@@ -89,7 +89,7 @@ def rendered() -> Path:
 
 
 def featured(source: Path) -> Image.Image:
-    """The middle of a picture, in the size of a featured image."""
+    """The centre of a picture, cropped to the size of a featured image."""
     picture = Image.open(source).convert("RGB")
     width, height = FEATURED_SIZE
     left, top = (picture.width - width) // 2, (picture.height - height) // 2

@@ -1,9 +1,9 @@
-"""Make the pictures of the documentation: run every example, shrink what it renders, take over what the window tests saw.
+"""Make the pictures of the documentation: run every example, shrink its renders, take over pictures of the window tests.
 
     nox -s pictures
 
-Needs the bpy module and Pillow. With `--window build/pictures` the pictures of Blender's window that `nox -s window_tests` has
-left there are taken over; without, those in `docs/images` stay.
+Needs the bpy module and Pillow. `--window build/pictures` takes over the pictures of Blender's window that
+`nox -s window_tests` has left there; without it, those in `docs/images` stay.
 """
 
 import argparse
@@ -22,14 +22,14 @@ IMAGES = ROOT / "docs" / "images"
 RENDERED = ROOT / "build" / "rendered"
 EXAMPLES = ("demo", "planted_walk", "rigify_walk", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
 SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
-"""Examples whose picture is what they say in the terminal, and which of their lines are of use there."""
+"""Examples whose picture is their terminal output, with a pattern for the lines to show."""
 TWICE = {"footprints", "quickstart_leg", "walk"}
-"""What another example, or a film, shows as well."""
+"""Renders that are not used, because another example or a film shows the same."""
 SCRIPTS = {"recipes": "make_recipe_pictures.py", "stories": "make_story_figures.py"}
-"""Not examples: pictures that have a script of their own."""
+"""Pictures that do not come from an example but from a script in this folder."""
 FILMS = ("walk", "quickstart_leg")
 STACKED = {"planted_walk": (("sliding", "before: the feet slide", "#e8590c"), ("standing", "after Plant Feet", "#1e5fb4"))}
-"""Films that are shown one below the other, with words and their colour in each."""
+"""Films shown one below the other; for each its name, caption and colour."""
 WINDOW = ("first_bake_start", "first_bake_target", "first_bake_end", "first_bake_out_of_reach")
 """Pictures that a window test takes for the documentation."""
 QUALITY = 86
@@ -38,7 +38,7 @@ WORDS_SIZE, EDGE = 24, 14
 
 
 def main() -> None:
-    """Make those asked for, or all."""
+    """Make the pictures named on the command line, or all."""
     parser = argparse.ArgumentParser(description="Make the pictures of the documentation.")
     parser.add_argument("examples", nargs="*", metavar="EXAMPLE", help="only these; default: all there are")
     parser.add_argument("--window", type=Path, help="folder of the window tests' pictures")
@@ -67,13 +67,13 @@ def main() -> None:
 
 
 def run(example: str, *arguments: str) -> str:
-    """Run an example and return what it says."""
+    """Run an example and return its terminal output."""
     command = [sys.executable, str(ROOT / "examples" / f"{example}.py"), *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, encoding="utf-8").stdout
 
 
 def draw_terminal(example: str) -> None:
-    """Run an example and draw what it says, with paths as they are seen from its folder."""
+    """Run an example and draw its terminal output, with paths relative to its folder."""
     folder = RENDERED / example
     said = run(example, "--output", str(folder)).replace(f"{folder}{os.sep}", "")
     lines = [f"$ python examples/{example}.py", *(line for line in said.splitlines() if re.search(SAID[example], line))]
@@ -83,24 +83,24 @@ def draw_terminal(example: str) -> None:
 
 
 def shrink(source: Path, goal: Path) -> None:
-    """A rendered picture as a small JPEG."""
+    """Save a rendered picture as a small JPEG."""
     Image.open(source).convert("RGB").save(goal, quality=QUALITY, optimize=True, progressive=True)
     print(goal)
 
 
 def frames_of(name: str) -> list[Image.Image]:
-    """Numbered pictures in their order."""
+    """The numbered pictures of a film, in order."""
     return [Image.open(path).convert("RGB") for path in sorted(RENDERED.glob(f"{name}_[0-9][0-9][0-9].png"))]
 
 
 def worded(frame: Image.Image, text: str, colour: str) -> Image.Image:
-    """The picture with words at its top left."""
+    """The frame with text drawn at its top left."""
     ImageDraw.Draw(frame).text((EDGE, EDGE), text, fill=colour, font=ImageFont.load_default(WORDS_SIZE))
     return frame
 
 
 def stack(frames: Sequence[Image.Image]) -> Image.Image:
-    """Pictures of one size, one below the other."""
+    """One picture of several of the same width, one below the other."""
     sheet = Image.new("RGB", (frames[0].width, sum(frame.height for frame in frames)))
     for number, frame in enumerate(frames):
         sheet.paste(frame, (0, number * frame.height))
@@ -108,7 +108,7 @@ def stack(frames: Sequence[Image.Image]) -> Image.Image:
 
 
 def join(frames: list[Image.Image], goal: Path, milliseconds: int) -> None:
-    """Pictures as one GIF that plays for ever; nothing where there are none."""
+    """Save pictures as one GIF that loops forever; does nothing if there are none."""
     if frames:
         palette = palette_of(frames)
         first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
@@ -117,7 +117,7 @@ def join(frames: list[Image.Image], goal: Path, milliseconds: int) -> None:
 
 
 def palette_of(frames: list[Image.Image]) -> Image.Image:
-    """Colours for all frames: half of them for large areas, half for whatever is far from those, such as thin lines."""
+    """A common palette for all frames: half the colours for large areas, half for distinct ones such as those of thin lines."""
     strip = stack(frames)
     colours = []
     for method in (Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE):

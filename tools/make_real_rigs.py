@@ -1,10 +1,10 @@
-"""Write the documentation's table of real rigs from what the tests measured.
+"""Write the documentation's tables of real rigs from the tests' measurements.
 
-On each Blender first, with all of Rigify's rigs:
+First run the tests on each Blender, with all of Rigify's rigs:
 
 TWOBONE_ALL_METARIGS=1 python -m pytest tests/real/test_everywhere.py tests/real/test_rigify.py
 
-then: python tools/make_real_rigs.py
+Then: python tools/make_real_rigs.py
 """
 
 import json
@@ -20,11 +20,11 @@ MEASUREMENTS = ROOT / "build" / "real_rigs"
 PAGE = ROOT / "docs" / "measurements.md"
 
 Bakes = list[dict[str, Any]]
-"""What was measured on one rig, bake by bake: see `tests/real/everywhere.py`."""
+"""Measurements of one rig, one entry per bake: see `tests/real/everywhere.py`."""
 
 
 def main() -> None:
-    """Write the tables and say where they are."""
+    """Write the tables and print the path of their page."""
     free, held = tables(measured())
     replace_part(PAGE, "rigs", free)
     replace_part(PAGE, "held", held)
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def measured() -> dict[str, dict[str, Bakes]]:
-    """What was measured, by rig and by version of Blender, the oldest first."""
+    """Measurements by rig and by Blender version, oldest first."""
     found: dict[str, dict[str, Bakes]] = {}
     for path in sorted(MEASUREMENTS.glob("*.json"), key=lambda path: version_key(path.stem.split(" ")[0])):
         version, rig = path.stem.split(" ", 1)
@@ -43,12 +43,12 @@ def measured() -> dict[str, dict[str, Bakes]]:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """What versions are sorted by."""
+    """Sort key of a version."""
     return tuple(int(part) for part in version.split("."))
 
 
 def tables(rigs: dict[str, dict[str, Bakes]]) -> tuple[str, str]:
-    """Of limbs that keys alone turn, and of the others; a Blender that has not measured every rig has no column."""
+    """Tables of limbs that only keys move, and of limbs held by constraints; a Blender without all rigs has no column."""
     versions = sorted(set.intersection(*(set(bakes) for bakes in rigs.values())), key=version_key)
     heads = ["rig", "limbs", "bakes", "frames in reach", *(f"Blender {version}" for version in versions)]
     rows = [row for rig in sorted(rigs) for row in free_rows(rig, rigs[rig], versions)]
@@ -57,7 +57,7 @@ def tables(rigs: dict[str, dict[str, Bakes]]) -> tuple[str, str]:
 
 
 def free_rows(rig: str, bakes: dict[str, Bakes], versions: list[str]) -> Iterator[list[str]]:
-    """The row of a rig, where it has limbs that only keys turn."""
+    """The row of a rig, if it has limbs that only keys move."""
     newest = [bake for bake in bakes[max(bakes, key=version_key)] if not bake["held"]]
     if newest:
         reached, frames = (sum(bake[name] for bake in newest) for name in ("reached", "frames"))
@@ -66,19 +66,19 @@ def free_rows(rig: str, bakes: dict[str, Bakes], versions: list[str]) -> Iterato
 
 
 def held_rows(rig: str, bakes: dict[str, Bakes]) -> Iterator[list[str]]:
-    """The row of a rig, where constraints hold some of its limbs."""
+    """The row of a rig, if constraints hold some of its limbs."""
     held = [bake for bake in bakes[max(bakes, key=version_key)] if bake["held"]]
     if held:
         yield [rig, str(limbs(held)), f"{max(farthest(each, held=True) for each in bakes.values()):.2g}"]
 
 
 def farthest(bakes: Bakes, *, held: bool) -> float:
-    """The worst of those limbs that constraints hold, or of the others."""
+    """The largest error of the limbs that constraints hold, or of the others."""
     return max(bake["off"] for bake in bakes if bake["held"] == held)
 
 
 def limbs(bakes: Bakes) -> int:
-    """How many limbs were baked."""
+    """Number of limbs that were baked."""
     return len({bake["limb"] for bake in bakes})
 
 

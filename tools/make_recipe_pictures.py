@@ -1,8 +1,8 @@
-"""Make the recipes' pictures: run each script of docs/recipes.md in the tests' shot, and render what has become of it.
+"""Make the pictures of the recipes: run each script of docs/recipes.md in the tests' shot, and render the result.
 
     nox -s pictures -- recipes
 
-The moments of a motion stand side by side, as in a strip. Needs the bpy module.
+The moments of a motion are shown side by side, as in a strip. Needs the bpy module.
 """
 
 import os
@@ -17,7 +17,7 @@ from mathutils import Matrix, Vector
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
-import stage  # noqa: E402, found only now that the folders are on the path
+import stage  # noqa: E402, the folders are on the path only now
 
 from tests.examples import recipe_scene  # noqa: E402
 from twobone_addon import registration  # noqa: E402
@@ -34,7 +34,7 @@ Colour = tuple[float, float, float]
 
 
 def main() -> None:
-    """Make those asked for by name, or all."""
+    """Make the pictures named on the command line, or all."""
     registration.register()
     for name in sys.argv[1:] or PICTURES:
         heading, draw = PICTURES[name]
@@ -46,7 +46,7 @@ def main() -> None:
         draw(lambda heading=heading: run(heading))
         picture(name)
     sys.stdout.flush()
-    os._exit(0)  # after Rigify has made a rig, Blender 4.2 and 4.5 do not survive a tidy exit
+    os._exit(0)  # After Rigify has generated a rig, Blender 4.2 and 4.5 crash in a normal exit.
 
 
 def run(heading: str) -> None:
@@ -57,7 +57,7 @@ def run(heading: str) -> None:
 
 
 def picture(name: str) -> None:
-    """Render the first frame: whatever moves has been left in its moments."""
+    """Render the first frame: moving things are shown by the copies that `leave` has made."""
     settings = bpy.context.scene.render.image_settings
     settings.file_format, settings.quality = "WEBP", QUALITY
     goal = IMAGES / f"recipe_{name}.webp"
@@ -66,14 +66,14 @@ def picture(name: str) -> None:
 
 
 def dress(name: str, radii: dict[str, tuple[float, float]], sides: str = "LR") -> list[bpy.types.Object]:
-    """Rods around a character's bones, which stay at hand until their moments have been left."""
+    """Rods around a character's bones, to be copied by `leave` and removed by `put_away`."""
     paint = stage.material("Rod", PALE)
     bones = [f"{bone}.{side}" for bone in radii for side in sides] if sides else list(radii)
     return [stage.solid_bone(bpy.data.objects[name], bone, radii[bone.split(".")[0]], paint) for bone in bones]
 
 
 def leave(solids: Sequence[bpy.types.Object], frame: int, colour: Colour, way: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
-    """Leave a copy of the solids as they are at a frame, moved by a way."""
+    """Leave a copy of the solids as they are at a frame, moved by the offset `way`."""
     bpy.context.scene.frame_set(frame)
     paint = stage.material(f"Left {colour}", colour, roughness=0.45)
     for solid in solids:
@@ -84,7 +84,7 @@ def leave(solids: Sequence[bpy.types.Object], frame: int, colour: Colour, way: S
 
 
 def put_away(solids: Sequence[bpy.types.Object]) -> None:
-    """Remove what has left its moments."""
+    """Remove the solids after their copies have been left."""
     for solid in solids:
         bpy.data.objects.remove(solid)
 
@@ -92,7 +92,7 @@ def put_away(solids: Sequence[bpy.types.Object]) -> None:
 def strip(
     solids: Sequence[bpy.types.Object], frames: Sequence[int], colours: Sequence[Colour], gap: float, *, along: str = "y"
 ) -> None:
-    """Moments side by side, the first at the left of a camera that looks from the side or, along X, from the front."""
+    """Leave copies side by side, the first at the left for a camera that looks from the side or, along X, from the front."""
     for number, (frame, colour) in enumerate(zip(frames, colours, strict=True)):
         way = [0.0, 0.0, 0.0]
         way["xyz".index(along)] = gap * (number - (len(frames) - 1) / 2.0)
@@ -101,18 +101,18 @@ def strip(
 
 
 def bones_path(name: str, bone: str, colour: Colour, frames: Sequence[int]) -> None:
-    """A line where the head of a bone goes."""
+    """Draw the path of a bone's head."""
     places = [place.copy() for place in stage.world_places(bpy.data.objects[name], bone, frames)]
     stage.make_path(f"{name} {bone} {colour}", places, colour, 0.006)
 
 
 def look_from_side(centre: Sequence[float], distance: float, *, up: float = 0.2, lens: float = 60.0) -> None:
-    """Camera on the side that X comes from."""
+    """Place the camera on the +X side."""
     stage.look(Vector(centre) + Vector((distance, 0.0, up * distance)), centre, lens=lens)
 
 
 def follow_prop(bake: Callable[[], None]) -> None:
-    """A foot on a board that goes to and fro, up and down."""
+    """A foot on a board that moves back and forth, up and down."""
     bake()
     board = bpy.data.meshes.new("Board")
     points = [(x, y, z) for x in (-0.07, 0.07) for y in (-0.28, 0.16) for z in (-0.13, -0.105)]
@@ -126,7 +126,7 @@ def follow_prop(bake: Callable[[], None]) -> None:
 
 
 def nudge(bake: Callable[[], None]) -> None:
-    """The hand before and after, and its ways."""
+    """The hand and its path, before and after."""
     shown = range(34, 67)
     bones_path("Walker", "hand.L", stage.ORANGE, shown)
     arm = dress("Walker", ARM, "L")
@@ -139,7 +139,7 @@ def nudge(bake: Callable[[], None]) -> None:
 
 
 def follow_other(bake: Callable[[], None]) -> None:
-    """Pairs of legs: the one that leads, and the one that follows."""
+    """Pairs of legs: the leading and the following one."""
     bake()
     frames, gap = (10, 25, 40, 55), 0.78
     leading, following = dress("Walker", LEG, "L"), dress("Rig", LEG, "L")
@@ -151,13 +151,13 @@ def follow_other(bake: Callable[[], None]) -> None:
 
 
 def stairs(bake: Callable[[], None]) -> None:
-    """Steps, the balls' ways before and after, and the figure at four moments."""
+    """Steps, the paths of the balls before and after, and the figure at four moments."""
     for side in "LR":
         bones_path("Climber", f"toe.{side}", stage.ORANGE, range(1, 97))
     bake()
     for side in "LR":
         bones_path("Climber", f"toe.{side}", stage.BLUE, range(1, 97))
-    bpy.data.objects["Ground"].location.z = -0.01  # one of the steps lies where it lay
+    bpy.data.objects["Ground"].location.z = -0.01  # One of the steps lies at the ground's height.
     bpy.data.meshes["Stairs"].materials.append(stage.material("Stone", (0.62, 0.64, 0.68), roughness=0.9))
     figure = dress("Climber", LEG | {"toe": (0.03, 0.024)})
     figure += dress("Climber", {"hips": (0.13, 0.11), "chest": (0.12, 0.13)}, "")
@@ -168,7 +168,7 @@ def stairs(bake: Callable[[], None]) -> None:
 
 
 def loop(bake: Callable[[], None]) -> None:
-    """A leg on a pedal that goes round."""
+    """A leg on a turning pedal."""
     bake()
     frames = [1 + 24 * number for number in range(4)]
     strip(dress("Rig", LEG, "L"), frames, [stage.ORANGE] * 4, 0.72)
@@ -179,9 +179,9 @@ def loop(bake: Callable[[], None]) -> None:
 
 
 def actions(bake: Callable[[], None]) -> None:
-    """The same legs in ten of the thirty actions."""
+    """The legs in ten of the thirty actions."""
     bake()
-    animation = bpy.data.objects["Fighter"].animation_data_create()  # as it is: it has some
+    animation = bpy.data.objects["Fighter"].animation_data_create()  # Returns the existing data.
     legs = dress("Fighter", LEG)
     for number in range(10):
         action = bpy.data.actions[f"Kick {3 * number + 1}"]
@@ -194,7 +194,7 @@ def actions(bake: Callable[[], None]) -> None:
 
 
 def rigify(bake: Callable[[], None]) -> None:
-    """The leg that deforms at three moments: on IK, on FK, on IK."""
+    """The deforming leg at three moments: on IK, on FK, on IK."""
     bake()
     radii = {"DEF-thigh.L": (0.085, 0.07), "DEF-thigh.L.001": (0.068, 0.058), "DEF-shin.L": (0.058, 0.05)}
     radii |= {"DEF-shin.L.001": (0.048, 0.036), "DEF-foot.L": (0.042, 0.04), "DEF-toe.L": (0.038, 0.028)}

@@ -19,12 +19,12 @@ from tests.real.rigs import WALKING_LIMBS, open_rig  # noqa: E402, the checkout 
 from twobone_addon import registration  # noqa: E402
 
 METRES = 0.0564
-"""In one unit of the file."""
+"""Length in metres of one unit of the file."""
 SIDES = ("Left", "Right")
 
 
 def balls(armature: bpy.types.Object, side: str) -> np.ndarray:
-    """The ball of a foot at every frame, `(F, 3)`."""
+    """World positions `(F, 3)` of the ball of a foot at every frame."""
     scene, found = bpy.context.scene, []
     for frame in range(scene.frame_start, scene.frame_end + 1):
         scene.frame_set(frame)
@@ -33,7 +33,7 @@ def balls(armature: bpy.types.Object, side: str) -> np.ndarray:
 
 
 def slide(places: np.ndarray, contacts: list[dict]) -> list[np.ndarray]:
-    """For each time that the ball stands, frames and millimetres from where it is on average, `(n, 2)`."""
+    """For each contact of the ball, frames and distances in millimetres from its mean position, `(n, 2)`."""
     stands = np.zeros(len(places) + 2, dtype=int)
     for contact in contacts:
         if contact["point"] in {"BALL", "BOTH"}:
@@ -48,7 +48,7 @@ def slide(places: np.ndarray, contacts: list[dict]) -> list[np.ndarray]:
 
 
 def main() -> None:
-    """Plant the walk, and draw both."""
+    """Plant the walk, and draw the slide before and after."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     registration.register()

@@ -15,14 +15,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE, PLOT = ROOT / "docs/measurements.md", ROOT / "docs/images/speed.svg"
 
 CLOCK = 0
-"""Which of a run's two times is shown: those of the processor are the others."""
+"""Index of the time that is shown, that on the clock; 1 is CPU time."""
 
 MILLIMETRES = 1000.0
 SEEN = 0.01
-"""Millimetres below which an error is shown as less than that."""
+"""Smallest error that is shown, in millimetres; smaller ones are shown as below it."""
 
 FEW = 10
-"""Below it a number is shown with one digit after the point."""
+"""Numbers below this are shown with one decimal."""
 SECOND = 1000.0
 
 NAMES = {
@@ -39,7 +39,7 @@ TASKS = {
     "audit": ("Audit of that walk", "the walk played once, frame by frame"),
     "batch": ("100 shots of one limb, 24 frames, CPU time", "the same with a Blender for each shot"),
 }
-"""Tasks of bench_tasks.py, and what each is compared with."""
+"""Tasks of bench_tasks.py: description, and description of the alternative it is compared with."""
 
 WAYS = (("native", "nla.bake", GREY), ("proven", "Two-Bone IK, verified", BLUE), ("quick", "not verified", TEAL))
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def replace_part(path: Path, name: str, text: str) -> None:
-    """Put text between the two comments that carry a name."""
+    """Replace the text between the start and end comments of a name."""
     page = path.read_text(encoding="utf-8")
     start, end = (f"<!-- {name} {side} -->\n" for side in ("start", "end"))
     before, rest = page.split(start)
@@ -86,7 +86,7 @@ def bakes_table(runs: list[dict]) -> str:
 
 
 def timed_on_parts(runs: list[dict]) -> str:
-    """Which of Blender's own bakes were too long to be timed as a whole."""
+    """A sentence on those of Blender's own bakes that took too long to be timed as a whole."""
     parts = {}
     for name, shown in NAMES.items():
         for _, shot in named(runs[:1], name):
@@ -97,7 +97,7 @@ def timed_on_parts(runs: list[dict]) -> str:
 
 
 def tasks_table(runs: list[dict]) -> str:
-    """What other tasks take, beside what people do without them."""
+    """Times of other tasks, compared with the alternatives without them."""
     rows = [["task", "Blender", "takes", "beside it", "takes", "ratio"]]
     for task, (shown, other) in TASKS.items():
         for run in runs:
@@ -108,7 +108,7 @@ def tasks_table(runs: list[dict]) -> str:
 
 
 def many_table(runs: list[dict]) -> str:
-    """What each of many chains takes."""
+    """Time per chain, for many chains."""
     runs = [run for run in runs if "many" in run]
     counts = sorted({line["chains"] for run in runs for line in run["many"]})
     heads = [f"Blender {run['blender'].split()[0]}, {way}" for run in runs for way in ("verified", "not verified")]
@@ -137,30 +137,30 @@ def named(runs: list[dict], name: str) -> list[tuple[dict, dict]]:
 
 
 def ratio_of(shot: dict, above: str, below: str) -> str:
-    """A ratio of times on the clock."""
+    """The ratio of two times on the clock."""
     return number(shot[above][CLOCK] / shot[below][CLOCK])
 
 
 def number(value: float) -> str:
-    """Two digits, or all before the point."""
+    """A number with one decimal below `FEW`, else without."""
     return f"{value:.1f}" if value < FEW else f"{value:,.0f}"
 
 
 def distance(metres: float) -> str:
-    """In millimetres."""
+    """A distance in millimetres."""
     shown = metres * MILLIMETRES
     return f"{shown:.2g} mm" if shown >= SEEN else f"< {SEEN:g} mm"
 
 
 def duration(milliseconds: float) -> str:
-    """In the unit that suits it."""
+    """A duration in seconds or milliseconds."""
     if milliseconds >= SECOND:
         return f"{milliseconds / SECOND:,.1f} s"
     return f"{milliseconds:.0f} ms" if milliseconds >= FEW else f"{milliseconds:.1f} ms"
 
 
 def plot(run: dict) -> Figure:
-    """Bars on a scale of powers of ten."""
+    """Bars on a logarithmic scale."""
     shots = [shot for name in NAMES for _, shot in named([run], name)]
     figure = Figure(860, 60 + 92 * len(shots) + 56)
     lowest, highest = 0, 6

@@ -1,4 +1,4 @@
-"""Draw what tasks do to characters of the project's own: `nox -s pictures -- stories`.
+"""Draw the effect of tasks on characters made by the tests: `nox -s pictures -- stories`.
 
 Each figure runs its task in a new file, and draws what Blender evaluates before and after. Needs the bpy module.
 """
@@ -30,10 +30,10 @@ SKATING = Walk(frames=72, speed=0.9, slide=0.1)
 CLIMBING = Walk(frames=84, speed=0.7, slide=0.05, climb=0.15, raised=-0.08)
 HEEL, BALL = 1, 2
 TREAD = (-0.08, 0.305)
-"""Metres from where a heel is meant to stand to both ends of its step."""
+"""Offsets in metres from the heel's intended position to both ends of its step."""
 NUDGED, RANGE, OFFSET = 30, 12, (0.0, -0.1, 0.0)
 BESIDE = np.array([0.03, -0.01])
-"""Metres from a place to its words."""
+"""Offset in metres from a point to its label."""
 POPS_AT = 24
 LIMBS = (BLUE, RED, TEAL, ORANGE)
 WIDTH, HEIGHT, SIZE = 560, 400, 17
@@ -49,7 +49,7 @@ def run(task: str, **settings: object) -> dict:
 
 
 def legs_at(armature: bpy.types.Object, frames: Iterable[int]) -> list[Places]:
-    """From the side: hip, knee, ankle and ball of both legs at some frames."""
+    """Side view of both legs at some frames: hip, knee, ankle and ball, as (Y, Z)."""
     found = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
@@ -60,7 +60,7 @@ def legs_at(armature: bpy.types.Object, frames: Iterable[int]) -> list[Places]:
 
 
 def standing(watched: Seen, states: Mapping[str, np.ndarray]) -> Places:
-    """From the side: heels and balls at all frames at which they stand."""
+    """Side view of the heels and balls, as (Y, Z), at all frames at which they stand."""
     points = ((watched.heels, HEEL), (watched.balls, BALL))
     return [
         place[1:] for places, point in points for side in SIDES for place in np.array(places[side])[states[side] & point != 0]
@@ -68,13 +68,13 @@ def standing(watched: Seen, states: Mapping[str, np.ndarray]) -> Places:
 
 
 def slides(report: dict, when: str) -> str:
-    """How far feet slide at most while they stand, in words."""
+    """The largest slide of a standing foot, as text."""
     most = 1000.0 * max(contact[f"slide_{when}"] for chain in report["chains"] for contact in chain["contacts"])
     return f"{most:.0f} mm" if most >= 1.0 else "less than 1 mm"
 
 
 def skating() -> Figure:
-    """A walk from the side, twice: standing heels and balls leave smears before, and points after."""
+    """A walk from the side, before and after: the standing heels and balls are smears before, and points after."""
     figure = Figure(WIDTH, HEIGHT)
     armature, _ = build_walker(SKATING)
     frames, drawn = whole_frames(), range(1, SKATING.frames + 1, 6)
@@ -100,7 +100,7 @@ def skating() -> Figure:
 
 
 def stairs() -> Figure:
-    """A sliding walk upstairs: ankles and flat soles before and after, on steps of which Blender's file has no mesh."""
+    """A sliding walk upstairs: ankles and flat soles before and after, on steps that have no mesh in the Blender file."""
     figure = Figure(WIDTH, HEIGHT)
     frame = Frame(10, 40, 540, 350, (-0.15, -0.25), (2.75, 1.63))
     armature, _ = build_walker(CLIMBING)
@@ -128,7 +128,7 @@ def stairs() -> Figure:
 
 
 def nudge() -> Figure:
-    """From the side: the way of a wrist before and after a nudge, and the arm at its frame."""
+    """Side view of a wrist's path before and after a nudge, with the arm at the nudged frame."""
     figure = Figure(WIDTH, HEIGHT)
     rig = make_biped("Reacher")
     set_range(1, 60)
@@ -165,7 +165,7 @@ def nudge() -> Figure:
 
 
 def limbs() -> Figure:
-    """What Find Limbs finds on a robot and on the wolf that comes with Rigify."""
+    """The result of Find Limbs on a robot and on Rigify's wolf."""
     figure = Figure(WIDTH, HEIGHT)
     skeleton, _ = read_table()["robot"]
     names = ("", *skeleton.names)
@@ -179,7 +179,7 @@ def limbs() -> Figure:
 
 
 def draw_limbs(figure: Figure, armature: bpy.types.Object, title: str, room: tuple[float, float], turn: float) -> None:
-    """All bones pale, each limb that is found in a colour; seen from ahead, turned to its right, and a little from above."""
+    """Draw all bones pale and each found limb in a colour, from the front, turned to the right, and slightly from above."""
     found = run("find_limbs", armature=armature.name)["limbs"]
     bones, side, ahead = armature.data.bones, np.sin(np.radians(turn)), np.cos(np.radians(turn))  # type: ignore[union-attr]
     seen_from = np.array([[ahead, -side, 0.0], [0.2 * side, 0.2 * ahead, 0.98]])
@@ -203,7 +203,7 @@ def draw_limbs(figure: Figure, armature: bpy.types.Object, title: str, room: tup
 
 
 def audit() -> None:
-    """The add-on's own picture of the skating walk, in which a knee pops as well."""
+    """Let the add-on draw its audit picture of the skating walk, in which a knee pops as well."""
     armature, _ = build_walker(SKATING)
     armature.twobone.chains.clear()  # type: ignore[attr-defined]
     armature.animation_data.action.name = "skates"  # type: ignore[union-attr]
@@ -224,7 +224,7 @@ FIGURES: dict[str, Callable[[], Figure | None]] = {
 
 
 def main() -> None:
-    """Draw those asked for by name, or all."""
+    """Draw the figures named on the command line, or all."""
     registration.register()
     for name in sys.argv[1:] or FIGURES:
         bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -233,7 +233,7 @@ def main() -> None:
             figure.save(IMAGES / f"{name}.svg")
         print(IMAGES / f"{name}.svg", flush=True)
     sys.stdout.flush()
-    os._exit(0)  # with Rigify at hand, some Blenders do not survive a tidy exit
+    os._exit(0)  # With Rigify enabled, some Blender versions crash in a normal exit.
 
 
 if __name__ == "__main__":

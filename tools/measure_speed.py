@@ -1,4 +1,4 @@
-"""Measure what docs/measurements.md shows: on an idle machine, twenty minutes for two Blenders.
+"""Make the measurements for docs/measurements.md: on an idle machine, twenty minutes for two Blenders.
 
 python tools/measure_speed.py PYTHON ... [--folder build/bench]     (Pythons with `bpy`, the newest first)
 python tools/make_speed_page.py build/bench/*.json                  (writes the pages)
@@ -14,7 +14,7 @@ SCRIPTS = ROOT / "tests/benchmark"
 
 
 def main() -> None:
-    """Run all three scripts in every Python; a file of numbers for each."""
+    """Run all three scripts in every Python, with one results file per Python."""
     parser = argparse.ArgumentParser(description="Measure what docs/measurements.md shows.")
     parser.add_argument("pythons", nargs="+", help="Pythons with bpy, the newest first")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/bench", help="where the numbers go")

@@ -1,4 +1,4 @@
-"""What the troubleshooting page adds to a message that cannot say everything in one sentence. Gaps are written as "…"."""
+"""Notes that the troubleshooting page adds to messages; inserted values in messages are written as "…"."""
 
 HEADINGS = {
     "SelectionError": ("Which bones are meant", "The selection does not identify a limb. Nothing was changed."),

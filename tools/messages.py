@@ -1,6 +1,6 @@
-"""Every sentence with which the add-on refuses something, read from its source.
+"""Collect every message with which the add-on refuses something, from its source.
 
-What a sentence inserts, such as a bone's name, stands as "…". The troubleshooting page lists them all.
+Inserted values, such as a bone's name, are written as "…". The troubleshooting page lists all messages.
 """
 
 import ast
@@ -14,21 +14,21 @@ PACKAGE = ROOT / "twobone_addon"
 BASE = "TwoBoneError"
 GAP = "…"
 HINDRANCE = "hindrance"
-"""Name of the methods that return what is in the way of an operator."""
+"""Name of the methods that return why an operator cannot run."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Message:
-    """One sentence, what kind of thing it is about, and where it comes from."""
+    """One message, its kind, and the file that it comes from."""
 
     kind: str
-    """Name of the error's class, or `Poll` for what a greyed-out button says."""
+    """Name of the error's class, or `Poll` for the message of a greyed-out button."""
     text: str
     path: str
 
 
 def messages() -> list[Message]:
-    """All of them, each once, in the order of kind and text."""
+    """All messages, each once, sorted by kind and text."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
     kinds = error_classes(trees.values())
     found = {}
@@ -40,7 +40,7 @@ def messages() -> list[Message]:
 
 
 def error_classes(trees: object) -> set[str]:
-    """Names of `TwoBoneError` and all that derive from it."""
+    """Names of `TwoBoneError` and all its subclasses."""
     bases = {
         node.name: {name_of(base) for base in node.bases}
         for tree in trees  # type: ignore[attr-defined]
@@ -54,13 +54,13 @@ def error_classes(trees: object) -> set[str]:
 
 
 def constants(trees: object) -> dict[str, ast.expr]:
-    """Values of the constants of all files, for sentences that have a name."""
+    """Values of the constants of all files, for sentences that are constants."""
     assigned = [node for tree in trees for node in tree.body if isinstance(node, ast.Assign)]  # type: ignore[attr-defined]
     return {name_of(node.targets[0]): node.value for node in assigned if isinstance(node.value, ast.Constant)}
 
 
 def sentences(tree: ast.AST, kinds: set[str], named: dict[str, ast.expr]) -> Iterator[tuple[str, str]]:
-    """Kind and text of each sentence of a file."""
+    """Kind and text of each message of a file."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == HINDRANCE:
             yield from (("Poll", text) for text in returned_texts(node))
@@ -75,7 +75,7 @@ def sentences(tree: ast.AST, kinds: set[str], named: dict[str, ast.expr]) -> Ite
 
 
 def returned_texts(function: ast.FunctionDef) -> Iterator[str]:
-    """The texts that a function returns, of both branches of a conditional one."""
+    """The texts that a function returns, including both branches of a conditional expression."""
     for node in ast.walk(function):
         if isinstance(node, ast.Return) and node.value is not None:
             for value in ast.walk(node.value):
@@ -84,21 +84,21 @@ def returned_texts(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def is_error(levels: ast.expr) -> bool:
-    """Whether an operator's report is an error."""
+    """Whether the levels of an operator's `report` include `ERROR`."""
     return isinstance(levels, ast.Set) and any(
         isinstance(level, ast.Constant) and level.value == "ERROR" for level in levels.elts
     )
 
 
 def texts_of(argument: ast.expr) -> Iterator[str]:
-    """The sentence that an argument is; none where it only hands on another error's, or is nothing but a gap."""
+    """The text of an argument; nothing if it only passes on another error's sentence or consists of a gap."""
     text = re.sub(f"{GAP}+", GAP, template(argument))
     if text.replace(GAP, "").strip(" :.") and not text.endswith(f": {GAP}"):
         yield text
 
 
 def template(node: ast.expr) -> str:
-    """A text expression with gaps for what it inserts."""
+    """A text expression with gaps for the inserted values."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

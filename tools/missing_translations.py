@@ -1,4 +1,4 @@
-"""List the texts that have no translation, by language. They are shown in English: nothing fails.
+"""List the texts that have no translation, by language. They are shown in English, and nothing fails.
 
 python tools/missing_translations.py [de_DE ...]          (in a Python with bpy; without names for all languages)
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import bpy  # noqa: E402, F401 - must be there before what it brings is imported
+import bpy  # noqa: E402, F401 - must be imported before the modules that it provides
 
 from tests.interface.shown_texts import shown_texts  # noqa: E402
 from tools.messages import PACKAGE, error_classes, name_of  # noqa: E402
@@ -20,7 +20,7 @@ from twobone_addon.interface.translating import FOLDER, SENTENCES  # noqa: E402
 
 
 def main(languages: list[str]) -> None:
-    """Print what is missing."""
+    """Print the missing texts of the languages."""
     registration.register()
     wanted = sorted(shown_texts() | templates())
     for language in languages or sorted(path.stem for path in FOLDER.glob("*.json")):
@@ -31,7 +31,7 @@ def main(languages: list[str]) -> None:
 
 
 def templates() -> set[str]:
-    """Of errors and notes, outside the command line, which speaks English."""
+    """Templates of errors and notes outside the command line, which is in English only."""
     paths = [path for path in PACKAGE.rglob("*.py") if "command_line" not in path.parts]
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
     sayers = error_classes(trees) | {"note", "Sentence"}

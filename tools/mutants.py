@@ -4,10 +4,10 @@
     python tools/mutants.py --rooms core/solver --count 20 --seed 7
     python tools/mutants.py --vacuous                    functions that return what they are given, nothing else
 
-A mutant is drawn by chance, the same ones for the same seed and code: a comparison or a mask turned over, a sign, a number,
-`minimum` for `maximum`, a branch the other way round, or a function that returns its first argument. Each lives in a copy of
-the checkout and meets the tests of its room, those first that name its file. What survives is a gap in the tests, unless
-tools/mutants.json names it as equivalent, with the reason. Rooms under pipeline need a Python with bpy.
+Mutants are drawn at random, the same ones for the same seed and code: an inverted comparison or mask, a changed sign or number,
+`minimum` for `maximum`, swapped branches, or a function that returns its first argument. Each is made in a copy of the
+checkout and runs the tests of its room, those that name its function or file first. A survivor is a gap in the tests, unless
+tools/mutants.json lists it as equivalent, with the reason. The rooms under pipeline need a Python with bpy.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TESTS_OF_ROOM = {
     ],
 }
 PATIENCE = 3.0
-"""Times as long as they take without a mutant that the tests of a room may take with one; one that hangs is noticed."""
+"""Time limit for the tests of a room with a mutant, as a multiple of their time without one; a mutant may hang them."""
 
 COMPARISONS = {
     ast.Lt: ("<", ">="),
@@ -80,13 +80,13 @@ class Mutant:
     """One change of a file."""
 
     path: str
-    """Below the add-on's folder."""
+    """Path relative to the add-on's folder."""
     function: str
     start: int
     end: int
-    """Bytes that are replaced."""
+    """Range of bytes that are replaced."""
     text: str
-    """What takes their place."""
+    """The replacement."""
     kind: str
 
     def applied(self, source: bytes) -> bytes:
@@ -136,7 +136,7 @@ class _Sites(ast.NodeVisitor):
         self.function = outer
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        for statement in node.body:  # how a record is made, its decorator says, and nobody sees
+        for statement in node.body:  # Skip the decorator: its options for records have no visible effect.
             self.visit(statement)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
@@ -165,7 +165,7 @@ class _Sites(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_keyword(self, node: ast.keyword) -> None:
-        # The last axis of two is the second one.
+        # Of two axes, -1 and 1 are the same one.
         is_last_axis = (node.arg or "").startswith("axis") and isinstance(node.value, ast.UnaryOp)
         self.visit(node.value.operand if is_last_axis and isinstance(node.value, ast.UnaryOp) else node.value)
 
@@ -204,12 +204,12 @@ def mutants_of(rooms: list[str]) -> Iterator[Mutant]:
 
 
 def room_of(path: str) -> str:
-    """The room, of those that have tests, in which a file is."""
+    """The room of `TESTS_OF_ROOM` that contains a file."""
     return next(room for room in TESTS_OF_ROOM if path.startswith(f"{room}/"))
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """The test files of a mutant's room, those first that name its function, then those that name its file."""
+    """The test files of a mutant's room: first those that name its function, then those that name its file."""
     names = [re.compile(rf"\b{name}\b") for name in (mutant.function, Path(mutant.path).stem) if name]
     files = [file for folder in TESTS_OF_ROOM[room_of(mutant.path)] for file in sorted((ROOT / folder).rglob("test_*.py"))]
     files.sort(key=lambda file: [name.search(f"{file.stem} {file.read_text('utf-8')}") is None for name in names])
@@ -218,7 +218,7 @@ def tests_of(mutant: Mutant) -> list[str]:
 
 @functools.cache
 def longest_run(room: str, copy: Path) -> float:
-    """Seconds after which a mutant of a room hangs; the tests have to pass without one."""
+    """Seconds after which a mutant of a room counts as hanging; the tests have to pass without one."""
     begin = time.monotonic()
     if run_tests(sorted(TESTS_OF_ROOM[room]), copy, None):
         sys.exit(f"The tests of {room} fail without a mutant. Mend them first.")
@@ -226,7 +226,7 @@ def longest_run(room: str, copy: Path) -> float:
 
 
 def run_tests(tests: list[str], copy: Path, longest: float | None) -> bool:
-    """Whether any of the tests fails, or all take too long."""
+    """Whether any of the tests fails, or they take too long together."""
     command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     try:
         return subprocess.run(command, cwd=copy, capture_output=True, timeout=longest, check=False).returncode != 0
@@ -235,7 +235,7 @@ def run_tests(tests: list[str], copy: Path, longest: float | None) -> bool:
 
 
 def survives(mutant: Mutant, copy: Path) -> bool:
-    """Whether no test of the room notices the mutant, which lives in a copy of the checkout."""
+    """Whether no test of the room fails with the mutant in a copy of the checkout."""
     longest = longest_run(room_of(mutant.path), copy)
     target = copy / PACKAGE / mutant.path
     source = target.read_bytes()
@@ -247,14 +247,14 @@ def survives(mutant: Mutant, copy: Path) -> bool:
 
 
 def reason_of(mutant: Mutant, equivalents: list[dict[str, str]]) -> str | None:
-    """Why a mutant is equivalent, if the table says so."""
+    """The reason why a mutant is equivalent, if the table has one."""
     before, after = mutant.told((ROOT / PACKAGE / mutant.path).read_bytes())
     wanted = {"path": mutant.path, "function": mutant.function, "before": before, "after": after}
     return next((each["why"] for each in equivalents if {key: each[key] for key in wanted} == wanted), None)
 
 
 def main() -> None:
-    """Draw mutants, run their tests, and print what became of them; fails if any survives without a reason."""
+    """Draw mutants, run their tests, and print the outcomes; exits with 1 if any survives without a reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rooms", nargs="+", default=list(TESTS_OF_ROOM), choices=TESTS_OF_ROOM, metavar="ROOM")
     parser.add_argument("--count", type=int, default=150)

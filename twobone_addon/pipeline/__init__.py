@@ -1,1 +1,1 @@
-"""What every task shares: plans of chains, sampling and solving, keys, reports."""
+"""What all tasks share: chain plans, sampling, solving, keys and reports."""

@@ -1,4 +1,4 @@
-"""Where a task begins: with the motion from before its own last run, so that running it again changes nothing."""
+"""The starting point of a task: the motion from before its own last run, so that running it again changes nothing."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """With what a run begins."""
+    """The state that a run starts from."""
 
     earlier: tuple[Earlier, ...] = ()
-    """What the task's last run has written, and was taken back."""
+    """Keys that the task's last run wrote and that were taken back."""
     edited: tuple[str, ...] = field(default=())
-    """Names of objects on which somebody has edited that since; the run begins with these keys."""
+    """Names of objects whose keys from the last run were edited since; the run starts from the edited keys."""
 
 
 @contextmanager
 def starting_over(scene: Scene, task: str, reaches: Sequence[Reach]) -> Iterator[Beginning]:
-    """While the block runs, the motion is the one from before the task's own earlier keys; afterwards all is as it was.
+    """Within the block, show the motion from before the task's own earlier keys; afterwards everything is as it was.
 
-    Objects play copies of their actions meanwhile, so that nothing needs to be restored, however the block ends. Keys that
-    somebody has edited since stay, all of an object together: half of a pose is none. Costs nothing where nothing is kept.
+    Objects play copies of their actions meanwhile, so nothing needs to be restored, however the block ends. Keys edited
+    since then stay, all of an object together: half a pose is no pose. Costs nothing where no replaced keys are recorded.
     """
-    found = _found(task, [reach for reach in reaches if not reach.strip])
+    found = _own_keys(task, [reach for reach in reaches if not reach.strip])
     names = [name for name, ledger in found.items() if ledger is not None]
     strips = [(reach.owner, reach.strip) for reach in reaches if reach.strip]
     beginning = Beginning(
@@ -65,17 +65,17 @@ def starting_over(scene: Scene, task: str, reaches: Sequence[Reach]) -> Iterator
 
 
 @dataclass(frozen=True, slots=True)
-class _Own:
+class _OwnKeys:
     """The task's own keys on one object."""
 
     channels: dict[Channel, Kept]
     earlier: list[Earlier]
 
 
-def _found(task: str, reaches: Sequence[Reach]) -> dict[str, _Own | None]:
-    """The task's own keys, by object; `None` where somebody has edited them."""
+def _own_keys(task: str, reaches: Sequence[Reach]) -> dict[str, _OwnKeys | None]:
+    """The task's own keys by object name; `None` where they were edited since."""
     ledgers: dict[str, Ledger | None] = {}
-    found: dict[str, _Own | None] = {}
+    found: dict[str, _OwnKeys | None] = {}
     for reach in reaches:
         if reach.owner not in ledgers:
             ledgers[reach.owner] = Ledger.present(object_named(reach.owner))
@@ -83,26 +83,26 @@ def _found(task: str, reaches: Sequence[Reach]) -> dict[str, _Own | None]:
         own = {
             channel: kept
             for channel, kept in (ledger.channels.items() if ledger is not None else ())
-            if channel[0] in reach.paths and kept.task == task and _meets(kept, reach.within)
+            if channel[0] in reach.paths and kept.task == task and _overlaps(kept, reach.within)
         }
         if ledger is None or not own:
             continue
         tables = [(kept, read_curve(ledger.bag, channel)) for channel, kept in own.items()]
         if not all(table is not None and is_untouched(kept, table) for kept, table in tables):
             found[reach.owner] = None
-        known = found.setdefault(reach.owner, _Own({}, []))
+        known = found.setdefault(reach.owner, _OwnKeys({}, []))
         if known is not None:
             known.channels.update(own)
             known.earlier.append(Earlier(reach.owner, frozenset(own), reach.within))
     return found
 
 
-def _meets(kept: Kept, within: Span) -> bool:
+def _overlaps(kept: Kept, within: Span) -> bool:
     return any(start <= within[1] and end >= within[0] for start, end in kept.beginning.spans)
 
 
-def _take_back(owner: Object, own: _Own) -> None:
-    """Give the channels of an object, which plays a copy of its action, the keys from before."""
+def _take_back(owner: Object, own: _OwnKeys) -> None:
+    """Restore the replaced keys on the channels of an object, which plays a copy of its action."""
     bag, values = ensure_curve_bag(owner), []
     for each in own.earlier:
         for channel in each.channels:

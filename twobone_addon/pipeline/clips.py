@@ -1,4 +1,4 @@
-"""What is told of several actions in one call."""
+"""Reports of runs over several actions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Entry = TypeVar("Entry", bound=ReportEntry)
 
 
 class ClipReport(Protocol):
-    """What became of one action."""
+    """The report of one action."""
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether there is nothing that a person should look at."""
+        """Whether nothing needs a person's attention."""
         ...
 
     @property
     def chains(self) -> Sequence[Any]:
-        """What is told of each chain."""
+        """The reports of its chains."""
         ...
 
     def sentence(self, translate: Translate = in_english) -> str:
@@ -38,25 +38,25 @@ class ClipReport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClipsReport:
-    """What became of several actions of one armature."""
+    """The report of several actions of one armature."""
 
     kind: str
     """Name of the task."""
     armature: str
     clips: Sequence[tuple[str, ClipReport]]
-    """Name of each action that something was done for, and its report."""
+    """Name of each action that was done, and its report."""
     refused: Sequence[Refused]
-    """The others."""
+    """The actions that failed."""
     seconds: dict[str, float]
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether there is nothing that a person should look at."""
+        """Whether nothing needs a person's attention."""
         return not self.refused and all(report.is_as_asked for _, report in self.clips)
 
     @property
     def chains(self) -> list[Any]:
-        """What is told of every chain in every action."""
+        """The reports of all chains in all actions."""
         return [chain for _, report in self.clips for chain in report.chains]
 
     @property
@@ -66,15 +66,15 @@ class ClipsReport:
 
     @property
     def notes(self) -> list[Sentence]:
-        """One sentence for each action, those that failed first and those that are fine last."""
+        """One sentence for each action, failed ones first, fine ones last."""
         failed = [note('"{action}" failed: {reason}', action=each.action, reason=each.reason) for each in self.refused]
         ordered = sorted(self.clips, key=lambda clip: clip[1].is_as_asked)
         done = '"{action}" {verdict}: {sentence}'
-        told = ({"action": name, "verdict": _verdict(report), "sentence": report.sentence()} for name, report in ordered)
-        return [*failed, *(note(done, **values) for values in told)]
+        inserted = ({"action": name, "verdict": _verdict(report), "sentence": report.sentence()} for name, report in ordered)
+        return [*failed, *(note(done, **values) for values in inserted)]
 
     def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people: how many actions, then those to look at; of a single one what it says itself."""
+        """One line for people: how many actions are fine, then the others; for a single action its own sentence."""
         if len(self.clips) == 1 and not self.refused:
             action, report = self.clips[0]
             return f"{action}: {report.sentence(translate)}"
@@ -92,7 +92,7 @@ class ClipsReport:
         return "; ".join(parts)
 
     def to_json(self) -> str:
-        """The report as one JSON object, with the report of each action as it is alone."""
+        """The report as one JSON object, with the complete report of each action."""
         clips = [{**json.loads(report.to_json()), "action": action, "verdict": _verdict(report)} for action, report in self.clips]
         failed = [{**asdict(each, dict_factory=as_json), "verdict": FAILED} for each in self.refused]
         notes = [each.text() for each in self.notes]
@@ -101,15 +101,15 @@ class ClipsReport:
 
 
 def report_of_clips(outcome: Outcome, kind: str) -> Any:
-    """The report of what an armature plays now as it is, or of several actions together; each is what the task was told.
+    """The report of whatever an armature plays now, or of several actions together, from the reports in `Done.told`.
 
-    What was asked for and has no effect comes first in the notes of each.
+    Notes on settings without effect come first in each report.
     """
     first = outcome.done[0]
-    told = [replace(done.told, seconds=outcome.seconds, notes=[*outcome.unused, *done.told.notes]) for done in outcome.done]
+    reports = [replace(done.told, seconds=outcome.seconds, notes=[*outcome.unused, *done.told.notes]) for done in outcome.done]
     if not first.action:
-        return told[0]
-    clips = [(done.action, report) for done, report in zip(outcome.done, told, strict=True)]
+        return reports[0]
+    clips = [(done.action, report) for done, report in zip(outcome.done, reports, strict=True)]
     return ClipsReport(kind, first.plan.armature, clips, outcome.refused, outcome.seconds)
 
 
@@ -118,9 +118,9 @@ def _verdict(report: ClipReport) -> str:
 
 
 def bake_report(outcome: Outcome, left: Sequence[Refused] = (), **more: Any) -> BakeReport:
-    """The report of chains, of which each action told a list; the first chain tells of what could not be done.
+    """The report of chains, from the lists in `Done.told`; the notes of the first chain name what failed.
 
-    left : what could not be done in actions in which something could
+    left : what failed in actions that were otherwise done
     """
     evaluation, entries = outcome.done[0].solution.evaluation, [entry for done in outcome.done for entry in done.told]
     passes = len(outcome.done) + len(outcome.refused)
@@ -131,7 +131,7 @@ def bake_report(outcome: Outcome, left: Sequence[Refused] = (), **more: Any) -> 
 
 
 def with_notes(entries: Sequence[Entry], notes: Sequence[Sentence]) -> list[Entry]:
-    """Reports of chains, the first of which has further notes."""
+    """The reports of chains, with `notes` added to the first."""
     if not notes:
         return list(entries)
     first, *others = entries
@@ -141,7 +141,7 @@ def with_notes(entries: Sequence[Entry], notes: Sequence[Sentence]) -> list[Entr
 
 
 def in_words(refused: Sequence[Refused], passes: int) -> list[Sentence]:
-    """Each reason once, with the actions that it is about; without them where it is about all of several."""
+    """Each reason once, with the actions it holds for; without them if it holds for all of several."""
     actions: dict[Sentence, list[str]] = {}
     for each in refused:
         actions.setdefault(each.reason, []).append(f'"{each.action}"')

@@ -1,4 +1,4 @@
-"""What a file lacks: whether all is there that moves the chains, without which a bake is wrong; what saving loses."""
+"""What a file lacks: missing dependencies of chains, without which a bake is wrong; and what saving would lose."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..settings import BakeSettings
 
 
 def what_is_missing(settings: Sequence[BakeSettings], chains: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each chain and thing that it depends on and that is missing, or does not work.
+    """A sentence for each dependency of each chain that is missing or does not work.
 
-    `chains` holds the names of armature and bones as the report of a bake with these settings has them.
+    `chains` holds, for each of `settings`, the names of armature and bones as in the report of its bake.
     """
     objects, found = objects_by_name(), list[str]()
     for asked, chain in zip(settings, chains, strict=True):
@@ -25,7 +25,7 @@ def what_is_missing(settings: Sequence[BakeSettings], chains: Sequence[Mapping[s
 
 
 def missing_of_chains(settings: Sequence[BakeSettings], chains: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The same where several reports, one for each action, may be about one of the settings, and none about another."""
+    """`what_is_missing` where several chain reports, one per action, may belong to the same settings, and none to others."""
     pairs = [(asked, chain) for asked in settings for chain in chains if _is_about(chain, asked)]
     return what_is_missing([asked for asked, _ in pairs], [chain for _, chain in pairs])
 
@@ -36,7 +36,7 @@ def _is_about(chain: Mapping[str, Any], settings: BakeSettings) -> bool:
 
 
 def missing_in_rig(armature: str) -> list[str]:
-    """The same for all bones of an armature."""
+    """A sentence for each dependency of any bone of an armature that is missing or does not work."""
     objects = objects_by_name()
     thing = objects.get(armature)
     bones = [bone.name for bone in thing.pose.bones] if thing is not None and thing.pose else []
@@ -45,7 +45,7 @@ def missing_in_rig(armature: str) -> list[str]:
 
 
 def lost_libraries() -> list[str]:
-    """A sentence for each library that is not there, whether or not it moves anything."""
+    """A sentence for each missing library file, whether or not it moves anything."""
     return [f'The library "{path}" is not there.' for path in missing_libraries()]
 
 
@@ -63,7 +63,7 @@ __all__ = ["change_by_saving", "version_text"]
 
 
 def change_by_saving() -> str:
-    """What is lost when the open file is saved, because another version of Blender saved it; empty for nothing."""
+    """What saving the open file would lose because another version of Blender saved it last; empty if nothing."""
     file, own = file_version(), own_version()
     if oldest_reader() <= file <= own:
         return ""

@@ -1,4 +1,4 @@
-"""What this process may use of the machine: its cores, and the memory that is free; a range that needs more is refused."""
+"""The cores and the free memory that this process may use; a range that needs more memory is refused."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ GROUPS, OWN_GROUP, MEMORY = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup"), P
 
 
 NEVER_MUCH = 10_000_000
-"""Bytes up to which nobody looks at how many are free."""
+"""Need, in bytes, up to which free memory is not checked."""
 
 UNTOLD = 8_000_000_000
-"""Bytes that are taken to be free where nobody says, as on macOS and Windows."""
+"""Bytes assumed to be free where the system does not say, as on macOS and Windows."""
 
 
 def refuse_more_than_is_free(quantities: int, frames: Array, held: int) -> None:
-    """Raise `RangeError` where motion of so many quantities at `frames` `(F,)` needs more memory than is free.
+    """Raise `RangeError` if sampling so many quantities at `frames` `(F,)` needs more memory than is free.
 
-    held : bytes for each quantity at each frame, with all that is worked out from it and written
+    held : bytes per quantity and frame, including everything computed from it and written
     """
     needed = held * quantities * len(frames)
     if needed <= NEVER_MUCH:
@@ -41,18 +41,18 @@ def refuse_more_than_is_free(quantities: int, frames: Array, held: int) -> None:
 
 
 def cores() -> int:
-    """Cores that this process may use; of a container's share of their time, the part that makes whole ones."""
+    """Number of cores that this process may use; a container's CPU quota is rounded up to whole cores."""
     usable = getattr(os, "sched_getaffinity", None)
     count = len(usable(0)) if usable else os.cpu_count() or 1
     for group in _groups():
         quota = _words(group / "cpu.max") or [*_words(group / "cpu/cpu.cfs_quota_us"), *_words(group / "cpu/cpu.cfs_period_us")]
-        if len(quota) == 2 and _is_amount(quota[0]) and _is_amount(quota[1]):  # noqa: PLR2004 - time, and of how much time
+        if len(quota) == 2 and _is_amount(quota[0]) and _is_amount(quota[1]):  # noqa: PLR2004 - quota and period
             count = min(count, math.ceil(int(quota[0]) / int(quota[1])))
     return max(count, 1)
 
 
 def free_memory() -> int | None:
-    """Bytes that are free on the machine and within the container; `None` where nobody says, as on macOS and Windows."""
+    """Bytes free on the machine and within the container; `None` where the system does not say, as on macOS and Windows."""
     amounts = [int(line.split()[1]) * 1024 for line in _lines(MEMORY) if line.startswith("MemAvailable:")]
     names = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
     for group, (limit, used) in itertools.product(_groups(), names):
@@ -63,7 +63,7 @@ def free_memory() -> int | None:
 
 
 def _groups() -> list[Path]:
-    """The control group of this process and those above it: each may have a limit, such as that of a farm's job."""
+    """The control group of this process and its parents: each may set a limit, such as that of a farm job."""
     own = Path(next((line.removeprefix("0::") for line in _lines(OWN_GROUP) if line.startswith("0::/")), "/"))
     return [GROUPS / str(group).lstrip("/") for group in (own, *own.parents)]
 

@@ -1,6 +1,6 @@
-"""The one story that every task is told by: plan all, sample and solve all, then write all, then measure all.
+"""Run a task, the same way for every task: plan all, sample and solve all, then write all, then measure all.
 
-Whatever stops before the first write (a refusal, a dry run, Esc, an error) has changed nothing.
+Whatever stops a run before the first write (a refusal, a dry run, Esc, an error) leaves everything unchanged.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from .task import Done, Outcome, Task
 
 
 class SkipCheckError(Exception):
-    """Thrown into a run by somebody who does not want to wait for the proof; before the first write, it stops the run."""
+    """Thrown into a run by a user who does not want to wait for the proof; before the first write, it stops the run."""
 
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Seconds per stage. A stage inside another one stops the outer one meanwhile, so that nothing counts twice."""
+    """Seconds per stage. A nested stage pauses the outer one, so that no time counts twice."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     _running: list[str] = field(default_factory=list)
@@ -62,12 +62,12 @@ Result = TypeVar("Result")
 
 
 class _DryRunEnd(Exception):  # noqa: N818
-    """Ends a dry run as early as a refusal would, so that all is as before."""
+    """Ends a dry run the way a refusal would, so that everything is restored."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """One action of one armature; or whatever all armatures of a run play now, over the settings' own range."""
+    """One action of one armature; or whatever all armatures of a run play now, over the range of the settings."""
 
     settings: Any
     armature: Object | None = None
@@ -82,194 +82,198 @@ class _Pass:
 class _Solved:
     """A pass that is ready to be written."""
 
-    one: _Pass
+    run_pass: _Pass
     begun: Any
     done: Done
 
 
 def run(scene: Scene, task: Task, settings: Any, active: Object | None = None, **how: Any) -> Any:
-    """The same as `run_steps`, at once."""
+    """`run_steps` in one go."""
     return at_once(run_steps(scene, task, settings, active, **how))
 
 
 def run_steps(
     scene: Scene, task: Task, settings: Any, active: Object | None = None, *, actions: str = ACTIVE, dry_run: bool = False
 ) -> Steps[Any]:
-    """Do a task, a bit at a time, and return its report; raises a `TwoBoneError` before anything is changed.
+    """Run a task in small steps and return its report; raises a `TwoBoneError` before anything is changed.
 
-    active : the armature that is meant by settings that name none
-    actions : `ACTIVE`, `ALL`, or names, see `actions.choosing`; of several, those that can be done are, and the report
-        names the others
+    active : the armature for settings that name none
+    actions : `ACTIVE`, `ALL`, or names, see `actions.choosing`; if some of several fail, the others are done and the report
+        names the failed ones
     dry_run : stop before writing, and report what would have been written
     """
     watch, report, unused = Stopwatch(), None, task.TABLE.unused(settings)
     with ExitStack() as stack, suppress(_DryRunEnd):
         passes = _passes(task, settings, active, actions)
-        theatre = _Theatre(scene, passes, stack)
-        # What `begun` took away is put back where this block ends early.
+        playback = _Playback(scene, passes, stack)
+        # If this block ends early, what `begun` set up is undone.
         with ExitStack() as beginnings:
-            solved = yield from _solved(scene, task, theatre, active=active, watch=watch, beginnings=beginnings)
+            solved = yield from _solved(scene, task, playback, active=active, watch=watch, beginnings=beginnings)
             if dry_run or task.READS_ONLY:
-                judged = [_judged(scene, task, theatre, each, watch) for each in solved]
-                report = task.report(Outcome(scene, judged, theatre.refused, watch.seconds, is_dry=True, unused=unused))
+                judged = [_judged(scene, task, playback, each, watch) for each in solved]
+                report = task.report(Outcome(scene, judged, playback.refused, watch.seconds, is_dry=True, unused=unused))
                 raise _DryRunEnd
             with watch.stage("write"), objects_known():
-                written = [_written(scene, task, theatre, each) for each in solved]
+                written = [_written(scene, task, playback, each) for each in solved]
                 task.finish([each.done for each in written])
-        proved = yield from _proved(scene, task, theatre, written, watch)
+        proved = yield from _proved(scene, task, playback, written, watch)
         with watch.stage("report"):
-            report = task.report(Outcome(scene, proved, theatre.refused, watch.seconds, is_dry=False, unused=unused))
+            report = task.report(Outcome(scene, proved, playback.refused, watch.seconds, is_dry=False, unused=unused))
     return report
 
 
 def _passes(task: Task, settings: Any, active: Object | None, actions: str) -> list[_Pass]:
-    """One for each action that is meant; a single one for whatever is played now. Raises a `TwoBoneError` without any."""
+    """One pass per chosen action; a single one for whatever is played now. Raises a `TwoBoneError` if there is none."""
     if actions == ACTIVE:
         return [_Pass(settings)]
     by_armature = task.by_armature(settings, active)
     return [_Pass(by_armature[armature], armature, own) for armature, own in chosen_of_all(list(by_armature), actions)]
 
 
-class _Theatre:
-    """The armatures of a run, each of which plays one action after another; or all of them what they play now."""
+class _Playback:
+    """The armatures of a run, each of which plays its actions one after another; or all of them whatever they play now."""
 
     def __init__(self, scene: Scene, passes: Sequence[_Pass], stack: ExitStack) -> None:
         self.passes = passes
         self.refused: list[Refused] = []
-        """Actions that nothing can be done for."""
+        """Actions that failed."""
         own: dict[Object, list[OwnAction]] = {}
-        for one in passes:
-            if one.armature is not None and one.own is not None:
-                own.setdefault(one.armature, []).append(one.own)
+        for run_pass in passes:
+            if run_pass.armature is not None and run_pass.own is not None:
+                own.setdefault(run_pass.armature, []).append(run_pass.own)
         self._stages: dict[Object, Stage] = {
             armature: stack.enter_context(staged(scene, armature, actions)) for armature, actions in own.items()
         }
 
-    def play(self, one: _Pass) -> None:
-        """Let the armature play the action of a pass, or the copy of it that was keyed instead."""
-        if one.armature is not None and one.own is not None:
-            stage = self._stages[one.armature]
-            stage.play(stage.renewed.get(one.own.action, one.own.action), one.own.slot)
+    def play(self, run_pass: _Pass) -> None:
+        """Make the armature play the action of a pass, or the copy that was keyed in its place."""
+        if run_pass.armature is not None and run_pass.own is not None:
+            stage = self._stages[run_pass.armature]
+            stage.play(stage.renewed.get(run_pass.own.action, run_pass.own.action), run_pass.own.slot)
 
-    def hold(self, one: _Pass, paths: set[tuple[Object, str]]) -> None:
-        """These will get keys: what they are now is what they are in the actions that come after."""
-        if one.armature is not None:
-            self._stages[one.armature].hold(paths)
+    def hold(self, run_pass: _Pass, paths: set[tuple[Object, str]]) -> None:
+        """Record the present values of paths that will get keys, to be restored for the actions that come after."""
+        if run_pass.armature is not None:
+            self._stages[run_pass.armature].hold(paths)
 
-    def note_written(self, one: _Pass, paths: set[tuple[Object, str]]) -> str:
-        """An action of the pass has keys now, on these paths; returns its name, empty where a pass is about no single one."""
-        if one.armature is None or one.own is None:
+    def note_written(self, run_pass: _Pass, paths: set[tuple[Object, str]]) -> str:
+        """Note that the action of a pass now has keys on these paths; return its name, empty if the pass has no action."""
+        if run_pass.armature is None or run_pass.own is None:
             return ""
-        stage, action = self._stages[one.armature], one.armature.animation_data.action
-        stage.written |= {path for owner, path in paths if owner == one.armature}
-        stage.renewed[one.own.action] = action
-        return action.name if action is not None else one.name
+        stage, action = self._stages[run_pass.armature], run_pass.armature.animation_data.action
+        stage.written |= {path for owner, path in paths if owner == run_pass.armature}
+        stage.renewed[run_pass.own.action] = action
+        return action.name if action is not None else run_pass.name
 
     @contextmanager
-    def begun(self, task: Task, scene: Scene, one: _Pass, plan: Any, beginning: Beginning) -> Iterator[Any]:
-        """`task.begun`, which finds the action of its own pass played when it ends as well."""
+    def begun(self, task: Task, scene: Scene, run_pass: _Pass, plan: Any, beginning: Beginning) -> Iterator[Any]:
+        """`task.begun`, with the action of its pass being played when it ends, too."""
         with ExitStack() as stack:
             value = stack.enter_context(task.begun(scene, plan, beginning))
             try:
                 yield value
             finally:
-                self.play(one)
+                self.play(run_pass)
 
 
 def _solved(
-    scene: Scene, task: Task, theatre: _Theatre, *, active: Object | None, watch: Stopwatch, beginnings: ExitStack
+    scene: Scene, task: Task, playback: _Playback, *, active: Object | None, watch: Stopwatch, beginnings: ExitStack
 ) -> Steps[list[_Solved]]:
-    """Plan, sample and solve all passes; of several, those that can be. Raises the first `TwoBoneError` where none can."""
-    solved, errors, count = [], [], len(theatre.passes)
-    for number, one in enumerate(theatre.passes):
-        theatre.play(one)
+    """Plan, sample and solve all passes, skipping those that fail; raises the first `TwoBoneError` if all fail."""
+    solved, errors, count = [], [], len(playback.passes)
+    for number, run_pass in enumerate(playback.passes):
+        playback.play(run_pass)
         try:
             with ExitStack() as own:
-                plan = _planned(scene, task, one, active, watch)
-                # What the last run has written is there again before anybody writes over it.
+                plan = _planned(scene, task, run_pass, active, watch)
+                # On leaving, the keys of the last run are back, before they are written over.
                 with starting_over(scene, task.NAME, task.reaches(plan)) as beginning:
                     if beginning.earlier:
-                        plan = _planned(scene, task, one, active, watch)
-                    begun = own.enter_context(theatre.begun(task, scene, one, plan, beginning))
+                        plan = _planned(scene, task, run_pass, active, watch)
+                    begun = own.enter_context(playback.begun(task, scene, run_pass, plan, beginning))
                     with watch.stage("solve"):
-                        steps = task.solve(plan, begun, partial(_looked, scene, watch, "sample", held=task.held(plan)))
-                        solution = yield from _part(steps, number, count, of=0.5 if count > 1 else 1.0)
-                solved.append(_Solved(one, begun, Done(one.name, plan, solution, None)))
+                        steps = task.solve(plan, begun, partial(_timed_samples, scene, watch, "sample", held=task.held(plan)))
+                        solution = yield from _with_progress(steps, number, count, of=0.5 if count > 1 else 1.0)
+                solved.append(_Solved(run_pass, begun, Done(run_pass.name, plan, solution, None)))
                 beginnings.push(own.pop_all())
         except TwoBoneError as error:
-            if one.armature is None:
+            if run_pass.armature is None:
                 raise
             errors.append(error)
-            theatre.refused.append(Refused(one.armature.name, one.name, error.sentence))
+            playback.refused.append(Refused(run_pass.armature.name, run_pass.name, error.sentence))
     if not solved:
         raise errors[0]
     settled = task.settle([each.done for each in solved])
     return [replace(each, done=done) for each, done in zip(solved, settled, strict=True)]
 
 
-def _planned(scene: Scene, task: Task, one: _Pass, active: Object | None, watch: Stopwatch) -> Any:
+def _planned(scene: Scene, task: Task, run_pass: _Pass, active: Object | None, watch: Stopwatch) -> Any:
     with watch.stage("read"), objects_known():
-        plan = task.plan(scene, one.settings, active, own_span(one.own) if one.own is not None else None)
-        for chain in getattr(one.settings, "chains", ()):
+        plan = task.plan(scene, run_pass.settings, active, own_span(run_pass.own) if run_pass.own is not None else None)
+        for chain in getattr(run_pass.settings, "chains", ()):
             refuse_unknown(scene, chain)
         return plan
 
 
-def _written(scene: Scene, task: Task, theatre: _Theatre, solved: _Solved) -> _Solved:
+def _written(scene: Scene, task: Task, playback: _Playback, solved: _Solved) -> _Solved:
     done = solved.done
-    theatre.play(solved.one)
+    playback.play(solved.run_pass)
     task.store(scene, done.plan)
     paths = task.paths(done.plan, done.solution)
-    theatre.hold(solved.one, paths)
-    # A stage looks after what is not keyed itself.
+    playback.hold(solved.run_pass, paths)
+    # With a chosen action, its stage itself keeps the unkeyed edits.
     owners = list(dict.fromkeys(owner for owner, _ in paths))
-    with edits_kept(scene, owners, paths) if solved.one.own is None else nullcontext():
+    with edits_kept(scene, owners, paths) if solved.run_pass.own is None else nullcontext():
         solution = task.write(scene, done.plan, done.solution, solved.begun)
-    return replace(solved, done=replace(done, action=theatre.note_written(solved.one, paths), solution=solution))
+    return replace(solved, done=replace(done, action=playback.note_written(solved.run_pass, paths), solution=solution))
 
 
-def _proved(scene: Scene, task: Task, theatre: _Theatre, written: Sequence[_Solved], watch: Stopwatch) -> Steps[list[Done]]:
-    """Measure what was written, until somebody does not want to wait any longer."""
+def _proved(scene: Scene, task: Task, playback: _Playback, written: Sequence[_Solved], watch: Stopwatch) -> Steps[list[Done]]:
+    """Measure what was written, until the user skips the check."""
     found, is_skipped, count = [], False, len(written)
     for number, each in enumerate(written):
-        theatre.play(each.one)
+        playback.play(each.run_pass)
         proof = None
         if not is_skipped:
             try:
                 with watch.stage("verify"):
-                    steps = task.prove(each.done.plan, each.done.solution, partial(_looked, scene, watch, "verify"))
+                    steps = task.prove(each.done.plan, each.done.solution, partial(_timed_samples, scene, watch, "verify"))
                     after = 0.5 if count > 1 else 0.0
-                    proof = yield from verifying(_part(steps, number, count, after=after, of=1.0 - after))
+                    proof = yield from verifying(_with_progress(steps, number, count, after=after, of=1.0 - after))
             except SkipCheckError:
                 is_skipped = True
-        found.append(_judged(scene, task, theatre, replace(each, done=replace(each.done, proof=proof)), watch))
+        found.append(_judged(scene, task, playback, replace(each, done=replace(each.done, proof=proof)), watch))
     return found
 
 
-def _judged(scene: Scene, task: Task, theatre: _Theatre, solved: _Solved, watch: Stopwatch) -> Done:
-    theatre.play(solved.one)
+def _judged(scene: Scene, task: Task, playback: _Playback, solved: _Solved, watch: Stopwatch) -> Done:
+    playback.play(solved.run_pass)
     with watch.stage("report"), objects_known():
         return replace(solved.done, told=task.judge(scene, solved.done))
 
 
-def _looked(
+def _timed_samples(
     scene: Scene, watch: Stopwatch, stage: str, quantities: Sequence[Quantity], frames: Array, **how: Any
 ) -> Steps[Samples]:
     with watch.stage(stage):
         return (yield from sample_steps(scene, quantities, frames, **how))
 
 
-def _part(steps: Steps[Result], number: int, count: int, *, after: float = 0.0, of: float = 1.0) -> Steps[Result]:
-    """One of `count` equal parts of a longer way, which goes on `of` the whole way `after` some of it is done."""
+def _with_progress(steps: Steps[Result], number: int, count: int, *, after: float = 0.0, of: float = 1.0) -> Steps[Result]:
+    """Run the steps of pass `number` of `count`, scaling their progress to its share.
+
+    after : progress at which the first pass begins
+    of : fraction of the whole progress that all passes make up
+    """
     with closing(steps):
-        if count > 1:  # a look up between two passes, however short they are
+        if count > 1:  # Yield between two passes, however short they are.
             yield after + of * number / count
         part = None
         while True:
-            try:  # Each look at the motion counts from 0; what is shown never goes back.
+            try:  # Each sampling counts from 0; the progress shown never goes back.
                 part = max(next(steps), part or 0.0)
             except StopIteration as end:
-                if part is None:  # One look up in any case, so that everything can be stopped.
+                if part is None:  # Yield at least once, so that every run can be stopped.
                     yield after + of * (number + 1) / count
                 return end.value
             yield after + of * (number + part) / count

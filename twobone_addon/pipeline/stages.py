@@ -1,4 +1,4 @@
-"""The stages that tasks share: all chains sampled in one pass over time, their keys as changes, evaluated and measured."""
+"""Stages that the tasks share: sample all chains in one pass over time, turn keys into changes, evaluate and measure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .report.proof import Measured, MotionBetween, measure, moments_between, pro
 from .report.visibility import Visibility, look_for, look_frames, look_quantities, needs_a_look, unmeasured, visibility
 
 Look: TypeAlias = "partial[Steps[Samples]]"
-"""Samples quantities at frames."""
+"""A function that samples quantities at frames."""
 
 
 def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> Steps[list[Measured | None]]:
-    """Let Blender evaluate what the chains do now, and measure it; `None` for chains that are not to be verified."""
+    """Let Blender evaluate the chains as they are now and measure them; `None` for chains whose settings skip verification."""
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
         return [None] * len(solved)
@@ -45,68 +45,68 @@ def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> St
         look = partial(sample_steps, scene, evaluation=evaluation, place=place)
         samples = yield from look(quantities, frames)
         tracks = [track(chain, samples.on(proof_frames(chain))) for chain in checked]
-        insides = yield from _look_between(scene, checked, tracks, look)
-        found = [measure(chain, samples, inside) for chain, inside in zip(checked, insides, strict=True)]
-        visibilities = yield from _look_at(checked, [each.limb_length for each in found], look)
-    measured = iter([replace(each, visibility=seen) for each, seen in zip(found, visibilities, strict=True)])
-    return [next(measured) if chain.plan.settings.verify else None for chain in solved]
+        tracks_between = yield from _sample_between(scene, checked, tracks, look)
+        measured = [measure(chain, samples, between) for chain, between in zip(checked, tracks_between, strict=True)]
+        visibilities = yield from _measure_visibility(checked, [each.limb_length for each in measured], look)
+    complete = iter([replace(each, visibility=visible) for each, visible in zip(measured, visibilities, strict=True)])
+    return [next(complete) if chain.plan.settings.verify else None for chain in solved]
 
 
-def _look_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], look: Look) -> Steps[list[Track | None]]:
-    """What each chain does between its reported frames, at the moments that are worth it; `None` without any.
+def _sample_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track], look: Look) -> Steps[list[Track | None]]:
+    """Track of each chain between its report frames, at the moments worth evaluating; `None` without any.
 
-    In a scene of our own each armature has moments of its own, for what is worth a look at one is of no interest at others.
-    Those that are evaluated in one batch are evaluated at all of its moments: to fetch them one by one would cost more.
+    In a temporary scene each armature has its own moments: those worth evaluating for one are of no interest for others.
+    Armatures evaluated in one batch share all moments of the batch: fetching them one by one would cost more.
     """
     evaluation = look.keywords["evaluation"]
-    together: dict[str, list[int]] = {}
+    by_armature: dict[str, list[int]] = {}
     for number, chain in enumerate(chains):
-        together.setdefault("" if evaluation == "SCENE" else chain.plan.names.armature, []).append(number)
-    affordable = affordable_intervals(evaluation, len(together))
+        by_armature.setdefault("" if evaluation == "SCENE" else chain.plan.names.armature, []).append(number)
+    affordable = affordable_intervals(evaluation, len(by_armature))
     motions: dict[bytes, MotionBetween] = {}
     with objects_known():
         moments = {
             name: all_frames(_moments(scene, chains[number], tracks[number], motions, affordable) for number in numbers)
-            for name, numbers in together.items()
+            for name, numbers in by_armature.items()
         }
     found: list[Track | None] = [None] * len(chains)
-    for names in _in_batches(chains, together):
+    for names in _in_batches(chains, by_armature):
         frames = all_frames(moments[name] for name in names)
         if not len(frames):
             continue
-        samples = yield from look(_proof_quantities(chains[number] for name in names for number in together[name]), frames)
+        samples = yield from look(_proof_quantities(chains[number] for name in names for number in by_armature[name]), frames)
         for name in names:
-            for number in together[name]:
+            for number in by_armature[name]:
                 reported = chains[number].plan.report_frames
                 inside = moments[name][(moments[name] > reported[0]) & (moments[name] < reported[-1])]
-                seen = track(chains[number], samples.on(inside))
-                found[number] = joined_tracks(tracks[number], seen, without=reported)
+                between = track(chains[number], samples.on(inside))
+                found[number] = joined_tracks(tracks[number], between, without=reported)
     return found
 
 
-def _in_batches(chains: list[SolvedChain], together: dict[str, list[int]]) -> list[list[str]]:
-    """Those that are looked at together, in the batches that Blender evaluates fast."""
-    apart = batches(_proof_quantities(chains), objects_by_name()) if len(together) > 1 else []
-    found = [[name for name in dict.fromkeys(quantity.object for quantity in each) if name in together] for each in apart]
-    return found or [list(together)]
+def _in_batches(chains: list[SolvedChain], by_armature: dict[str, list[int]]) -> list[list[str]]:
+    """The keys of `by_armature`, grouped into the batches that Blender evaluates fastest."""
+    apart = batches(_proof_quantities(chains), objects_by_name()) if len(by_armature) > 1 else []
+    found = [[name for name in dict.fromkeys(quantity.object for quantity in each) if name in by_armature] for each in apart]
+    return found or [list(by_armature)]
 
 
-def _look_at(chains: list[SolvedChain], lengths: list[float], look: Look) -> Steps[list[Visibility | None]]:
-    """What people see of each chain; `None` where nothing deforms. Evaluated only where that is in doubt."""
+def _measure_visibility(chains: list[SolvedChain], lengths: list[float], look: Look) -> Steps[list[Visibility | None]]:
+    """Whether the visible bone of each chain follows; `None` where no bone deforms. Evaluates only the doubtful chains."""
     skins = Skins()
     with objects_known():
         shown = [look_for(chain, skins) for chain in chains]
         visibilities = [unmeasured(chain, each, skins) if each else None for chain, each in zip(chains, shown, strict=True)]
-        each = enumerate(zip(chains, shown, strict=True))
-        doubtful = {number: seen for number, (chain, seen) in each if seen and needs_a_look(chain, seen)}
+        pairs = enumerate(zip(chains, shown, strict=True))
+        doubtful = {number: visible for number, (chain, visible) in pairs if visible and needs_a_look(chain, visible)}
     if not doubtful:
         return visibilities
     frames = all_frames(look_frames(chains[number]) for number in doubtful)
     samples = yield from look(
-        [quantity for number, seen in doubtful.items() for quantity in look_quantities(chains[number], seen)], frames
+        [quantity for number, visible in doubtful.items() for quantity in look_quantities(chains[number], visible)], frames
     )
-    for number, seen in doubtful.items():
-        visibilities[number] = visibility(chains[number], seen, skins, samples, lengths[number])
+    for number, visible in doubtful.items():
+        visibilities[number] = visibility(chains[number], visible, skins, samples, lengths[number])
     return visibilities
 
 
@@ -115,18 +115,18 @@ def _proof_quantities(chains: Iterable[SolvedChain]) -> list[Quantity]:
 
 
 def _moments(scene: Scene, chain: SolvedChain, at_frames: Track, motions: dict[bytes, MotionBetween], affordable: int) -> Array:
-    """Moments between frames to look at; `motions` are kept for other chains with the same frames."""
+    """Moments between frames to evaluate; `motions` caches curve motion for other chains with the same frames."""
     motion = motions.setdefault(at_frames.frames.tobytes(), MotionBetween(scene, at_frames.frames))
     return moments_between(chain, at_frames, motion, affordable=affordable)
 
 
 def all_frames(lists: Iterator[Array]) -> Array:
-    """All frames of several lists, each once, ascending."""
+    """The union of several lists of frames, ascending."""
     return np.unique(np.concatenate(list(lists)))
 
 
 def evaluation_of(plans: Sequence[ChainPlan], *, proving: bool = False) -> str:
-    """How to sample: the costliest way that any chain asks for. A proof never trusts our own reading of curves."""
+    """The evaluation for all chains: the costliest that any of them needs. A proof never trusts our own reading of curves."""
     asked = {plan.settings.evaluation for plan in plans}
     if "SCENE" in asked or (proving and any(plan.reads_scene for plan in plans)):
         return "SCENE"
@@ -134,7 +134,7 @@ def evaluation_of(plans: Sequence[ChainPlan], *, proving: bool = False) -> str:
 
 
 def chain_changes(keyed: Sequence[KeyedChain], task: str) -> list[Change]:
-    """The keys of chains, as changes to be written."""
+    """The keys of chains as changes, ready to be written."""
     return [
         Change(
             owner=plan.names.armature,

@@ -1,8 +1,8 @@
 """The settings of one bake: declared once, checked when built.
 
-`BakeSettings` is the table. Each field carries an `Option` that says how people meet it: kind, range,
-unit, label and a one-line text. The operator's properties, the stored chain's properties, the command
-line's flags, the job file's schema and the options' page are all made from `OPTIONS`.
+`BakeSettings` is the table. Each field carries an `Option` that describes it to users: kind, range, unit,
+label and a one-line text. The operator's properties, the stored chain's properties, the command line's
+flags, the job file's schema and the options page are all made from `OPTIONS`.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ __all__ = ["LETTERS", "LIMB_PLANES", "OPTION", "OPTIONS", "PAIRS", "BakeSettings
 
 @dataclass(frozen=True, slots=True)
 class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings, Settings):
-    """Everything one bake of one chain depends on besides the file itself; the last base's fields come first.
+    """Everything that a bake of one chain depends on besides the file itself; the last base's fields come first.
 
-    Raises `SettingError` when a value has no meaning: not a finite number, out of range, an unknown
-    choice, an end before the start. Nothing is clamped silently.
+    Raises `SettingError` if a value is invalid: not a finite number, out of range, an unknown choice, an end
+    before the start. Nothing is clamped silently.
     """
 
     stored: str = ""
     """Name of the stored chain these settings come from, whose animated settings are read per frame. Not an option."""
 
     asked: frozenset[str] = field(default=frozenset(), compare=False)
-    """Names of the settings that were given for this bake, neither stored on a chain nor chosen for it. Not an option."""
+    """Names of the settings given explicitly for this bake, not taken from a stored chain or chosen automatically. Not an
+    option."""
 
     limits: tuple[tuple[float, float], ...] = ()
-    """Least and greatest angle of each joint, radians, where `joints` is `ALL`: of the first its turn from rest, of each
-    other the angle between its link and the one before. Empty: those of upper and lower bone. Not an option."""
+    """Least and greatest angle of each joint in radians, if `joints` is `ALL`: for the first its rotation from rest, for the
+    others the angle between its link and the one before. Empty: the limits of upper and lower bone. Not an option."""
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning, one setting at a time, then the settings together."""
+        """Refuse invalid values, first of single settings, then in combination."""
         Settings.__post_init__(self)
         for low, high in PAIRS:
             if getattr(self, low) > getattr(self, high):
@@ -64,7 +65,7 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings, Set
             )
 
     def empty_choices(self) -> Iterator[tuple[str, Sentence]]:
-        """Choices that need a number to be something, and got none."""
+        """Settings that have no effect because the numbers they need are at their neutral values, each with a note."""
         if self.reach == "SOFTEN" and not self.softness and not self.softness_near:
             yield "reach", note("Reach Soften has no effect: Softness and Softness Near are both 0.")
         if self.reach == "STRETCH" and self.stretch_max == self.compress_min == 1.0:
@@ -74,13 +75,13 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings, Set
 
 
 OPTIONS: tuple[Option, ...] = options_of(BakeSettings)
-"""Every setting, in the order of the panel."""
+"""All options, in the order of the panel."""
 
 PAIRS = (("upper_min", "upper_max"), ("lower_min", "lower_max"))
-"""Settings of which the first is not to be above the second."""
+"""Pairs of settings of which the first must not be above the second."""
 
 LIMITS = tuple(name for pair in PAIRS for name in pair)
-"""Joint limits of two links."""
+"""Settings of the joint limits of two links."""
 
 OPTION: dict[str, Option] = {option.name: option for option in OPTIONS}
-"""The same, by name."""
+"""All options, by name."""

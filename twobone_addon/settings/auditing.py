@@ -1,4 +1,4 @@
-"""The settings with which clips are audited: what is measured, and how much of it is still fine."""
+"""The settings of an audit: what is measured, and the limits up to which a clip is fine."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def _limit(default: float, label: str, text: str) -> float:
 
 @dataclass(frozen=True)
 class AuditSettings(ContactSettings):
-    """Which armature, frames and ground, as for contacts, and the limits beyond which a clip is not fine.
+    """Armature, frames and ground, as for contacts, and the limits beyond which a clip is not fine.
 
-    The defaults are just beyond clean motion: walks recorded over force plates, CMU's, and feet planted with exact truth.
-    Lengths are parts of the length of the limb. A limit as large as 1000 is none.
+    The defaults lie just beyond clean motion: walks recorded over force plates, CMU's walks, and planted feet with exact truth.
+    Lengths are fractions of the limb's length. A limit as large as 1000 turns a check off.
     """
 
     max_slide: float = _limit(

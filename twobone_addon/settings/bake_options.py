@@ -1,4 +1,4 @@
-"""The settings of a bake in four groups: what follows what, how the chain bends, how far it goes, when keys are set."""
+"""The settings of a bake in four groups: chain and target, bend plane, reach, keys."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ TIP_ENDS = (
     ("HEAD", "Head", "The joint at the start of the tip bone"),
     ("TAIL", "Tail", "The end of the tip bone"),
 )
-"""Which end of a bone is the tip."""
+"""Choices for which end of a bone is the tip."""
 
 
 @dataclass(frozen=True)
 class ChainSettings:
-    """Which bones and which target, and how the two are joined."""
+    """The chain's bones, its target, and how the tip follows it."""
 
     armature: str = object_option(
         Group.CHAIN, "Armature", "Armature that contains the chain. Leave empty to use the active object"
@@ -93,12 +93,12 @@ LETTERS = ("XY", "XZ", "YZ")
 """Planes named by two axes."""
 
 LIMB_PLANES = ("POSE", "REST", "POLE")
-"""Planes that follow the limb, or its pole, and contain the target."""
+"""Planes that follow the limb or its pole, and contain the target."""
 
 
 @dataclass(frozen=True)
 class PlaneSettings:
-    """In which plane a chain bends, to which side, and from which pose."""
+    """The plane in which a chain bends, the side of the bend, and the pose from which it is rotated."""
 
     plane: str = choice_option(
         Group.PLANE, "YZ", "Plane", "Plane in which the chain bends",
@@ -148,7 +148,7 @@ class PlaneSettings:
 
 @dataclass(frozen=True)
 class ReachSettings:
-    """What happens near the limits of the reach and of the joints."""
+    """What happens near the limits of reach and joints."""
 
     reach: str = choice_option(
         Group.REACH, "CLAMP", "Reach", "What happens near the limits of the chain's reach",
@@ -205,7 +205,7 @@ class ReachSettings:
 
 @dataclass(frozen=True)
 class KeySettings:
-    """Which frames are baked, which keys are written, where to, and how all is evaluated."""
+    """Which frames are baked, which keys are written and where, and how motion is evaluated."""
 
     frame_range: str = range_option(
         "Frames to bake",

@@ -1,4 +1,4 @@
-"""The settings with which the contacts of feet are found: declared once, as those of a bake."""
+"""The settings for finding, importing and exporting contacts of feet, declared in the same way as those of a bake."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .options import (
 )
 
 SURFACES = ("MESH", "CURVE", "SURFACE", "META", "FONT")
-"""Blender's types of objects that have a surface to stand on."""
+"""Blender's object types that have a surface to stand on."""
 
 
 @dataclass(frozen=True)
 class ContactSettings(Settings):
-    """Which feet, over which frames, on which ground, and what counts as standing: all that finding contacts depends on."""
+    """Everything that finding contacts depends on: feet, frames, ground, and the thresholds for standing."""
 
     armature: str = object_option(
         Group.CHAIN, "Armature", "Armature whose feet are checked. Leave empty to use the active object"
@@ -106,7 +106,7 @@ class ContactSettings(Settings):
 
 @dataclass(frozen=True)
 class ContactFileSettings(Settings):
-    """A file of contacts, and the frames that it is about."""
+    """A file of contacts, and the frames that it covers."""
 
     armature: str = object_option(
         Group.CHAIN, "Armature", "Armature whose contacts are in the file. Leave empty to use the active object"
@@ -123,6 +123,6 @@ class ContactFileSettings(Settings):
 
 @dataclass(frozen=True)
 class ExportContactSettings(ContactFileSettings):
-    """The same, and whether a file may be replaced."""
+    """A file of contacts to write, and whether an existing one may be replaced."""
 
     overwrite: bool = switch_option(Group.KEYS, "Overwrite", "Replace the file if it already exists")

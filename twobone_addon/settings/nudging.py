@@ -1,4 +1,4 @@
-"""The settings with which a limb is nudged: which one, where to, and over how many frames."""
+"""The settings of a nudge: limb, offset, and number of frames."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .options import (
 )
 
 LEAST_RANGE = 0.1
-"""Frames: nearer keys than a tenth of this are one to Blender."""
+"""Shortest fade in frames; Blender takes keys closer than a tenth of this for one key."""
 
 
 def _range_option(label: str, side: str) -> float:
@@ -32,7 +32,7 @@ def _range_option(label: str, side: str) -> float:
 
 @dataclass(frozen=True)
 class NudgeSettings(Settings):
-    """Which limb is nudged, or of which limb the nudge at a frame is removed."""
+    """The limb to nudge, and the nudge; or the frame of a nudge to remove."""
 
     armature: str = object_option(Group.CHAIN, "Armature", "Armature with the limb. Leave empty to use the active object")
     chain: str = name_option(Group.CHAIN, "Chain", "Name of the stored chain. Leave empty to use the bones or the active one")
@@ -69,7 +69,7 @@ class NudgeSettings(Settings):
     )
 
     def __post_init__(self) -> None:
-        """Refuse also a range that is too short for keys."""
+        """Also refuse fades that are too short for keys."""
         super().__post_init__()
         for name, value in (("Before", self.before), ("After", self.after)):
             if 0.0 < value < LEAST_RANGE:

@@ -1,4 +1,4 @@
-"""What a setting is to people: kind, range, unit, label, a line of text; whether a value fits, and whether it has an effect."""
+"""Options, which describe settings to users: kind, range, unit, label, text; validity of values; settings without effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..said import Sentence, joined, note
 
 
 class Kind(Enum):
-    """What a setting holds."""
+    """Type of a setting's value."""
 
     OBJECT = "name of an object"
     BONE = "name of a bone"
@@ -28,13 +28,13 @@ class Kind(Enum):
 
 
 ACTIVE, ALL = "ACTIVE", "ALL"
-"""The present action over the range that the settings have, and every action of the armature, each over its own."""
+"""The present action over the range of the settings; every action of the armature, each over its own range."""
 
 AXES = 3
 
 
 class Group(Enum):
-    """Where a setting stands in the panel and in the documentation."""
+    """Section of a setting in the panel and in the documentation."""
 
     CHAIN = "Chain"
     PLANE = "Plane"
@@ -45,7 +45,7 @@ class Group(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value of a setting that is one of a list."""
+    """One value of a choice setting."""
 
     value: str
     label: str
@@ -54,20 +54,21 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What another setting has to be for one to make a difference."""
+    """Values of another setting without which a setting has no effect."""
 
     setting: str
+    """Name of the other setting."""
     values: tuple[Any, ...]
-    """Any of these."""
+    """Values of which it must have one."""
 
     def is_met(self, settings: Any) -> bool:
-        """Whether the other setting is one of them: `settings` has each setting as an attribute."""
+        """Whether the other setting, an attribute of `settings`, has one of the values."""
         return getattr(settings, self.setting) in self.values
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How people meet one setting."""
+    """One setting as users see it."""
 
     name: str
     """Name in the settings class, on operators, stored chains and in job files; flags write `-` for `_`."""
@@ -76,7 +77,7 @@ class Option:
     default: Any
     label: str
     text: str
-    """One line for the tooltip, `--help` and the options' page; no full stop, as Blender's own tooltips."""
+    """One line for the tooltip, `--help` and the options page; no full stop, as in Blender's own tooltips."""
     choices: tuple[Choice, ...] = ()
     minimum: float = -math.inf
     maximum: float = math.inf
@@ -85,11 +86,11 @@ class Option:
     unit: str = "NONE"
     """`LENGTH` (scene units), `ANGLE` (radians), `FRAMES`, `FACTOR` (fraction of a whole) or `NONE`."""
     object_types: tuple[str, ...] = ()
-    """Blender's types of the objects that are offered, such as `MESH`; empty: objects of every type."""
+    """Blender's types of the objects to choose from, such as `MESH`; empty for all types."""
     needs: Need | None = None
-    """Without which the setting changes nothing; `None` where it always makes a difference."""
+    """Condition for the setting to have an effect; `None` if it always has one."""
     is_drawn: bool = True
-    """Whether panels have it; what hardly anybody needs is there for scripts, commands and jobs."""
+    """Whether panels show it; settings that hardly anybody needs are only for scripts, commands and jobs."""
 
 
 def _declared(group: Group, kind: Kind, default: Any, label: str, text: str, **rest: Any) -> Any:
@@ -97,7 +98,7 @@ def _declared(group: Group, kind: Kind, default: Any, label: str, text: str, **r
 
 
 def when(**condition: Sequence[Any]) -> Need:
-    """Declare that a setting makes a difference only where another one, named by the keyword, has one of these values."""
+    """Declare that a setting has an effect only if another one, named by the keyword, has one of these values."""
     ((setting, values),) = condition.items()
     return Need(setting, tuple(values))
 
@@ -118,12 +119,12 @@ def number_option(group: Group, default: float, label: str, text: str, **rest: A
 
 
 def frame_option(group: Group, label: str, text: str, **rest: Any) -> Any:
-    """Declare a frame, which is the current one where none is given."""
+    """Declare a frame; `None` stands for the current one."""
     return _declared(group, Kind.NUMBER, None, label, text, unit="FRAMES", **rest)
 
 
 def switch_option(group: Group, label: str, text: str, *, default: bool = False) -> Any:
-    """Declare a yes or no."""
+    """Declare a switch: true or false."""
     return _declared(group, Kind.SWITCH, default, label, text)
 
 
@@ -138,21 +139,21 @@ def name_option(group: Group, label: str, text: str, **rest: Any) -> Any:
 
 
 def actions_option() -> Any:
-    """Declare which actions are gone through."""
+    """Declare which actions are processed."""
     text = "ACTIVE, ALL, or names separated by semicolons. Unless it is ACTIVE, each action has its own range"
     return _declared(Group.KEYS, Kind.ACTIONS, ACTIVE, "Actions", text)
 
 
 def choice_option(group: Group, default: str, label: str, text: str, *choices: tuple[str, str, str], **rest: Any) -> Any:
-    """Declare one of a list: value, label and text of each."""
+    """Declare a choice from a list of `choices`, each with value, label and text."""
     return _declared(group, Kind.CHOICE, default, label, text, choices=tuple(Choice(*choice) for choice in choices), **rest)
 
 
 @cache
 def options_of(settings: type) -> tuple[Option, ...]:
-    """The options that the fields of a settings class declare, in their order.
+    """The options that the fields of a settings class declare, in order.
 
-    What an option needs of a setting that the class does not have, it does not need: settings are shared by classes.
+    Needs that refer to a setting the class does not have are dropped: classes share declarations.
     """
     entries = {entry.name: entry.metadata["option"] for entry in fields(settings) if "option" in entry.metadata}
     made = []
@@ -165,10 +166,10 @@ def options_of(settings: type) -> tuple[Option, ...]:
 
 @dataclass(frozen=True)
 class Settings:
-    """What all settings classes have in common: they refuse values without a meaning, and know which choices are empty."""
+    """Base of all settings classes: refuses invalid values, and knows which choices have no effect."""
 
     def __post_init__(self) -> None:
-        """Raise `SettingError` for a setting without a meaning, and for a custom range that ends before it starts."""
+        """Raise `SettingError` for an invalid setting, and for a custom range that ends before it starts."""
         for option in options_of(type(self)):
             check(option, getattr(self, option.name))
         start, end = getattr(self, "frame_start", 0.0), getattr(self, "frame_end", 0.0)
@@ -180,12 +181,12 @@ class Settings:
             )
 
     def empty_choices(self) -> Iterator[tuple[str, Sentence]]:
-        """Settings that are nothing with the others as they are, each with a sentence: those that need a number and got none."""
+        """Names of settings that have no effect because numbers they need are at their neutral values, each with a note."""
         yield from ()
 
 
 def as_meant(option: Option, value: Any) -> Any:
-    """A value as people write it: choices, and the two words for actions that are no names, in any case, lists for tuples."""
+    """Normalize a value as people write it: upper case for choices and for `ACTIVE` and `ALL`, tuples for lists."""
     if option.kind in {Kind.CHOICE, Kind.ACTIONS} and isinstance(value, str):
         is_word = option.kind is Kind.CHOICE or value.upper() in {ACTIVE, ALL}
         return value.upper() if is_word else value
@@ -193,7 +194,7 @@ def as_meant(option: Option, value: Any) -> Any:
 
 
 def check(option: Option, value: object) -> None:
-    """Raise `SettingError` when `value` has no meaning for `option`."""
+    """Raise `SettingError` if `value` is not valid for `option`."""
     if value is None and option.default is None:
         return
     if option.kind is Kind.NUMBER:
@@ -216,7 +217,7 @@ def check(option: Option, value: object) -> None:
 
 
 def shown(value: object) -> str:
-    """A value as a message quotes it: however long or deep it is, only its beginning."""
+    """A value as quoted in a message, shortened if it is long or deeply nested."""
     try:
         return reprlib.repr(value)
     except ValueError:  # Python does not write out integers of thousands of digits.
@@ -224,7 +225,7 @@ def shown(value: object) -> str:
 
 
 def is_finite(number: float) -> bool:
-    """Whether a float can hold the number; Python's integers have no largest one."""
+    """Whether the number is finite as a float; Python's integers may be too large for one."""
     try:
         return math.isfinite(number)
     except OverflowError:
@@ -232,7 +233,7 @@ def is_finite(number: float) -> bool:
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a finite number, which true and false are not."""
+    """Whether the value is a finite number; true and false are not numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
 
 
@@ -269,11 +270,11 @@ RANGES = (
     ("SCENE", "Scene", "From the scene's first to its last frame"),
     ("PREVIEW", "Preview", "The preview range if it is on, else the scene's range"),
 )
-"""What a frame range may be, whatever it is the range of."""
+"""Choices that every frame range has."""
 
 
 def range_option(text: str, *choices: tuple[str, str, str]) -> Any:
-    """Declare which frames are meant, with the choices that follow the ranges of the scene."""
+    """Declare a frame range: the ranges of the scene, then further choices."""
     return choice_option(Group.KEYS, "SCENE", "Frame Range", text, *RANGES, *choices, needs=when(actions=[ACTIVE]))
 
 
@@ -288,7 +289,7 @@ def end_option(text: str) -> Any:
 
 
 def destination_option() -> Any:
-    """Declare where keys go."""
+    """Declare where keys are written."""
     return choice_option(
         Group.KEYS, "ACTION", "Destination", "Where the keys go",
         ("ACTION", "Current Action", "Into the armature's own action and slot"),
@@ -308,11 +309,11 @@ def evaluation_option() -> Any:
 
 
 def without_effect(settings: Settings, given: Iterable[str] | None = None) -> dict[str, Sentence]:
-    """Which settings have no effect, by name and in the order of their table, each with a sentence that says why.
+    """The settings that have no effect, by name and in the order of their table, each with a sentence that says why.
 
-    A setting at its default says nothing that would be missed, so it is never among them.
+    A setting at its default is never among them: nobody would miss its effect.
 
-    given : names of those that were given; without it, every setting that is not at its default was
+    given : names of the settings that were given; by default all that are not at their defaults
     """
     options = {option.name: option for option in options_of(type(settings))}
     empty = dict(settings.empty_choices())
@@ -325,7 +326,7 @@ def without_effect(settings: Settings, given: Iterable[str] | None = None) -> di
 
 
 def _unmet(settings: Settings, option: Option, options: dict[str, Option]) -> Sentence | None:
-    """The sentence for a setting that needs another one to be otherwise; `None` where it does not."""
+    """The sentence for a setting whose need is not met; `None` if it is met."""
     needs = option.needs
     if needs is None or needs.is_met(settings):
         return None
@@ -341,7 +342,7 @@ def _unmet(settings: Settings, option: Option, options: dict[str, Option]) -> Se
 
 
 def _shown(option: Option, value: object) -> Sentence:
-    """A value as the panel shows it."""
+    """A value as shown in the panel."""
     if option.kind is Kind.SWITCH:
         return Sentence("on" if value else "off")
     return Sentence(next((choice.label for choice in option.choices if choice.value == value), str(value)))

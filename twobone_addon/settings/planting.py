@@ -1,4 +1,4 @@
-"""The settings of planted feet, and of the root that lets legs reach: declared once, as those of a bake."""
+"""The settings of Plant Feet and Fit Root, declared in the same way as those of a bake."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOVES_ROOT = when(use_root=[True])
 
 @dataclass(frozen=True)
 class RootSettings(Settings):
-    """Which armature over which frames, and how far its root may move so that the legs reach."""
+    """Armature and frames, and how far its root may move so that the legs reach."""
 
     armature: str = object_option(Group.CHAIN, "Armature", "Armature to work on. Leave empty to use the active object")
     frame_range: str = range_option("Frames to work on", CUSTOM)
@@ -73,7 +73,7 @@ class RootSettings(Settings):
 
 @dataclass(frozen=True)
 class PlantSettings(RootSettings, ContactSettings):
-    """How feet come to the ground and leave it, and how it is found when they stand, where that is not keyed."""
+    """How feet are planted; and how contacts are found if none are keyed."""
 
     use_root: bool = switch_option(
         Group.REACH, "Move Root", "Move the root as little as needed so that all planted feet are reached", default=True
@@ -106,14 +106,14 @@ class PlantSettings(RootSettings, ContactSettings):
     )  # fmt: skip
 
     def contacts(self) -> ContactSettings:
-        """The settings with which contacts are found."""
+        """The settings for finding contacts."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(ContactSettings)}
         return ContactSettings(**own)
 
 
 @dataclass(frozen=True)
 class RootFitSettings(RootSettings):
-    """Along which axis the root moves, so that all enabled chains reach their targets."""
+    """The axis along which the root moves so that all enabled chains reach their targets."""
 
     actions: str = actions_option()
 

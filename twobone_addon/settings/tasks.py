@@ -1,4 +1,4 @@
-"""The table of options of each task: what its operator, its command, its jobs, their schema and their page are made from."""
+"""The table of each task, from which its operator, its command, its jobs, their schema and the options page are made."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ CHAIN = ("CHAIN", "Chain", "The chain that is named or selected, or the active o
 
 @dataclass(frozen=True)
 class OfChains(Settings):
-    """What is said once of several chains, which are worked on together."""
+    """Settings of a task that works on several chains together."""
 
     chains: tuple[BakeSettings, ...] = ()
-    """The settings of each. Not an option."""
+    """The settings of each chain. Not an option."""
 
 
 @dataclass(frozen=True, slots=True)
 class BakeAllSettings(OfChains):
-    """How several chains are baked together."""
+    """Settings of Bake for several chains together."""
 
     scope: str = choice_option(Group.CHAIN, "ACTIVE", "Scope", "Whose chains are baked", *SCOPES)
     last_wins: bool = switch_option(
@@ -58,7 +58,7 @@ class BakeAllSettings(OfChains):
 
 @dataclass(frozen=True, slots=True)
 class GiveSettings(OfChains):
-    """How chains give their motion to what they follow."""
+    """Settings of baking targets from chains."""
 
     rotate: bool = switch_option(
         Group.CHAIN, "Rotate", "Key the target's rotation as well, so that the bone at the tip, such as the foot, can copy it"
@@ -72,7 +72,7 @@ class GiveSettings(OfChains):
 
 @dataclass(frozen=True, slots=True)
 class ClearSettings(OfChains):
-    """How bakes are taken back."""
+    """Settings of clearing baked keys."""
 
     all_frames: bool = switch_option(
         Group.KEYS,
@@ -84,7 +84,7 @@ class ClearSettings(OfChains):
 
 @dataclass(frozen=True, slots=True)
 class AlignSettings(OfChains):
-    """How the hinges of a chain become single rotation channels."""
+    """Settings of aligning hinges with single rotation channels."""
 
     roll: bool = switch_option(
         Group.CHAIN, "Change Roll", "Roll bones whose hinge is not one of their own axes; pose and motion stay as they are"
@@ -93,7 +93,7 @@ class AlignSettings(OfChains):
 
 @dataclass(frozen=True, slots=True)
 class SwitchSettings(OfChains):
-    """To which side limbs are switched, and what becomes of their motion."""
+    """The side, FK or IK, to which limbs are switched, and what becomes of their motion."""
 
     chain: str = name_option(Group.CHAIN, "Chain", "Name of the stored chain. Leave empty to use the active one")
     to: str = choice_option(
@@ -114,19 +114,19 @@ class SwitchSettings(OfChains):
     )  # fmt: skip
     actions: str = actions_option()
     just_baked: bool = False
-    """Whether the chain's own keys are what somebody wants to see now. Not an option."""
+    """Whether the FK keys have just been baked and are to be shown. Not an option."""
 
 
 @dataclass(frozen=True)
 class OfArmature(Settings):
-    """Whose limbs are meant."""
+    """The armature whose limbs are used."""
 
     armature: str = object_option(Group.CHAIN, OPTION["armature"].label, OPTION["armature"].text)
 
 
 @dataclass(frozen=True)
 class IkSettings(Settings):
-    """Which IK becomes keys, and how it ends."""
+    """The IK constraints to convert, and how they are switched off."""
 
     bone: str = bone_option(
         Group.CHAIN,
@@ -147,19 +147,19 @@ class IkSettings(Settings):
 
 @dataclass(frozen=True)
 class ConvertSettings(KeySettings, IkSettings, OfArmature):
-    """Which IK becomes keys, at which frames, and how these are written; the rest is read from the constraint."""
+    """The IK constraints to convert, the frames, and how keys are written; the rest is read from the constraints."""
 
     bones: frozenset[str] = frozenset()
-    """Bones of the limbs that are meant; all limbs where none of these is one's. Not an option."""
+    """Selected bones: only limbs with one of these are converted, or all limbs if none has one. Not an option."""
 
     def bake(self) -> BakeSettings:
-        """The armature, the frames and how they are keyed, as settings of a bake."""
+        """Armature, frames and keys, as settings of a bake."""
         return BakeSettings(armature=self.armature, **{entry.name: getattr(self, entry.name) for entry in fields(KeySettings)})
 
 
 @dataclass(frozen=True)
 class FindLimbsSettings(Settings):
-    """Whose limbs are found, and whether they get targets."""
+    """The armature to search for limbs, and whether these get targets."""
 
     armature: str = object_option(Group.CHAIN, "Armature", "Armature to search. Leave empty to use the active object")
     targets: bool = switch_option(Group.CHAIN, "Add Targets", "Also add an empty at the tip of every limb as its target")
@@ -167,47 +167,47 @@ class FindLimbsSettings(Settings):
 
 @dataclass(frozen=True)
 class Table:
-    """One task as people meet it: its words, and the settings that its operator, command, jobs and pages are made from."""
+    """One task as users see it: its texts, and the settings that its operator, command, jobs and pages are made from."""
 
     task: str
     """Name of the task, and kind of its report."""
     settings: type[Settings]
-    """What is said once of all that is done together."""
+    """Settings of a run as a whole."""
     label: str
-    """What its button says."""
+    """Label of its button."""
     text: str
-    """What it does, for the tooltip."""
+    """Tooltip."""
     help: str = ""
-    """The same for the command line; empty for the tooltip's."""
+    """Help text of the command; empty to use the tooltip."""
     operator: str = ""
-    """Name of its operator, where that is not the task's."""
+    """Name of its operator; empty to use the task's."""
     command: str = ""
-    """Sub-command, and use of a job, where that is not the task's name."""
+    """Name of the sub-command, and `use` of a job; empty to use the task's."""
     progress: str = "Working {part}   |   Esc: Cancel"
-    """What the status bar says meanwhile."""
+    """Text of the status bar during a run."""
     of_chains: tuple[Option, ...] = ()
-    """What is said of each chain; empty where the task is not about chains, but about an armature."""
+    """Options of each chain; empty if the task is about an armature instead of chains."""
     heeded: frozenset[str] = frozenset(OPTION)
-    """Names of those that the task heeds; of the others people are told that they have no effect."""
+    """Names of the chain options that the task uses; users are told that the others have no effect."""
     is_of_any_shot: bool = False
-    """Whether the command does not mind that something is missing that moves the chains."""
+    """Whether the command accepts shots in which something that moves the chains is missing."""
     is_strict: bool = False
-    """Whether frames out of reach may be a failure."""
+    """Whether the command has `--strict`, by which frames out of reach, or clips that are not fine, are a failure."""
     first: frozenset[str] = frozenset()
-    """Names of the settings that people change most; the others stand below them, folded. All of them where none is named."""
+    """Names of the settings that people change most; the others are folded below them. Empty: none are folded."""
 
     def __post_init__(self) -> None:
-        """Call operator and command after the task where they have no names of their own."""
+        """Name operator and command after the task if they have no other names."""
         object.__setattr__(self, "operator", self.operator or self.task)
         object.__setattr__(self, "command", self.command or self.task.replace("_", "-"))
 
     @property
     def own(self) -> tuple[Option, ...]:
-        """What is said once."""
+        """Options of a run as a whole."""
         return options_of(self.settings)
 
     def unused(self, settings: Settings) -> list[Sentence]:
-        """What was asked for and has no effect, each with a sentence: of what is said once, then of each chain."""
+        """Notes on settings that were given and have no effect: of the run as a whole, then of each chain."""
         found = list(without_effect(settings).values())
         for chain in getattr(settings, "chains", ()):
             why = without_effect(chain, chain.asked)
@@ -367,4 +367,4 @@ TABLES: Mapping[str, Table] = {
         ),
     )
 }
-"""By task."""
+"""Tables by name of the task."""

@@ -1,1 +1,1 @@
-"""Use cases over several actions of an armature."""
+"""Choosing which actions of an armature to work on."""

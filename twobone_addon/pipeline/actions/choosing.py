@@ -1,4 +1,4 @@
-"""Which actions are meant, and over which frames of each."""
+"""The actions to work on, and the frame range of each."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ...scene.blender_types import Object
 from ...settings.options import ACTIVE, ALL
 
 MOST_NAMED = 3
-"""Actions that a sentence names."""
+"""Largest number of actions that a sentence names."""
 
 SEPARATOR = ";"
-"""Between names of actions."""
+"""Separates names of actions."""
 
 
 def chosen_actions(armature: Object, text: str) -> list[OwnAction] | None:
-    """The actions that a text means, by name; `None` where it means the present one over the range of the settings.
+    """The actions that a text chooses by name; `None` for `ACTIVE`, the present one over the range of the settings.
 
-    Raises `ObjectError` where a name is none of an action that moves the armature, or where there are no actions.
+    Raises `ObjectError` if a name is not that of an action that moves the armature, or if there are no actions.
     """
     if text == ACTIVE:
         return None
@@ -31,7 +31,7 @@ def chosen_actions(armature: Object, text: str) -> list[OwnAction] | None:
                 'Armature "{armature}" has no actions. Choose the active one, or name others.', armature=armature.name
             )
         return found
-    # Twice, the separator is part of a name.
+    # A doubled separator is part of a name.
     parts = re.split(f"(?<!{SEPARATOR}){SEPARATOR}(?!{SEPARATOR})", text)
     names = dict.fromkeys(part.strip().replace(2 * SEPARATOR, SEPARATOR) for part in parts if part.strip())
     if not names:
@@ -42,7 +42,7 @@ def chosen_actions(armature: Object, text: str) -> list[OwnAction] | None:
 
 
 def chosen_of_all(armatures: Sequence[Object], text: str) -> list[tuple[Object, OwnAction]]:
-    """The same of several armatures, none of them for `ACTIVE`; raises only where no armature has what is meant."""
+    """The chosen actions of several armatures, none for `ACTIVE`; raises only if no armature has any of them."""
     found, errors = [], []
     for armature in armatures:
         try:
@@ -73,13 +73,13 @@ def _named(armature: Object, name: str) -> OwnAction:
 
 
 def names_of(actions: Sequence[OwnAction]) -> str:
-    """Names for a sentence: of some, and of how many others there are."""
+    """Names for a sentence: the first few, and the number of the others."""
     names = ", ".join(f'"{each.name}"' for each in actions[:MOST_NAMED])
     return names if len(actions) <= MOST_NAMED else f"{names} and {len(actions) - MOST_NAMED} more"
 
 
 def refuse_strips(actions: str, destination: str) -> None:
-    """Raise `SettingError` where strips of several actions would lie on top of each other."""
+    """Raise `SettingError` if strips of several actions would lie on top of each other."""
     if actions != ACTIVE and destination == "NLA":
         raise SettingError(
             "Strips of several actions would cover each other on the NLA tracks. Choose the current action or a new action as "
@@ -101,6 +101,6 @@ def own_span(own: OwnAction) -> tuple[float, float]:
 
 
 def goes_on_beside(armature: Object, span: tuple[float, float]) -> tuple[bool, bool]:
-    """Whether the action that the armature plays has keys before and after a range."""
+    """Whether the action that the armature plays has keys before and after `span`."""
     keys = key_span(armature.animation_data.action)
     return (False, False) if keys is None else (keys[0] < span[0], keys[1] > span[1])

@@ -1,1 +1,1 @@
-"""From values at every frame to the keys that are written."""
+"""Turn values at every frame into the keys that are written."""

@@ -1,4 +1,4 @@
-"""The ends of a range: keys beside it that hold the shape of the curve outside, and slopes that go on over a loop's seam."""
+"""The ends of a range: keys beside it that preserve the curve outside, and slopes that continue across a loop's seam."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Place = tuple[float, float]
 def held_outside(
     keyed: Keyed, *, settings: BakeSettings, within: tuple[float, float], present: tuple[float, float]
 ) -> KeyTable | None:
-    """All keys of a channel, with those that hold what is one frame before and after the range as the settings ask.
+    """All keys of a channel, with new keys that hold its value one frame before and after the range, as the settings ask.
 
-    present : what the channel holds before and after the range where it has no curve
+    present : values before and after the range for a channel without a curve
 
-    `None` where the settings do not ask for any, and for an NLA strip: outside of it all is as before anyway.
+    `None` if the settings do not ask for any, and for an NLA strip: outside it nothing changes anyway.
     """
     if settings.destination == "NLA" or not (settings.key_before or settings.key_after):
         return None
@@ -38,10 +38,10 @@ def held_outside(
 
 
 def with_held_keys(table: KeyTable, before: Place | None, after: Place | None) -> KeyTable:
-    """The keys with one more before and one after a range, which hold what the curve has there; `None` adds none.
+    """The keys with one more before and one after a range, at the curve's own values there; `None` adds none.
 
     A Bezier segment is split at the frame (de Casteljau), so the part outside keeps its shape; for that the handle of the
-    neighbouring key outside becomes free. Both may be in the same segment. A key that is there already stays as it is.
+    neighbouring key outside becomes free. Both may be in the same segment. An existing key at that frame stays as it is.
     """
     start, end = 0, 0
     left = first = last = NO_KEYS
@@ -58,9 +58,9 @@ def with_held_keys(table: KeyTable, before: Place | None, after: Place | None) -
 
 
 def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: bool) -> tuple[int, KeyTable, KeyTable]:
-    """Where among the keys one at `frame` belongs, that key, and the keys as it leaves them; none where there is one already.
+    """Index at which a key at `frame` belongs, that key (`NO_KEYS` if there already is one), and the keys adjusted to it.
 
-    `leads_outside` says on which side of it the old curve goes on: true after the range, false before it.
+    leads_outside : whether the old curve continues after the key (it is after the range) instead of before it
     """
     frames = table["co"][:, 0]
     place = int(np.searchsorted(frames, frame - NEAR_FRAME))
@@ -77,7 +77,7 @@ def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: boo
 
 
 def _split(table: KeyTable, held: KeyTable, place: int, frame: float, *, leads_outside: bool) -> None:
-    """Give `held` and its neighbour on the outside the handles of the split segment, in place."""
+    """Split the segment before `place` at `frame`: set the handles of `held` and of its neighbour outside, in place."""
     start, end = table["co"][place - 1].astype(float), table["co"][place].astype(float)
     duration = end[0] - start[0]
     right, left = (
@@ -103,10 +103,10 @@ QUATERNION = ".rotation_quaternion"
 
 
 def loop_slopes(plan: ChainPlan, curves: Sequence[CurveSamples]) -> tuple[Array, Array] | None:
-    """Slopes `(K,)` of the curves, per frame, at the first and the last key of a loop; `None` where there is none.
+    """Slopes `(K,)` of the curves, per frame, at the first and the last key of a loop; `None` if there is no loop.
 
-    Automatic takes a range for a loop whose first pose is its last one, if target or chain are made to repeat, or if the
-    motion leaves the first pose as it comes to the last. Quaternions may come back with the other sign.
+    Automatic treats a range as a loop if its first and last pose match, and either target or chain are set to repeat or the
+    motion leaves the first pose as it arrives at the last. Quaternions may come back with the other sign.
     """
     ends = (int(plan.report_rows[0]), int(plan.report_rows[-1])) == (0, len(plan.frames) - 1)
     if plan.settings.loop == "OFF" or not ends or len(plan.frames) == 1 or not curves:
@@ -122,7 +122,7 @@ def loop_slopes(plan: ChainPlan, curves: Sequence[CurveSamples]) -> tuple[Array,
 
 
 def _signs(curves: Sequence[CurveSamples], values: Array) -> Array:
-    """-1 for the curves `(K,)` of quaternions that end on the other side of where they begin, else 1."""
+    """Signs `(K,)` of the curves: -1 for those of quaternions that end with the sign opposite to their start, else 1."""
     signs = np.ones(len(curves))
     for path in {curve.path for curve in curves if curve.path.endswith(QUATERNION)}:
         columns = [number for number, curve in enumerate(curves) if curve.path == path]

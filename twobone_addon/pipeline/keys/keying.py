@@ -1,4 +1,4 @@
-"""From curves that are known at every sampled frame to the keys that are written."""
+"""Turn curves sampled at every frame into the keys that are written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .reducing import NO_DRIFT, KeyDrift, reduced
 
 @dataclass(frozen=True, slots=True)
 class KeyedChain:
-    """One chain with its keys, ready to be written."""
+    """One solved chain with its keys, ready to be written."""
 
     solved: SolvedChain
     keys: list[ChannelKeys]
@@ -27,10 +27,10 @@ class KeyedChain:
 
 
 def keyed_chain(solved: SolvedChain) -> KeyedChain:
-    """Choose the keys of a solved chain as its settings say."""
+    """Choose the keys of a solved chain according to its settings."""
     if solved.plan.settings.keys == "REDUCE":
         values = np.stack([curve.values for curve in solved.curves], axis=-1)
-        # The curves of a long take are held once only.
+        # Make the curves views of `values`, so that those of a long take are in memory only once.
         solved = replace(solved, curves=[replace(curve, values=values[:, row]) for row, curve in enumerate(solved.curves)])
         keys, drift = reduced(solved, values)
     else:
@@ -40,7 +40,7 @@ def keyed_chain(solved: SolvedChain) -> KeyedChain:
 
 
 def with_held(plan: ChainPlan, keyed: Mapping[tuple[str, int], Keyed], curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
-    """The keys of a curve, with those beside the range that the settings ask for; `keyed` says how its channel is keyed now."""
+    """The keys of a curve, with those beside the range that the settings ask for; `keyed` has the present keys by channel."""
     outside = held_outside(
         keyed[curve.path, curve.index],
         settings=plan.settings,
@@ -51,7 +51,7 @@ def with_held(plan: ChainPlan, keyed: Mapping[tuple[str, int], Keyed], curve: Cu
 
 
 def full_rate_keys(plan: ChainPlan, curves: Sequence[CurveSamples]) -> list[ChannelKeys]:
-    """Of each curve a key at each frame that the plan's report is about."""
+    """Keys of each curve at all report frames of the plan."""
     rows = plan.report_rows
     frames, interpolation = plan.frames[rows], plan.settings.interpolation
     if interpolation != "BEZIER" or len(frames) == 1:
@@ -69,7 +69,7 @@ def full_rate_keys(plan: ChainPlan, curves: Sequence[CurveSamples]) -> list[Chan
 
 
 def _handles(frames: Array, values: Array, slopes: Array) -> tuple[Array, Array]:
-    """Handles `(K, 2)` a third of the way to the neighbouring keys, along the motion's own slope there."""
+    """Left and right handles `(K, 2)` a third of the way to the neighbouring keys, along the slopes of the motion."""
     thirds = np.diff(frames) / 3.0
     before, after = np.concatenate([thirds[:1], thirds]), np.concatenate([thirds, thirds[-1:]])
     left = np.stack([frames - before, values - slopes * before], axis=-1)

@@ -1,4 +1,4 @@
-"""Where the joints of a solved chain are with other values of its curves, such as those of fewer keys."""
+"""Joint positions of a solved chain for other values of its curves, such as those of fewer keys."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ from ..pose.solving import CurvedChain
 
 @dataclass(frozen=True, slots=True)
 class RotationColumns:
-    """Which of the chain's curves, by number, hold which rotation channel of a bone."""
+    """The chain's curves that hold a bone's rotation channels."""
 
     columns: dict[int, int]
+    """Number of the curve, by index of the rotation channel."""
 
     @classmethod
     def of(cls, solved: CurvedChain, bone: RestBone) -> RotationColumns:
-        """Those of a bone; none where its rotation is not keyed."""
+        """The columns of a bone; empty if its rotation is not keyed."""
         path = rotation_path(bone)
         return cls({curve.index: number for number, curve in enumerate(solved.curves) if curve.path == path})
 
     def filled(self, present: Array, values: Array) -> Array:
-        """Rotation channels `(M, 4)`: keyed ones out of `values` `(M, K)`, the others as `present` `(M, 4)`."""
+        """Rotation channels `(M, 4)`: keyed ones from `values` `(M, K)`, the others from `present` `(M, 4)`."""
         own = (values[:, self.columns[index]] if index in self.columns else present[:, index] for index in range(4))
         return np.stack(np.broadcast_arrays(*own), axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Bone:
-    """A bone, and what of it the chain's curves pose."""
+    """A bone, with the columns of the chain's curves that pose it."""
 
     bone: RestBone
     channels: BoneChannels
     present: Array
-    """`(F, 4)` or `(1, 4)`, its rotation channels now."""
+    """`(F, 4)` or `(1, 4)`, present values of its rotation channels."""
     rotation: RotationColumns
     scale: list[int]
-    """Columns of its scale; empty where that is not keyed."""
+    """Columns of its scale; empty if that is not keyed."""
 
     @classmethod
     def of(cls, solved: CurvedChain, bone: RestBone, channels: BoneChannels, present: Array) -> _Bone:
@@ -53,7 +54,7 @@ class _Bone:
         return cls(bone, channels, present, RotationColumns.of(solved, bone), [scale[axis] for axis in sorted(scale)])
 
     def posed(self, parent: Array | None, values: Array, rows: Indices) -> Array:
-        """Its pose `(M, 4, 4)` in the armature."""
+        """Pose `(M, 4, 4)` of the bone, armature space; see `PosedByCurves.poses`."""
         own = (self.channels.location, self.channels.rotation, self.channels.scale)
         channels = BoneChannels(*(frame_rows(each, rows) for each in own))
         if self.rotation.columns:
@@ -66,16 +67,16 @@ class _Bone:
 
 @dataclass(frozen=True, slots=True)
 class PosedByCurves:
-    """A solved chain as its curves pose it."""
+    """A solved chain, to be posed by values of its curves."""
 
     solved: CurvedChain
     links: tuple[_Bone, ...]
     end: _Bone | None
-    """The bone at the tip, where it is keyed."""
+    """The bone at the tip, if it is keyed."""
 
     @classmethod
     def of(cls, solved: CurvedChain) -> PosedByCurves:
-        """Ready to be posed by many values."""
+        """Prepare a chain to be posed many times."""
         plan, motion = solved.plan, solved.motion
         bones = zip(plan.rest.bones, motion.chain.channels, motion.rotation_values, strict=True)
         end = None
@@ -85,7 +86,7 @@ class PosedByCurves:
         return cls(solved, tuple(_Bone.of(solved, *each) for each in bones), end)
 
     def poses(self, values: Array, rows: Indices) -> list[Array]:
-        """How the bones are posed by values `(M, K)` at the plan's frames `rows` `(M,)`: `(M, 4, 4)` each, in the armature."""
+        """Poses `(M, 4, 4)` of the bones, armature space, for curve values `(M, K)` at the plan's frames `rows` `(M,)`."""
         above = self.solved.motion.chain.parent_pose
         parent = None if above is None else frame_rows(above, rows)
         poses = []
@@ -95,7 +96,7 @@ class PosedByCurves:
         return poses
 
     def points(self, values: Array, rows: Indices) -> Array:
-        """Where the middle joints are, then the tip, then the end bone's tail if it is keyed: world points `(M, p, 3)`.
+        """World positions `(M, p, 3)` of the middle joints, then the tip, then the end bone's tail if that bone is keyed.
 
         values : (M, K), of the chain's curves, at the plan's frames `rows` (M,)
         """

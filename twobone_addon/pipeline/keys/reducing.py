@@ -1,4 +1,4 @@
-"""Few keys instead of one per frame: the reduction of the curves room, held against the chain itself."""
+"""Reduce keys to a few instead of one per frame, measuring the drift of the chain's joints."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .posed_points import PosedByCurves
 
 @dataclass(frozen=True, slots=True)
 class KeyDrift:
-    """Farthest that keys let joints drift from the full-rate motion, world units; 0 without reduction."""
+    """Largest drift of joints from the full-rate motion, world units; 0 without reduction."""
 
     tip: float = 0.0
-    """The tip, and the tail of the bone at the tip where that is keyed."""
+    """Of the tip, and of the tail of the bone at the tip if that is keyed."""
     middle: float = 0.0
-    """The joints between root and tip."""
+    """Of the joints between root and tip."""
 
 
 NO_DRIFT = KeyDrift()
@@ -35,15 +35,15 @@ NO_DRIFT = KeyDrift()
 def reduced(solved: SolvedChain, values: Array) -> tuple[list[ChannelKeys], KeyDrift]:
     """The fewest keys that keep all joints within the tolerance, on the same frames for all channels, and their drift.
 
-    values : `(F, K)` of the chain's curves
+    values : (F, K), of the chain's curves
     """
     plan = solved.plan
     posed = PosedByCurves.of(solved)
     parts = portions(len(values))
-    own = np.concatenate([posed.points(values[part], np.arange(part.start, part.stop)) for part in parts])
+    full_rate = np.concatenate([posed.points(values[part], np.arange(part.start, part.stop)) for part in parts])
 
     def drift(tried: Array, indices: Indices) -> Array:
-        return magnitude(posed.points(tried, indices) - own[indices])
+        return magnitude(posed.points(tried, indices) - full_rate[indices])
 
     extremes = extreme_frames(solved)
     found = reduce_keys(
@@ -60,24 +60,24 @@ def reduced(solved: SolvedChain, values: Array) -> tuple[list[ChannelKeys], KeyD
 
 
 def key_drift(plan: ChainPlan, worst: Array) -> KeyDrift:
-    """The largest drifts `worst` `(p,)` of the points of `PosedByCurves`, told apart."""
+    """The largest drifts `worst` `(p,)` of the points of `PosedByCurves`, split into tip and middle joints."""
     middle = len(plan.rest.turning) - 1
     return KeyDrift(float(worst[middle:].max()), float(worst[:middle].max(initial=0.0)))
 
 
 def extreme_frames(solved: SolvedChain) -> Array:
-    """Frames `(E,)` at which the goal turns back, seen along the plane's axes."""
+    """Frames `(E,)` at which a coordinate of the goal along the plane's axes has an extreme."""
     plan = solved.plan
     return plan.report_frames[turning_points(solved.pose.on_targets.goals[plan.report_rows])]
 
 
 def kept_frames(plan: ChainPlan, extremes: Array) -> Array:
-    """Frames that keep their keys as the settings ask, of which `extremes` are some."""
+    """Frames that keep their keys according to the settings; `extremes` are included if the settings ask for them."""
     return np.concatenate([plan.kept_frames, extremes if plan.settings.keep_keys in {"EXTREMES", "BOTH"} else []])
 
 
 def reduced_keys(curves: Sequence[CurveSamples], found: Reduction) -> list[ChannelKeys]:
-    """The keys of a reduction, whose columns are those of the curves."""
+    """The keys of a reduction with one column per curve."""
     return [reduced_channel(found, column, curve.path, curve.index, curve.group) for column, curve in enumerate(curves)]
 
 

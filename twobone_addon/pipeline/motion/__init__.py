@@ -1,1 +1,1 @@
-"""What moves, sampled: from F-curves where that is exact, else by Blender."""
+"""Sample motion: from F-Curves where that is exact, else by Blender's evaluation."""

@@ -1,4 +1,4 @@
-"""Motion out of F-curves: quantities composed in NumPy, without Blender evaluating anything but the curves."""
+"""Motion from F-Curves: quantities composed in NumPy, with Blender evaluating nothing but the curves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...scene.sampling.quantities import Quantity
 
 
 class CurveMotion:
-    """Finds quantities at the same times; what several of them depend on is worked out once."""
+    """Computes quantities at the same times; what several of them depend on is computed once and cached."""
 
     def __init__(self, reader: LineageReader) -> None:
         self._reader = reader
@@ -20,7 +20,7 @@ class CurveMotion:
         self._poses: dict[tuple[str, str], Array | None] = {}
 
     def find(self, quantity: Quantity) -> Array | None:
-        """The quantity's values, one row if it is still; `None` where curves alone do not tell."""
+        """The quantity's values, one row if it does not move; `None` if curves alone do not determine it."""
         lineage = self._reader.parents(quantity.object)
         thing = lineage[-1]
         if quantity.kind == "VALUE":
@@ -47,7 +47,7 @@ class CurveMotion:
         return world
 
     def _placed(self, thing: Object, parent_world: Array | None) -> Array | None:
-        """World matrices of an object whose parent's are known."""
+        """World matrices of an object, from those of its parent; `None` if curves alone do not determine them."""
         link = self._reader.object_link(thing)
         if link is None:
             return None

@@ -1,4 +1,4 @@
-"""From samples to what moves a plan: channels, parents, targets, one row per frame of the plan."""
+"""Turn samples into the motion of a plan: channels, parents, targets, one row per frame of the plan."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ...scene.sampling.quantities import Quantity, Samples
 from ..plan.chain_plan import ChainPlan
 
 LARGEST = 1e18
-"""Blender multiplies in single precision, where the squares of larger numbers are infinite."""
+"""Largest usable value: Blender computes in single precision, where the squares of larger numbers are infinite."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanMotion:
-    """Everything about a plan that moves, but its target. What does not move may have one row, which stands for all frames."""
+    """Everything about a plan that moves, except its target. Arrays that do not change may have one row for all frames."""
 
     frames: NumberRows
     """`(F,)` scene frames."""
     chain: ChainMotion
-    """The chain as each frame has it now."""
+    """The chain's present motion."""
     rotation_values: tuple[VectorRows, ...]
-    """`(F, 4)` of each bone, as its rotation channel has them: quaternion, axis-angle, or Euler angles and 0."""
+    """`(F, 4)` per bone, values of its rotation channels: quaternion, axis-angle, or Euler angles and 0."""
     world_from_armature: MatrixRows
     """`(F, 4, 4)`"""
     armature_from_world: MatrixRows
@@ -42,23 +42,23 @@ class PlanMotion:
     influence: NumberRows
     """`(F,)`"""
     bend: NumberRows | None
-    """`(F,)` the animated number of the stored chain; `None` where the bend is a setting."""
+    """`(F,)` value of the stored chain's animated bend; `None` if the bend is a constant setting."""
     end_pose: MatrixRows | None
-    """`(F, 4, 4)` of the bone at the tip, armature space, where it is rotated."""
+    """`(F, 4, 4)` pose of the bone at the tip, armature space; `None` if it is not rotated."""
     end_rotation_values: VectorRows | None
-    """`(F, 4)` of that bone."""
+    """`(F, 4)` values of that bone's rotation channels."""
 
 
 @dataclass(frozen=True, slots=True)
 class AimedMotion(PlanMotion):
-    """The same with what the tip follows."""
+    """The motion of a plan, including the target that the tip follows."""
 
     target_world: MatrixRows
     """`(F, 4, 4)`, a row for each frame."""
 
 
 def motion_quantities(plan: ChainPlan) -> list[Quantity]:
-    """What to sample before solving."""
+    """Quantities to sample before solving."""
     optional = [plan.parent, plan.pole_world, plan.plane_world, plan.end_pose, plan.end_channels]
     constrained = [plan.pose(index) for index in plan.constrained] + [plan.pose(index - 1) for index in plan.constrained if index]
     return [
@@ -72,22 +72,22 @@ def motion_quantities(plan: ChainPlan) -> list[Quantity]:
 
 
 def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
-    """What moves the plan, out of samples that have its frames; raises `ObjectError` where the chain itself is nowhere."""
+    """The motion of a plan, from samples that include its frames; raises `ObjectError` if the chain itself is not finite."""
     samples = samples.on(plan.frames)
 
     def at(quantity: Quantity | None) -> Array | None:
         return None if quantity is None else samples[quantity]
 
-    _refuse_no_numbers(plan, samples)
+    _refuse_not_finite(plan, samples)
     world_from_armature = samples[plan.armature_world]
-    _refuse_flat(plan, world_from_armature)
+    _refuse_zero_scale(plan, world_from_armature)
     values = [samples[quantity] for quantity in plan.channels]
     pole, end_channels = at(plan.pole_world), at(plan.end_channels)
     influence = at(plan.animated_settings.get("influence"))
     return PlanMotion(
         frames=plan.frames,
         chain=_chain_motion(plan, samples, values),
-        rotation_values=tuple(value[:, 3:7].copy() for value in values),  # of a long take, samples are more than is needed
+        rotation_values=tuple(value[:, 3:7].copy() for value in values),  # A view would keep all samples of a long take.
         world_from_armature=world_from_armature,
         armature_from_world=np.linalg.inv(world_from_armature),
         pole_world=None if pole is None else _carried_over(plan, samples, pole)[:, :3, 3],
@@ -100,25 +100,25 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
 
 
 def aimed(motion: PlanMotion, target_world: Array) -> AimedMotion:
-    """The motion with its tip to follow matrices `(F, 4, 4)`."""
+    """The motion with target matrices `(F, 4, 4)` added for the tip to follow."""
     parts = {entry.name: getattr(motion, entry.name) for entry in fields(PlanMotion)}
     return AimedMotion(**parts, target_world=target_world)
 
 
 def without_target(motion: PlanMotion) -> PlanMotion:
-    """The motion without what it follows: once the chain is posed, that has served."""
+    """The motion without its target, which is no longer needed once the chain is posed."""
     return PlanMotion(*(getattr(motion, entry.name) for entry in fields(PlanMotion)))
 
 
 def followed_motion(plan: ChainPlan, samples: Samples) -> AimedMotion:
-    """The same as `plan_motion`, of a chain that has a target."""
+    """`plan_motion` with the target, for a chain that has one."""
     return aimed(plan_motion(plan, samples), every_row(target_matrices(plan, samples.on(plan.frames)), len(plan.frames)))
 
 
 def target_matrices(plan: ChainPlan, samples: Samples) -> Array:
-    """The tip's goal and how the end bone rotates there: world matrices `(F, 4, 4)`, or one row where all is still.
+    """Position of the tip's goal and orientation for the end bone: world matrices `(F, 4, 4)`, one row if nothing moves.
 
-    Of a limb with other proportions the target is as far from the chain's root joint, scaled, as it is from the source's.
+    With a source limb, the target's offset from the source's root joint is scaled and applied at the chain's root joint.
     """
     matrices = _carried_over(plan, samples, samples[plan.target_world])
     if plan.source is not None:
@@ -127,7 +127,7 @@ def target_matrices(plan: ChainPlan, samples: Samples) -> Array:
 
 
 def _carried_over(plan: ChainPlan, samples: Samples, matrices: Array) -> Array:
-    """World matrices `(F, 4, 4)` with their places brought from the source's root joint, if there is one, to the chain's."""
+    """World matrices `(F, 4, 4)` with positions transferred from the source's root joint, if there is one, to the chain's."""
     if plan.source is None:
         return matrices
     source, own = (samples[quantity][:, :3, 3] for quantity in plan.carried_over)
@@ -138,7 +138,7 @@ def _carried_over(plan: ChainPlan, samples: Samples, matrices: Array) -> Array:
 
 
 def points(matrices: Array, places: Array) -> Array:
-    """Points `(F, 3)` transformed by `matrices` `(F, 4, 4)`; either may be one for all frames."""
+    """Points `(F, 3)` transformed by `matrices` `(F, 4, 4)`; either may have one row, points also `(3,)`, for all frames."""
     if places.ndim == 1 and not places.any():
         return matrices[:, :3, 3]
     if len(matrices) == 1 and places.ndim > 1:
@@ -163,15 +163,15 @@ def _channels(bone: RestBone, values: Array) -> BoneChannels:
 
 
 def posed_channels(bone: RestBone, parent_pose: Array | None, posed: Array) -> BoneChannels:
-    """Channels that would pose a bone as its constraints do."""
+    """Channels that would pose a bone as its constraints pose it."""
     location, linear = local_basis(bone, parent_pose, posed)
     rotation = nearest_rotation(linear)
     scale = np.einsum("fij,fij->fj", rotation, linear)
     return BoneChannels(location, rotation, scale)
 
 
-def _refuse_no_numbers(plan: ChainPlan, samples: Samples) -> None:
-    """What is followed may be nowhere for a while; where the chain itself is, nothing could be keyed."""
+def _refuse_not_finite(plan: ChainPlan, samples: Samples) -> None:
+    """Refuse values that are not finite; only followed objects may be without a position for some frames."""
     followed = {plan.target_world, plan.pole_world, plan.plane_world, plan.animated_settings.get("bend")}
     for quantity in motion_quantities(plan):
         values = samples[quantity]
@@ -187,7 +187,7 @@ def _refuse_no_numbers(plan: ChainPlan, samples: Samples) -> None:
             )
 
 
-def _refuse_flat(plan: ChainPlan, world_from_armature: Array) -> None:
+def _refuse_zero_scale(plan: ChainPlan, world_from_armature: Array) -> None:
     flat = determinant(world_from_armature[:, :3, :3]) == 0.0
     if flat.any():
         raise ObjectError(

@@ -1,8 +1,8 @@
-"""Where things are at every frame, each found in the cheapest way that is exact for it.
+"""Sample quantities at every frame, each with the cheapest method that is exact for it.
 
-`STILL`: nothing moves it, so one evaluation holds for all frames. `CURVES`: F-curves alone move it and all it hangs
-from, so the curves are evaluated and composed. `PROBES`: Blender evaluates it in a temporary scene. `SCENE`: Blender
-evaluates it in the user's own scene, because something in between reads that scene or is simulated.
+`STILL`: nothing moves it, so one evaluation holds for all frames. `CURVES`: F-Curves alone move it and all its parents, so
+the curves are evaluated and composed. `PROBES`: Blender evaluates it in a temporary scene. `SCENE`: Blender evaluates it
+in the user's own scene, because something it depends on reads that scene or is simulated.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..machine import refuse_more_than_is_free
 from .curve_motion import CurveMotion
 
 SLICE = 0.05
-"""Seconds in which curves are evaluated without a look at the keyboard."""
+"""Seconds for which curves are evaluated before yielding, so that the user can stop."""
 
 METHODS = ("STILL", "CURVES", "PROBES", "SCENE")
-"""Cheapest first."""
+"""Sampling methods, cheapest first."""
 
 
 def sample(scene: Scene, quantities: Iterable[Quantity], frames: Array, *, evaluation: str = "AUTO") -> Samples:
-    """The same as `sample_steps`, at once."""
+    """`sample_steps` in one go."""
     return at_once(sample_steps(scene, quantities, frames, evaluation=evaluation))
 
 
@@ -43,18 +43,18 @@ def sample_steps(
     verified: Verified | None = None,
     held: int = 0,
 ) -> Steps[Samples]:
-    """Find `quantities` at `frames` `(F,)`, which may be fractional, in at most one walk over time.
+    """Sample `quantities` at `frames` `(F,)`, which may be fractional, in at most one pass over time.
 
-    `evaluation`: `AUTO` chooses per quantity; `PROBES` and `SCENE` leave everything to Blender's evaluation.
-    Raises `RangeError` before that where memory has no room for `held` bytes for each of them at each frame.
+    `evaluation`: `AUTO` chooses a method per quantity; `PROBES` and `SCENE` leave everything to Blender's evaluation.
+    Raises `RangeError` beforehand if memory has no room for `held` bytes per quantity and frame.
 
-    `place` is where Blender evaluates everything, if that was prepared before, and `verified` what stands in for armatures; see
-    `evaluate`.
+    `place` is a prepared place in which Blender evaluates everything, and `verified` remembers which reduced rigs were compared
+    with their armatures; see `evaluate`.
     """
     unique = list(dict.fromkeys(quantities))
     refuse_more_than_is_free(len(unique), frames, held)
     if evaluation != "AUTO":
-        # A proof comes from the other end: what shows the frame before would be found the same, and wrong, twice.
+        # Evaluate the last frame first: what still shows the frame before would otherwise be equally wrong in bake and proof.
         in_scene = evaluation == "SCENE"
         values = yield from evaluate(scene, unique, frames, in_scene=in_scene, place=place, verified=verified, lead_in=-1)
         return Samples(values, frames, evaluation)
@@ -71,8 +71,8 @@ def sample_steps(
                     break
     values = {quantity: value for quantity, value in found.items() if value is not None}
     methods = {quantity: "STILL" if len(value) == 1 else "CURVES" for quantity, value in values.items()}
-    left = [quantity for quantity in unique if quantity not in values]
-    for method, share in _evaluated(left).items():
+    remaining = [quantity for quantity in unique if quantity not in values]
+    for method, share in _evaluated(remaining).items():
         at = frames[:1] if method == "STILL" else frames
         values.update((yield from evaluate(scene, share, at, in_scene=method == "SCENE", verified=verified)))
         methods.update(dict.fromkeys(share, method))
@@ -80,7 +80,7 @@ def sample_steps(
 
 
 def _evaluated(quantities: list[Quantity]) -> dict[str, list[Quantity]]:
-    """How to evaluate each quantity that curves do not tell, in as few passes as possible."""
+    """Method by which to evaluate each quantity that curves alone do not determine, in as few passes as possible."""
     if not quantities:
         return {}
     finder = RigGraph()
@@ -88,8 +88,8 @@ def _evaluated(quantities: list[Quantity]) -> dict[str, list[Quantity]]:
     above = {quantity: finder.above([(quantity.object, quantity.bone)]) for quantity in quantities}
     moving = [quantity for quantity in quantities if not stillness.holds(above[quantity].nodes)]
     still = [quantity for quantity in quantities if quantity not in moving]
-    walk = "SCENE" if any(above[quantity].reads_scene for quantity in moving) else "PROBES"
-    return {method: share for method, share in (("STILL", still), (walk, moving)) if share}
+    walk_method = "SCENE" if any(above[quantity].reads_scene for quantity in moving) else "PROBES"
+    return {method: share for method, share in (("STILL", still), (walk_method, moving)) if share}
 
 
 def _summary(methods: dict[Quantity, str]) -> str | dict[str, str]:

@@ -1,1 +1,1 @@
-"""From settings to a plan: which bones, which frames, and everything that can be refused."""
+"""Turn settings into a plan: find bones and frames, and refuse whatever cannot be done."""

@@ -1,4 +1,4 @@
-"""One chain to bake: what planning finds, and what sampling, solving and keying need to know of it."""
+"""One chain to bake: the result of planning, as sampling, solving and keying need it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class SourceLimb:
     """Another character's limb, whose motion a chain of other proportions follows."""
 
     root: Quantity
-    """Where its root joint is, in the world."""
+    """World matrix of the bone at its root joint."""
     scale: float
-    """How many times as far from the chain's root joint its target is as the source is from its own."""
+    """Distance of the goal from the chain's root joint, divided by that of the target from the source's root joint."""
     turn: Array
-    """`(3, 3)` from the orientation of the chain's end bone at rest to that of the target, both in the world."""
+    """`(3, 3)` orientation of the chain's end bone relative to the target bone, both at rest and in the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,69 +35,69 @@ class ChainPlan:
     names: ChainNames
     rest: RestChain
     frames: Array
-    """`(F,)` all that are sampled and solved."""
+    """`(F,)` all frames that are sampled and solved."""
     report_rows: Array
-    """`(K,)` which of them the report is about: those of the full rate, without the moments in between."""
+    """`(K,)` rows of `frames` that the report is about: those of the full rate, without the moments in between."""
     kept_frames: Array
-    """Frames that always get a key when keys are reduced, for the target's sake."""
+    """Frames that always get a key when keys are reduced, because the target has keys there."""
     reads_scene: bool
-    """Sampling needs the user's own scene."""
+    """Whether sampling needs the user's own scene."""
     parent: Quantity | None
     """Pose of the chain's parent bone."""
     constrained: tuple[int, ...]
-    """Which bones of the chain constraints move, by their index in `rest.bones`."""
+    """Indices in `rest.bones` of the bones that constraints move."""
     stretched_before: dict[int, tuple[float, ...]]
-    """Own scales of the chain's bones, by index, that an earlier bake stretched."""
+    """Scales before stretching, by index in `rest.bones`, of the bones that an earlier bake stretched."""
     end_bone: RestBone | None
-    """The bone at the tip, where it is rotated."""
+    """The bone at the tip, if it is rotated."""
     end_parent: int
     """Index in `rest.bones` of the end bone's parent."""
     keyed: dict[tuple[str, int], Keyed]
-    """How each channel that may be written is keyed now, by data path and index."""
+    """Present keys of each channel that may be written, by data path and array index."""
     repeats: bool
-    """The target, or one of the bones that turn, is made to repeat."""
+    """Whether the animation of the target, or of a bone that turns, is set to repeat."""
     animated_settings: dict[str, Quantity]
     """Settings of the stored chain that are read per frame, by name."""
     notes: tuple[Sentence, ...]
-    """What a person should know before or after the bake."""
+    """Notes for the user before or after the bake."""
     source: SourceLimb | None = None
-    """The limb from which target and pole are taken over; `None` where they are followed where they are."""
+    """The limb relative to which target and pole are followed; `None` if they are followed directly."""
     hinges: Hinges | None = None
-    """What other frames have told about the limb's bend, at these `frames`; `None` where nobody has looked at others."""
+    """Hinge axes at `frames`, found with the help of other frames; `None` if no others were sampled."""
 
     @property
     def report_frames(self) -> Array:
-        """`(K,)` the frames that the report is about."""
+        """`(K,)` frames that the report is about."""
         return self.frames[self.report_rows]
 
     @property
     def armature_world(self) -> Quantity:
-        """The armature object."""
+        """World matrix of the armature object."""
         return Quantity("WORLD", self.names.armature)
 
     @property
     def target_world(self) -> Quantity:
-        """What the tip follows, of a chain that has a target."""
+        """World matrix of what the tip follows, for a chain that has a target."""
         return Quantity("WORLD", self.settings.target, self.settings.target_bone)
 
     @property
     def aims(self) -> list[Quantity]:
-        """What must be known to find the tip's goal; see `motion.plan_motion.target_matrices`."""
+        """Quantities needed to find the tip's goal; see `motion.plan_motion.target_matrices`."""
         return [self.target_world, *self.carried_over]
 
     @property
     def carried_over(self) -> list[Quantity]:
-        """The root joints of the source and of the chain, in the world, where one is taken over to the other."""
+        """World matrices of the root bones of source limb and chain; empty without a source limb."""
         return [self.source.root, Quantity("WORLD", self.names.armature, self.rest.upper.name)] if self.source else []
 
     @property
     def pole_world(self) -> Quantity | None:
-        """What the middle joint points at."""
+        """World matrix of the pole, which the middle joint points at; `None` without a pole."""
         return Quantity("WORLD", self.settings.pole, self.settings.pole_bone) if self.settings.plane == "POLE" else None
 
     @property
     def plane_world(self) -> Quantity | None:
-        """What spans the plane."""
+        """World matrix of the plane object; `None` without one."""
         return Quantity("WORLD", self.settings.plane_object) if self.settings.plane == "OBJECT" else None
 
     @property
@@ -107,21 +107,21 @@ class ChainPlan:
 
     @property
     def poses(self) -> list[Quantity]:
-        """The posed bones of the chain."""
+        """The poses of the chain's bones."""
         return [self.pose(index) for index in range(len(self.rest.bones))]
 
     @property
     def end_pose(self) -> Quantity | None:
-        """The posed end bone."""
+        """The pose of the end bone, if it is rotated."""
         return Quantity("POSE", self.names.armature, self.end_bone.name) if self.end_bone else None
 
     @property
     def end_channels(self) -> Quantity | None:
-        """The end bone's channels."""
+        """The end bone's channels, if it is rotated."""
         return Quantity("CHANNELS", self.names.armature, self.end_bone.name) if self.end_bone else None
 
     def pose(self, index: int) -> Quantity:
-        """One posed bone of the chain."""
+        """The pose of one bone of the chain."""
         return Quantity("POSE", self.names.armature, self.rest.bones[index].name)
 
     def keyed_paths(self) -> list[str]:
@@ -138,5 +138,5 @@ class ChainPlan:
         return [scale_path(self.rest.bones[index]) for index in scale_carriers(self.rest)]
 
     def stretched_paths(self) -> list[str]:
-        """Data paths of the scales that an earlier bake stretched, which the next one takes back."""
+        """Data paths of the scales that an earlier bake stretched, which the next bake takes back."""
         return [scale_path(self.rest.bones[index]) for index in self.stretched_before]

@@ -1,4 +1,4 @@
-"""What is not said is taken from the stored chain and from the rig: the same for operator, script and command line."""
+"""Complete settings from the stored chain and the rig, in the same way for operator, script and command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .planning import ANIMATABLE
 
 
 def free_name(wanted: str, taken: AbstractSet[str]) -> str:
-    """`wanted`, or the same with the first number (`.001` ...) that is not taken."""
+    """`wanted`, with the first free number (`.001` ...) appended if the name is taken."""
     base = wanted or "Chain"
     name, number = base, 0
     while name in taken:
@@ -34,11 +34,11 @@ StoredChain: TypeAlias = Any
 
 
 def completed(scene: Scene, given: Mapping[str, Any], active: Object | None = None, stored: str = "") -> BakeSettings:
-    """The settings meant by those that were `given` by name, on top of those of the chain that is `stored` under a name.
+    """Complete settings, from those `given` by name on top of those of the chain `stored` under a name.
 
-    Without an armature, `active` is meant; without bones, the chain that is active in the armature's list, if there is
-    one; without plane and bend, those of `first_plane`, or of `fitting_letters` if something about a letter plane is given.
-    Raises a `TwoBoneError` where that needs something that is not there.
+    Without an armature, `active` is used; without bones, the active chain in the armature's list, if there is one; without
+    plane and bend, those of `first_plane`, or of `fitting_letters` if a setting of letter planes is given.
+    Raises a `TwoBoneError` if something needed is missing.
     """
     if stored:
         armature = find_armature(given.get("armature", ""), active)
@@ -57,7 +57,7 @@ def completed(scene: Scene, given: Mapping[str, Any], active: Object | None = No
 
 
 def fresh_settings(scene: Scene, given: Mapping[str, Any], armature: Object | None) -> BakeSettings:
-    """The settings of a chain that is not stored: its bones as given or selected, plane and bend as for a fresh chain."""
+    """The settings of a chain that is not stored: bones as given or selected, plane and bend as for a new chain."""
     given = {**with_custom_range(scene, given), "asked": frozenset(given)}
     settings = BakeSettings(**given)
     if "plane" in given or "bend" in given:
@@ -69,8 +69,8 @@ def fresh_settings(scene: Scene, given: Mapping[str, Any], armature: Object | No
 def fresh_chain(armature: Object) -> dict[str, str]:
     """Settings of a new chain for the selected bones: bones, tip, and its plane, see `first_plane`.
 
-    The tip is left empty (automatic) unless a third bone is selected. Raises a `TwoBoneError` where the selection
-    means no chain.
+    The tip is left empty (automatic) unless a third bone is selected. Raises a `TwoBoneError` if the selection
+    does not identify a chain.
     """
     names = chain_from_selection(armature)
     automatic = automatic_tip(armature.pose.bones[names.lower], "AUTO")
@@ -83,16 +83,16 @@ def fresh_chain(armature: Object) -> dict[str, str]:
 
 
 FOR_LETTERS = {"plane_space", "depth"}
-"""Settings that mean a letter plane: who gives them without a plane has one in mind."""
+"""Settings of letter planes only: given without a plane, they imply a letter plane."""
 
 
 def active_object(context: Context) -> Object | None:
-    """The active object, also where no window is in context."""
+    """The active object, even without a window in the context."""
     return context.view_layer.objects.active if context.view_layer else None
 
 
 def active_chain(armature: Object | None) -> StoredChain | None:
-    """The chain that is active in the list of this armature."""
+    """The active chain in the list of this armature; `None` without one."""
     if armature is None or armature.type != "ARMATURE":
         return None
     stored = armature.twobone
@@ -100,14 +100,14 @@ def active_chain(armature: Object | None) -> StoredChain | None:
 
 
 def over_stored(scene: Scene, chain: StoredChain, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is given on top of a stored chain; a start or an end alone changes that end of the chain's own custom range."""
+    """Settings given on top of a stored chain; a start or an end alone changes only that end of the chain's custom range."""
     return given if chain.frame_range == "CUSTOM" else with_custom_range(scene, given)
 
 
 def stored_settings(armature: Object, chain: StoredChain, over: Mapping[str, Any]) -> BakeSettings:
-    """The settings of a stored chain, with those in `over` instead of its own; raises `SettingError` or `ObjectError`.
+    """The settings of a stored chain, overridden by those in `over`; raises `SettingError` or `ObjectError`.
 
-    What is animated on the chain is read per frame, unless `over` says otherwise about it.
+    Settings animated on the chain are read per frame, unless `over` has one of them.
     """
     for thing in (armature, chain.target, chain.pole, chain.plane_object):
         if thing is not None:
@@ -117,7 +117,7 @@ def stored_settings(armature: Object, chain: StoredChain, over: Mapping[str, Any
 
 
 def stored_values(armature: Object, chain: StoredChain) -> dict[str, Any]:
-    """What a stored chain holds under the names of `BakeSettings`; objects by name, as operators take them."""
+    """The values of a stored chain under the names of `BakeSettings`; objects by name, as operators take them."""
     values: dict[str, Any] = {"armature": armature.name, "limits": limit_pairs(chain.limits)}
     for option in OPTIONS:
         if option.name != "armature":
@@ -129,32 +129,32 @@ def stored_values(armature: Object, chain: StoredChain) -> dict[str, Any]:
 
 
 FLIPPED = "is_flipped"
-"""In what a stored chain keeps of its last bake: whether that took the pose's other side, which is its own since then."""
+"""Key in a stored chain's last report: whether the bake bent the pose to its other side, which is its own side since then."""
 
 
 def was_flipped(armature: Object, stored: str) -> bool:
-    """Whether the last bake of a stored chain made the other side the pose's own, so that this pose is what the next finds."""
+    """Whether the last bake of a stored chain bent the pose to its other side, so that the next bake finds it there."""
     chain = armature.twobone.chains.get(stored) if stored else None
     return chain is not None and chain.bend != "NEGATIVE" and f'"{FLIPPED}": true' in chain.report
 
 
 def names_of(chain: StoredChain) -> ChainNames:
-    """The bones of a stored chain; raises `ChainError` where they do not form one."""
+    """The bones of a stored chain; raises `ChainError` if they do not form a chain."""
     return chain_from_names(chain.id_data, chain.upper, chain.lower, chain.tip, chain.tip_end)
 
 
 def limit_pairs(limits: Any) -> tuple[tuple[float, float], ...]:
-    """Joint limits, stored or on an operator, as `BakeSettings` has them."""
+    """Joint limits of a stored chain or an operator, in the form of `BakeSettings`."""
     return tuple((limit.minimum, limit.maximum) for limit in limits)
 
 
 def is_in_scope(armature: Object, scope: str, active: Object | None) -> bool:
-    """Whether the chains of an armature are meant by `ACTIVE`, `SELECTED` or `SCENE`."""
+    """Whether an armature is within the scope `ACTIVE`, `SELECTED` or `SCENE`."""
     return scope == "SCENE" or (armature == active if scope == "ACTIVE" else armature.select_get())
 
 
 def stored_chains(scene: Scene) -> Iterator[tuple[Object, StoredChain]]:
-    """Every chain stored on an armature of the scene, with its armature, armatures by name."""
+    """Every chain stored on an armature of the scene, with its armature; armatures sorted by name."""
     armatures = sorted((thing for thing in scene.objects if thing.type == "ARMATURE"), key=lambda thing: thing.name)
     for armature in armatures:
         for chain in armature.twobone.chains:

@@ -1,4 +1,4 @@
-"""Which chain settings mean: its bones, and the bone at its tip. Whether it can take keys is not asked here."""
+"""Find the chain of settings: its bones, and the bone at its tip. Whether it can take keys is checked elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FoundChain:
 
 
 def find_chain(settings: BakeSettings, active: Object | None) -> FoundChain:
-    """The chain that the settings mean; `active` is the armature where they name none. Raises a `TwoBoneError` without one."""
+    """The chain of the settings; `active` is the armature if they name none. Raises a `TwoBoneError` if there is no chain."""
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
     if settings.end_rotation != "NONE":
@@ -36,12 +36,12 @@ def find_chain(settings: BakeSettings, active: Object | None) -> FoundChain:
 
 
 def chain_found(armature: Object, names: ChainNames, *, every_joint: bool = False) -> FoundChain:
-    """The chain with these names."""
+    """The chain with these bone names."""
     return FoundChain(armature, names, read_rest_chain(armature, names, all_joints=every_joint))
 
 
 def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:
-    """The chain that the settings name, or the selected bones mean; raises a `TwoBoneError` where there is none."""
+    """The chain named by the settings, or else by the selected bones; raises a `TwoBoneError` if there is none."""
     if settings.upper and settings.lower:
         return chain_from_names(armature, settings.upper, settings.lower, settings.tip, settings.tip_end)
     if settings.upper or settings.lower:
@@ -55,9 +55,9 @@ def chain_names(armature: Object, settings: BakeSettings) -> ChainNames:
 
 
 def with_end(armature: Object, names: ChainNames) -> ChainNames:
-    """The chain up to the foot or hand that Rigify gives the limb, where none is named.
+    """The chain extended to the foot or hand control of a Rigify limb, if no tip bone is named.
 
-    What starts at the lower bone's tail there is a bone of the mechanism, which does not turn with the foot's own keys.
+    The bone that starts at the lower bone's tail in Rigify is a mechanism bone, which does not turn with the foot's own keys.
     """
     if not names.tip_at_tail:
         return names
@@ -72,11 +72,11 @@ NAMED = (
     ("Pole", "pole", "pole_bone"),
     ("Plane object", "plane_object", ""),
 )
-"""What a chain may name besides its own bones: how sentences call it, and the settings of object and bone."""
+"""What a chain may refer to besides its own bones: role in sentences, setting of the object, setting of the bone."""
 
 
 def refuse_unknown(scene: Scene, settings: BakeSettings) -> None:
-    """Raise a `TwoBoneError` for what is named and not there, and for an impossible range, whether a task needs it or not."""
+    """Raise a `TwoBoneError` for names that do not exist and for an impossible range, whether a task needs them or not."""
     for role, thing, bone in NAMED:
         needs, names = OPTION[thing].needs, (getattr(settings, thing), getattr(settings, bone) if bone else "")
         is_needed = needs is None or needs.is_met(settings)
@@ -87,7 +87,7 @@ def refuse_unknown(scene: Scene, settings: BakeSettings) -> None:
 
 
 def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | None, int]:
-    """The bone whose head is the tip, and where in the chain its parent is."""
+    """The bone whose head is the tip, and the index in the chain of its parent; `None` and 0 if the end is not rotated."""
     if settings.end_rotation == "NONE":
         return None, 0
     bones = found.rest.bones

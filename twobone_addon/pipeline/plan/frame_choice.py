@@ -1,4 +1,4 @@
-"""Which frames a bake is about: those that get keys, and the moments in between that it needs to know."""
+"""The frames of a bake: those that get keys, and the moments in between that have to be sampled."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ MOST_FRAMES = 1_000_000
 """More frames than this in one bake is treated as a typo: 11 hours at 25 frames a second."""
 
 LAST_FRAME = 1_048_574
-"""Blender's time ends here, and as many frames before 0; what is asked for beyond is evaluated here."""
+"""Blender's last frame; its first one is the negative. Frames beyond would be evaluated at this one."""
 
 SAMPLES_PER_FRAME = 8
-"""Of the motion that reduced keys are held against, so that nothing happens between two of them."""
+"""Samples per frame of the motion that reduced keys are compared with, so that nothing happens between two of them."""
 
 FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES = 4, 600_000
-"""Of ranges with many samples fewer are held against each other, so that they fit into memory."""
+"""Least number of samples per frame; ranges with more than `MANY_SAMPLES` samples are thinned to it, to fit into memory."""
 
 SLOPE_STEP = 0.25
-"""Frames to either side of a key at which the motion is known as well, where handles follow its slope."""
+"""Frames before and after a key at which the motion is sampled as well, if handles follow its slope."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameChoice:
-    """Frames of a bake."""
+    """The frames of a bake."""
 
     sampled: Array
     """`(F,)` frames at which motion is sampled and solved, ascending."""
     reported: Array
-    """`(K,)` which of them are of the full rate; they get the keys, unless keys are reduced."""
+    """`(K,)` rows of the frames of the full rate; they get the keys, unless keys are reduced."""
     kept: Array
-    """Frames, among those sampled, that keep their keys when keys are reduced: the target's own, where that is asked for."""
+    """Sampled frames that keep their keys when keys are reduced: the target's key frames, if the settings ask for that."""
 
 
 def choose_frames(scene: Scene, settings: BakeSettings, armature: Object, bones: Sequence[str]) -> FrameChoice:
-    """The frames that the settings ask for; raises `RangeError` where they cannot be told."""
+    """The frames that the settings ask for; raises `RangeError` if they cannot be determined."""
     start, end = frame_range(scene, settings)
     _refuse_long(start, end, settings.step)
     if settings.keys == "REDUCE":
@@ -60,18 +60,18 @@ def choose_frames(scene: Scene, settings: BakeSettings, armature: Object, bones:
 
 
 def _reducible_frames(settings: BakeSettings, start: float, end: float) -> FrameChoice:
-    """The frames of a motion whose keys will be reduced, which is known well between them."""
+    """The frames of a bake whose keys will be reduced, sampled densely between whole frames."""
     whole = frame_grid(start, end, settings.step)
     densest = max(FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES // len(whole))
-    wanted = max(FEWEST_SAMPLES_PER_FRAME, round(SAMPLES_PER_FRAME * settings.step))
-    sampled = subframe_grid(whole, min(wanted, densest))
+    per_step = max(FEWEST_SAMPLES_PER_FRAME, round(SAMPLES_PER_FRAME * settings.step))
+    sampled = subframe_grid(whole, min(per_step, densest))
     if settings.keep_keys not in {"TARGET", "BOTH"}:
         return FrameChoice(sampled, np.searchsorted(sampled, whole), np.empty(0))
-    own = _keys_of_target(settings)
-    own = own[(own >= start) & (own <= end)]
-    sampled = merge_frames(sampled, own)
-    place = np.clip(np.searchsorted(sampled, own), 1, len(sampled) - 1)
-    kept = np.where(own - sampled[place - 1] < sampled[place] - own, sampled[place - 1], sampled[place])
+    target_keys = _keys_of_target(settings)
+    target_keys = target_keys[(target_keys >= start) & (target_keys <= end)]
+    sampled = merge_frames(sampled, target_keys)
+    place = np.clip(np.searchsorted(sampled, target_keys), 1, len(sampled) - 1)
+    kept = np.where(target_keys - sampled[place - 1] < sampled[place] - target_keys, sampled[place - 1], sampled[place])
     return FrameChoice(sampled, np.searchsorted(sampled, whole), np.unique(kept))
 
 
@@ -95,7 +95,7 @@ def _keyed_frames(settings: BakeSettings, armature: Object, bones: Sequence[str]
 
 
 def with_custom_range(scene: Scene, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Settings by name, in which a start or an end without a range means a custom range; the scene has the other end."""
+    """Settings by name, with a custom range if only a start or an end is given; the scene's range supplies the other end."""
     if "frame_range" in given or not {"frame_start", "frame_end"} & given.keys():
         return given
     whole = {"frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
@@ -103,12 +103,12 @@ def with_custom_range(scene: Scene, given: Mapping[str, Any]) -> Mapping[str, An
 
 
 def fresh_range(scene: Scene) -> dict[str, str | float]:
-    """Range settings of a new chain: automatic, and a custom range that is chosen for it later starts as that of the scene."""
+    """Range settings of a new chain: automatic, and the scene's range as the initial custom range."""
     return {"frame_range": "AUTO", "frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
 
 
 def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
-    """First and last frame of the range that the settings mean; raises `RangeError` where it cannot be told."""
+    """First and last frame of the range of the settings; raises `RangeError` if it cannot be determined."""
     if settings.frame_range == "CUSTOM":
         start, end = settings.frame_start, settings.frame_end
         _refuse_long(start, end, settings.step)

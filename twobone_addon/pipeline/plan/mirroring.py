@@ -1,9 +1,8 @@
-"""A stored chain's settings carried over to the other side of the armature.
+"""Mirror a stored chain's settings to the other side of the armature.
 
-The mirror is the armature's own YZ plane, and names tell sides apart (`thigh.L`, `thigh.R`) as Blender flips them.
-What is seen from one side is seen from the other on the other side, unless the plane stands along the mirror: the
-axis of a turn is an axial vector, so mirroring keeps its X and negates Y and Z. Where the mirrored axis points against
-the normal of the mirrored chain's plane, the bend changes its sign, and with it the joint limits.
+The mirror is the armature's own YZ plane, and sides are told apart by names (`thigh.L`, `thigh.R`) as Blender flips them.
+The normal of the bend plane is an axial vector: mirroring keeps its X and negates Y and Z. If the mirrored normal points
+against the normal of the mirrored chain's plane, the bend changes its sign, and so do the joint limits.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ...settings import LIMB_PLANES, PAIRS, BakeSettings
 from .planes_of_rig import normal_at_rest
 
 AXIAL_MIRROR = np.array([1.0, -1.0, -1.0])
-"""What mirroring across X does to the axis of a turn."""
+"""Signs by which mirroring across X changes an axis of rotation."""
 
 OTHER_SIDE_OF_BODY = {"LEFT": "RIGHT", "RIGHT": "LEFT", "CENTER": "CENTER"}
 
@@ -29,10 +28,10 @@ OTHER_SIDE = {"POSITIVE": "NEGATIVE", "NEGATIVE": "POSITIVE", "KEEP": "KEEP"}
 
 
 def mirrored_settings(armature: Object, settings: BakeSettings, guides: Mapping[str, str] | None = None) -> BakeSettings:
-    """The settings of a chain for the chain on the other side.
+    """The settings of a chain, mirrored for the chain on the other side.
 
     Target, pole and plane object change to those in `guides`, or to the object with the flipped name if there is one; else they
-    stay. Raises `ChainError` where the bones have no other side.
+    stay. Raises `ChainError` if the bones have no other side.
     """
     changed: dict[str, Any] = {"pole_angle": -settings.pole_angle}
     for name in ("upper", "lower", "tip"):
@@ -47,14 +46,14 @@ def mirrored_settings(armature: Object, settings: BakeSettings, guides: Mapping[
 
 
 def _to_the_other_side(settings: BakeSettings) -> BakeSettings:
-    """The same chain bent to the other side of its plane."""
+    """The settings with the chain bent to the other side of its plane."""
     limits = {low: -getattr(settings, high) for low, high in PAIRS} | {high: -getattr(settings, low) for low, high in PAIRS}
     each = tuple((-greatest, -least) for least, greatest in settings.limits)
     return replace(settings, bend=OTHER_SIDE[settings.bend], limits=each, **limits)
 
 
 def mirrored_limb(armature: Object, limb: Mapping[str, str]) -> dict[str, str]:
-    """What a chain is on the character, for the chain on the other side: without a toe where the other side has none."""
+    """Kind of limb, side of the body and toe, mirrored for the chain on the other side; no toe if that side has none."""
     toe = other_side(limb["toe"])
     return {
         "limb": limb["limb"],
@@ -90,6 +89,6 @@ def _bone_or_same(owner: str, bone: str) -> str:
 
 def _seen_reversed(armature: Object, settings: BakeSettings, mirrored: BakeSettings) -> bool:
     if settings.plane in LIMB_PLANES:
-        return False  # Their sides are those of the limb and of the pole, which are mirrored themselves.
+        return False  # These planes follow the limb and the pole, which are mirrored themselves.
     own, other = (normal_at_rest(armature, each, each.upper) for each in (settings, mirrored))
     return bool(AXIAL_MIRROR * own @ other < 0.0)

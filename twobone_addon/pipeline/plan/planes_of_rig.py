@@ -1,4 +1,4 @@
-"""The plane of a chain as its rig tells it: the one to start with, its normal as the scene is now, and the joint limits in it."""
+"""The plane of a chain from its rig: a first plane for a new chain, its normal in the scene as it is, joint limits in it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .found_chain import FoundChain, find_chain
 
 
 def normal_now(armature: Object, settings: BakeSettings, upper: str, *, at_rest: bool = False) -> Array | None:
-    """Unit normal `(3,)` of a letter plane or of a plane object, armature space; `None` where there is no plane.
+    """Unit normal `(3,)` of a letter plane or of a plane object, armature space; `None` if there is no plane.
 
-    The parent of the upper bone counts as it is posed, or as it is at rest.
+    at_rest : use the rest pose of the upper bone's parent instead of its present pose
     """
     world = _linear(armature.matrix_world)
     is_object = settings.plane == "OBJECT"
@@ -44,7 +44,7 @@ def normal_now(armature: Object, settings: BakeSettings, upper: str, *, at_rest:
 
 
 def normal_at_rest(armature: Object, settings: BakeSettings, upper: str) -> Array:
-    """The same with the rig at rest; the armature's X where no plane can be told."""
+    """Unit normal `(3,)` like that of `normal_now`, with the rig at rest; the armature's X if there is no plane."""
     found = normal_now(armature, settings, upper, at_rest=True)
     return np.array([1.0, 0.0, 0.0]) if found is None else found
 
@@ -54,30 +54,30 @@ def _linear(matrix: object) -> Array:
 
 
 CURRENT_POSE = {"plane": "POSE", "plane_space": "ARMATURE", "bend": "POSITIVE", "reference": "POSE"}
-"""What leaves a limb alone that is right already."""
+"""Settings that leave a limb unchanged if its tip is on the target already."""
 
 SHEET = 0.05
-"""Thickness of a mesh, relative to the rig, up to which it is a sheet, as a cut-out's; heads and bodies are thicker."""
+"""Largest thickness, relative to the size of the rig, of a flat mesh such as a cut-out's; heads and bodies are thicker."""
 
 
 def first_plane(found: FoundChain) -> dict[str, str]:
-    """Plane, its space, bend and reference of a new chain.
+    """Plane, plane space, bend and reference for a new chain.
 
-    The plane of its current pose. In a flat rig, such as a cut-out, which lies in a letter plane with its meshes, at rest and
-    as it is posed now, that letter plane, and the side of the chain's bend at rest. A lone limb says nothing about the rig that
-    it belongs to: every leg lies in a plane. Only flat meshes make a cut-out of it.
+    Usually the plane of its current pose. In a flat rig, such as a cut-out, whose bones and meshes lie in a letter plane, both
+    at rest and in the present pose: that letter plane, and the side of the chain's bend at rest. A single limb does not show
+    that its rig is flat, since every leg lies in a plane; only flat meshes do.
     """
     flat = _flat(found.armature) if _is_whole_rig(found) else ()
     return {**_letters(found, flat), "reference": "REST"} if flat else dict(CURRENT_POSE)
 
 
 def fitting_letters(found: FoundChain) -> dict[str, str]:
-    """Plane, its space and bend of the letter plane that fits a chain best: nearest to its bend at rest, to its side."""
+    """Plane, plane space and bend of the letter plane nearest to the chain's bend at rest."""
     return _letters(found, _flat(found.armature))
 
 
 def _flat(armature: Object) -> tuple[str, ...]:
-    """The letter planes in which all of a rig lies, its bones and its meshes: a person in a T-pose has flat bones as well."""
+    """The letter planes in which all bones and meshes of a rig lie; bones alone do not count: those of a T-pose are flat, too."""
     places = all_places(armature)
     flat = flat_letters(places)
     if not flat:
@@ -87,7 +87,7 @@ def _flat(armature: Object) -> tuple[str, ...]:
 
 
 def _is_whole_rig(found: FoundChain) -> bool:
-    """Whether there is more than one limb and its parents: another that moves a mesh, or a mesh."""
+    """Whether the rig is more than one limb and its parents: it has another deforming bone, or a mesh."""
     upper = found.armature.data.bones[found.names.upper]
     root = upper.parent_recursive[-1] if upper.parent else upper
     own = {upper, *upper.parent_recursive, *upper.children_recursive}
@@ -103,10 +103,10 @@ def _letters(found: FoundChain, flat: tuple[str, ...]) -> dict[str, str]:
 
 
 def limits_of_rig(settings: BakeSettings, active: Object | None) -> dict[str, Any]:
-    """The settings of a chain's joint limits as its bones are limited; `active` is the armature where they name none.
+    """Joint limits for a chain, read from its bones; `active` is the armature if the settings name none.
 
-    Of two joints `upper_min` and so on, of `ALL` joints `limits`. Raises `ChainError` where nothing limits the bones
-    about the hinge of the chain's plane.
+    Two joints give `upper_min` and so on, more give `limits`. Raises `ChainError` if nothing limits the bones about the hinge
+    of the chain's plane.
     """
     found = find_chain(settings, active)
     names, rest = found.names, found.rest

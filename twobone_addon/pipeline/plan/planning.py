@@ -1,4 +1,4 @@
-"""From settings to a plan: which bones, which frames, what to sample. Everything that can be refused is refused here."""
+"""Turn settings into a plan: bones, frames, what to sample. Everything that can be refused is refused here."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from .found_chain import FoundChain, end_bone_of, find_chain, refuse_unknown
 from .frame_choice import choose_frames
 
 AUTOMATIC = 0.0
-"""Target Scale that stands for the lengths of both limbs."""
+"""Value of Target Scale that stands for the ratio of both limbs' lengths."""
 
 
 def source_limb(
     scene: Scene, settings: BakeSettings, armature: Object, rest: RestChain, end_bone: RestBone | None
 ) -> SourceLimb | None:
-    """The limb whose root and scale the settings name; `None` where they name none. Raises a `TwoBoneError`.
+    """The source limb that the settings name; `None` if they name none. Raises a `TwoBoneError`.
 
     The rest poses are compared as both objects stand at the scene's first frame, whatever frame is shown: an object that
     turns later turns its limb, not its rest pose.
@@ -57,19 +57,19 @@ def source_limb(
     source = find_object("Target root", settings.target, settings.target_root_bone)
     scale, turn = settings.target_scale, np.eye(3)
     turned = end_bone if settings.end_rotation == "TARGET" and settings.target_bone else None
-    if turned is not None or scale == AUTOMATIC:  # only these compare rest poses, which are to be evaluated
-        own_world, source_world = _first_matrices(scene, armature, source)
+    if turned is not None or scale == AUTOMATIC:  # Only these compare rest poses, which costs an evaluation.
+        own_world, source_world = _world_at_first_frame(scene, armature, source)
         if turned is not None:
-            source_rest = nearest_rotation(source_world[:3, :3] @ _rest(source, settings.target_bone))
+            source_rest = nearest_rotation(source_world[:3, :3] @ _rest_rotation(source, settings.target_bone))
             turn = source_rest.T @ nearest_rotation(own_world[:3, :3] @ turned.rest[:3, :3])
         if scale == AUTOMATIC:
-            own = float(path_length(rest.rest_joints())) * _size(own_world)
-            scale = own / _source_length(source, settings, _size(source_world))
+            own = float(path_length(rest.rest_joints())) * _mean_scale(own_world)
+            scale = own / _source_length(source, settings, _mean_scale(source_world))
     return SourceLimb(Quantity("WORLD", settings.target, settings.target_root_bone), scale, turn)
 
 
 def _source_length(source: Object, settings: BakeSettings, size: float) -> float:
-    """From joint to joint at rest, world units."""
+    """Length of the source limb at rest, from joint to joint, in world units; raises `ChainError` if it has none."""
     bone = source.data.bones.get(settings.target_bone)
     joints = []
     while bone is not None:
@@ -89,7 +89,7 @@ def _source_length(source: Object, settings: BakeSettings, size: float) -> float
     return length
 
 
-def _first_matrices(scene: Scene, *things: Object) -> list[Array]:
+def _world_at_first_frame(scene: Scene, *things: Object) -> list[Array]:
     """World matrices `(4, 4)` of objects at the scene's first frame."""
     quantities = [Quantity("WORLD", thing.name) for thing in things]
     reads_scene = dependencies(objects_by_name(), [(thing.name, "") for thing in things]).reads_scene
@@ -97,24 +97,24 @@ def _first_matrices(scene: Scene, *things: Object) -> list[Array]:
     return [values[quantity][0] for quantity in quantities]
 
 
-def _rest(source: Object, bone: str) -> Array:
+def _rest_rotation(source: Object, bone: str) -> Array:
     return np.array(source.data.bones[bone].matrix_local, dtype=float)[:3, :3]
 
 
-def _size(world: Array) -> float:
-    """How many world units a unit of an object with that world matrix is, in the mean."""
+def _mean_scale(world: Array) -> float:
+    """Mean scale of a world matrix: the cube root of its volume scale."""
     return float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
 
 
 MOST_CHANNELS = 4
-"""Of one property: those of a quaternion."""
+"""Most channels that one property has: those of a quaternion."""
 
 ANIMATABLE = ("influence", "bend")
 """Settings of a stored chain that are read per frame where they are animated."""
 
 
 def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
-    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` where it is not there."""
+    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` if something is missing."""
     found = find_chain(settings, active)
     find_object("Target", settings.target, settings.target_bone)
     plan = _plan(scene, settings, found)
@@ -123,15 +123,15 @@ def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> Ch
 
 
 def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
-    """Find and check what poses the chain; raises a `TwoBoneError`.
+    """Find and check what is needed to pose the chain; raises a `TwoBoneError`.
 
-    It may have no target, where somebody else gives the tip's goal, and need not be able to take keys.
+    The chain may have no target, if the caller supplies the tip's goal, and its channels need not be writable.
     """
     return _plan(scene, settings, find_chain(settings, active))
 
 
 def refuse_unwritable_chain(scene: Scene, plan: ChainPlan, *, is_motion: bool = False) -> None:
-    """Raise a `TwoBoneError` where a bake could not write the chain's channels, see `guarding.refuse_unwritable`."""
+    """Raise a `TwoBoneError` if a bake could not write the chain's channels, see `guarding.refuse_unwritable`."""
     refuse_stretched_time(scene)
     armature = object_named(plan.names.armature)
     refuse_unwritable(armature, plan.keyed_paths(), plan.settings.destination, is_motion=is_motion)
@@ -163,13 +163,13 @@ def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:
         repeats=_repeats(armature, settings, rest),
         animated_settings=_animated_settings(armature, settings),
         source=source_limb(scene, settings, armature, rest, end_bone),
-        notes=(*_notes(armature, rest), *_lost(followed), *without_effect(settings, settings.asked).values()),
+        notes=(*_notes(armature, rest), *_notes_on_lost(followed), *without_effect(settings, settings.asked).values()),
     )
     return with_keyed(plan, armature, plan.keyed_paths())
 
 
 def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> ChainPlan:
-    """The plan with how the channels at more data paths are keyed now."""
+    """The plan with the present keys of the channels at further data paths."""
     start, end = float(plan.frames[0]), float(plan.frames[-1])
     channels = ((path, index) for path in paths for index in range(MOST_CHANNELS))
     found = {(path, index): read_keyed(armature, path, index, start, end) for path, index in channels}
@@ -177,7 +177,7 @@ def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> Chain
 
 
 def _followed(settings: BakeSettings) -> list[tuple[str, str, str]]:
-    """What the chain depends on: its role, and the names of object and bone."""
+    """Everything the chain follows: role, object name and bone name."""
     followed = [("Target", settings.target, settings.target_bone)] if settings.target else []
     if settings.target_root_bone:
         followed.append(("Target root", settings.target, settings.target_root_bone))
@@ -188,8 +188,8 @@ def _followed(settings: BakeSettings) -> list[tuple[str, str, str]]:
     return followed
 
 
-def _lost(followed: list[tuple[str, str, str]]) -> list[Sentence]:
-    """A stored chain keeps what it points to in the file, also when a person has deleted it from every scene."""
+def _notes_on_lost(followed: list[tuple[str, str, str]]) -> list[Sentence]:
+    """Notes on followed objects that are in no scene: a stored chain keeps them in the file even after they were deleted."""
     return [
         note('{role} "{object}" is not in any scene, but was followed anyway.', role=Sentence(role), object=name)
         for role, name, bone in followed
@@ -198,7 +198,7 @@ def _lost(followed: list[tuple[str, str, str]]) -> list[Sentence]:
 
 
 def _reads_scene(armature: Object, followed: list[tuple[str, str, str]], names: ChainNames, rest: RestChain) -> bool:
-    """Check what the chain follows, and tell whether any of it depends on the scene itself."""
+    """Check everything the chain follows, and return whether any of it depends on the scene itself."""
     reads_scene = dependencies(objects_by_name(), [(armature.name, carrier_of(armature, names))]).reads_scene
     for role, name, bone in followed:
         found = find_object(role, name, bone)
@@ -219,7 +219,7 @@ def _refuse_broken_stretch(settings: BakeSettings, rest: RestChain) -> None:
 
 
 def _refuse_other_limits(settings: BakeSettings, rest: RestChain) -> None:
-    """Joint limits of another number of joints were made for other bones."""
+    """Refuse limits for a different number of joints: they were made for other bones."""
     if settings.use_limits and settings.joints == "ALL" and len(settings.limits) not in {0, len(rest.turning)}:
         raise ChainError(
             'The chain from "{upper}" to "{lower}" has {joints} joints, but limits for {limits}. Read the limits again, or '
@@ -257,10 +257,10 @@ def _repeats(armature: Object, settings: BakeSettings, rest: RestChain) -> bool:
 
 
 def constrained(bone: PoseBone) -> list[Sentence]:
-    """A note where constraints may keep a bone from being where its keys put it."""
+    """A note if constraints may keep a bone from being where its keys put it."""
     acting = [constraint.name for constraint in bone.constraints if is_acting(constraint)]
-    told = 'Bone "{bone}" has constraints that act on top of the keys: {constraints}.'
-    return [note(told, bone=bone.name, constraints=", ".join(acting))] if acting else []
+    text = 'Bone "{bone}" has constraints that act on top of the keys: {constraints}.'
+    return [note(text, bone=bone.name, constraints=", ".join(acting))] if acting else []
 
 
 def _notes(armature: Object, rest: RestChain) -> tuple[Sentence, ...]:
@@ -300,7 +300,7 @@ def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: Re
 
 
 class OverlapError(ChainError):
-    """Two chains that would key the same; `numbers` says which of those that were given."""
+    """Two chains that would write the same keys; `numbers` are their positions among the given chains."""
 
     def __init__(self, sentence: str, numbers: tuple[int, int], /, **values: Value) -> None:
         super().__init__(sentence, **values)
@@ -308,7 +308,7 @@ class OverlapError(ChainError):
 
 
 def refuse_overlap(plans: Sequence[ChainPlan]) -> None:
-    """Raise `OverlapError` where a later chain would overwrite what an earlier one has just keyed."""
+    """Raise `OverlapError` if a later chain would overwrite keys that an earlier one has just written."""
     keyed_by: dict[tuple[str, str], list[int]] = {}
     for number, plan in enumerate(plans):
         for path in plan.keyed_paths():
@@ -331,7 +331,7 @@ def refuse_overlap(plans: Sequence[ChainPlan]) -> None:
 
 
 def _share_frames(first: ChainPlan, second: ChainPlan) -> bool:
-    """More than the frame at which one range ends and the other begins."""
+    """Whether two chains share more than the frame at which one range ends and the other begins."""
     start, end = max(first.frames[0], second.frames[0]), min(first.frames[-1], second.frames[-1])
     return bool(start < end or first.frames[0] == first.frames[-1] == start == end)
 

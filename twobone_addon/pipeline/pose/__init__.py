@@ -1,1 +1,1 @@
-"""The pose of a chain on its target: for a range, for the current frame, and for the overlay."""
+"""Pose a chain on its target: over a range, at the current frame, and for the overlay."""

@@ -1,4 +1,4 @@
-"""What the chain is to do, per frame: plane, side, goals, limits, out of settings and motion."""
+"""The solver's task per frame, from settings and motion: plane, bend side, targets, limits."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ..plan.chain_plan import ChainPlan
 from .limb_plane import Limb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, posed_joints, seen_bend
 
 SINGLE_PRECISION = 1e-6
-"""Relative error of positions that Blender evaluates, with a margin of ten: what is out of reach by less is reached."""
+"""Relative error of positions that Blender evaluates, with a margin of ten; a target out of reach by less is reached."""
 
 
 def chain_task(plan: ChainPlan, motion: AimedMotion, reference: Reference, offset: Array) -> tuple[Task, Mask]:
-    """The task of a plan, and at which frames `(F,)` its plane was undecided and taken from another frame.
+    """The task of a plan, and a mask `(F,)` of the frames at which its plane was undefined and taken from another frame.
 
     offset : (3,), see `target_offset`
     """
@@ -34,7 +34,7 @@ def chain_task(plan: ChainPlan, motion: AimedMotion, reference: Reference, offse
     tolerance = _reach_tolerance(reference)
     if settings.plane in LIMB_PLANES:
         if settings.reference == "POSE":
-            targets = _on_tips(targets, reference.joints, tolerance)
+            targets = _snapped_to_tips(targets, reference.joints, tolerance)
         limb = limb_in_plane(plan, motion, targets, reference)
         frames, held, laying = limb.plane.frames, limb.plane.held, limb.laying
         as_posed = settings.plane == "POSE"
@@ -56,7 +56,7 @@ def chain_task(plan: ChainPlan, motion: AimedMotion, reference: Reference, offse
 
 
 def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:
-    """The tip's goal, `(3,)`, seen from the target: on it, or where the tip was at the first frame that is keyed."""
+    """The tip's goal in the target's space, `(3,)`: 0, or the position that the tip has at the first keyed frame."""
     if plan.settings.target_offset == "NONE":
         return np.zeros(3)
     first = plan.report_rows[:1]
@@ -67,7 +67,7 @@ def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:
 
 
 def reach_options(settings: BakeSettings, tolerance: float) -> ReachOptions:
-    """The solver's options."""
+    """The solver's reach options."""
     return ReachOptions(
         mode=settings.reach,
         softness=settings.softness if settings.reach != "CLAMP" else 0.0,
@@ -84,7 +84,7 @@ def reach_options(settings: BakeSettings, tolerance: float) -> ReachOptions:
 def joint_limits(settings: BakeSettings, count: int) -> Array | None:
     """Least and greatest angle of each of `count` joints, `(count, 2)`; `None` without limits.
 
-    Those of each joint where the chain has them, else those of the upper bone, and the lower bone's for all others.
+    Limits per joint if the chain has them; else those of the upper bone for the first joint, of the lower for all others.
     """
     if not settings.use_limits:
         return None
@@ -95,9 +95,9 @@ def joint_limits(settings: BakeSettings, count: int) -> Array | None:
 
 
 def _reach_tolerance(reference: Reference) -> float:
-    """Slack of the reach, relative to the chain's length: positions far from the armature's origin are less exact.
+    """Tolerance of the reach, relative to the chain's length: positions far from the armature's origin are less exact.
 
-    The chain counts where its parents carry it, at the frame that is least exact.
+    The chain's position includes its parents' motion; the least exact frame counts.
     """
     joints = reference.joints
     lengths = path_length(joints)
@@ -105,14 +105,14 @@ def _reach_tolerance(reference: Reference) -> float:
     if not known.any():
         return SINGLE_PRECISION
     afar = np.abs(joints).max(axis=(-2, -1))
-    # A chain shorter than the rounding of its joints (bones of no length) cannot tell reached from missed at all.
+    # For a chain shorter than the rounding error of its joints (zero-length bones), every target counts as reached.
     return min(1.0, SINGLE_PRECISION * (1.0 + float(np.max(afar[known] / lengths[known]))))
 
 
-def _on_tips(targets: Array, joints: Array, tolerance: float) -> Array:
-    """Targets `(F, 3)` that single precision cannot tell from the present tip, put on it.
+def _snapped_to_tips(targets: Array, joints: Array, tolerance: float) -> Array:
+    """Targets `(F, 3)`, moved onto the present tip where single precision cannot tell the two apart.
 
-    A nearly straight limb would make much more of that: half a millionth of its length bends its joint by a tenth of a degree.
+    A nearly straight limb amplifies the difference: half a millionth of its length bends its joint by a tenth of a degree.
     """
     tips = joints[:, -1]
     length = path_length(joints)
@@ -121,19 +121,19 @@ def _on_tips(targets: Array, joints: Array, tolerance: float) -> Array:
 
 
 def _world_scale(linear: Array, frames: Array, directions: Array) -> Array:
-    """World units `(F,)` per unit of armature space along the way from root to target, as far as it is in the plane.
+    """World units `(F,)` per unit of armature space along the in-plane direction from root to target.
 
-    A scaled armature may be scaled otherwise along other directions. A target at the root is in none: then it is the average.
+    The armature's scale may differ by direction. A target at the root has no direction: the mean scale is used.
     """
-    in_space = from_plane(frames, in_plane(frames, directions))
-    length = magnitude(in_space)
+    projected = from_plane(frames, in_plane(frames, directions))
+    length = magnitude(projected)
     average = np.cbrt(np.abs(np.linalg.det(linear)))
-    along = magnitude((linear @ in_space[..., None])[..., 0])
+    along = magnitude((linear @ projected[..., None])[..., 0])
     return np.divide(along, length, out=np.broadcast_to(average, length.shape).copy(), where=length > 0.0)
 
 
 def _still_plane(plan: ChainPlan, motion: PlanMotion, targets: Array) -> tuple[Array, Mask]:
-    """Frames `(F, 3, 3)` of a plane that does not follow the limb, and where they were taken from another frame."""
+    """Frames `(F, 3, 3)` of a plane that does not follow the limb, and a mask `(F,)` of those taken from another frame."""
     spaces = PlaneSpaces(
         motion.armature_from_world[:, :3, :3],
         None if motion.chain.parent_pose is None else motion.chain.parent_pose[:, :3, :3],
@@ -145,7 +145,7 @@ def _still_plane(plan: ChainPlan, motion: PlanMotion, targets: Array) -> tuple[A
 
 
 def _bend(plan: ChainPlan, motion: PlanMotion, frames: Array, reference: Reference) -> Array:
-    """Side of the bend `(F,)`, +1 or -1."""
+    """Side of the bend `(F,)` in the plane, +1 or -1."""
     if motion.bend is not None or plan.settings.bend != "KEEP":
         return _asked_side(plan, motion)
     resting = reference.joints if plan.settings.reference == "REST" else None
@@ -153,11 +153,11 @@ def _bend(plan: ChainPlan, motion: PlanMotion, frames: Array, reference: Referen
 
 
 def _bend_as_posed(plan: ChainPlan, motion: PlanMotion, limb: Limb, targets: Array) -> Array:
-    """Side of the bend `(F,)` where positive is the side to which the limb is bent in its pose.
+    """Side of the bend `(F,)` if the positive side is the one to which the limb is bent in its pose.
 
-    A limb of two links that is overstretched by less than can be seen stays so as long as it stays as straight; to bend
-    more it takes the side of the frames around. One that is overstretched a little more takes that side for as long as it
-    is, if it must bend far more.
+    A limb of two links that is overstretched by less than can be seen stays so while it need not bend more; to bend more it
+    takes the side of the frames around. One that is visibly but slightly overstretched takes that side, for as long as it is
+    overstretched, if it must bend far more.
     """
     asked = _asked_side(plan, motion)
     bends = seen_bend(limb.own, limb.joints)
@@ -173,19 +173,19 @@ def _bend_as_posed(plan: ChainPlan, motion: PlanMotion, limb: Limb, targets: Arr
 
 
 def _asked_side(plan: ChainPlan, motion: PlanMotion) -> Array:
-    """Side `(F,)` that the settings ask for; to keep a side is to ask for the positive one."""
+    """Side `(F,)` that the settings ask for; Keep counts as the positive side."""
     if motion.bend is not None:
         return np.where(motion.bend < 0.0, -1.0, 1.0)
     return np.full(len(motion.frames), -1.0 if plan.settings.bend == "NEGATIVE" else 1.0)
 
 
 def turned_over(plan: ChainPlan, motion: AimedMotion, task: Task) -> AimedMotion:
-    """The motion with the chain's bend asked to the other side at every frame."""
+    """The motion with the bend set to the other side at every frame."""
     return replace(motion, bend=-(_asked_side(plan, motion) if plan.settings.plane == "POSE" else task.bend))
 
 
 def _hold_frames(frames: Array) -> tuple[Array, Mask]:
-    """Frames that span no plane (a plane object scaled to a line) replaced by the last one that does."""
+    """Frames with those that span no plane (a plane object scaled to a line) replaced by the last valid one; and their mask."""
     lost = ~has_plane(frames)
     if not lost.any():
         return frames, lost

@@ -1,4 +1,4 @@
-"""From turned bones to the numbers of their rotation curves: which channels, and continuous ones."""
+"""Turn rotations of bones into values of their rotation curves: choose the channels, and make them continuous."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ...core.rig.channels import STILL_ZERO, LocalRotations, from_eulers, to_eul
 from ...core.rig.rotations import to_axis_angle
 
 HINGE_TOLERANCE = 1e-5
-"""Radians between hinge and local axis below which the bone turns about that axis alone. A link of a metre then leaves
-the plane by at most 10 micrometres, and its place in the plane is right to a ten-thousandth of that."""
+"""Angle in radians between hinge and local axis below which the bone turns about that axis alone. A link of a metre then
+leaves the plane by at most 10 micrometres, and its position in the plane is right to a ten-thousandth of that."""
 
 
 @dataclass(frozen=True, slots=True)
 class RotationCurves:
-    """Values of some of the channels of one rotation property."""
+    """Values of some channels of one rotation property."""
 
     indices: tuple[int, ...]
     values: Array
@@ -27,7 +27,7 @@ class RotationCurves:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the channels hold outside the range, `(k,)` each, where there are keys."""
+    """Values of the channels before and after the range, `(k,)` each; `None` without keys there."""
 
     before: Array | None
     after: Array | None
@@ -39,9 +39,9 @@ def rotation_curves(
     """Values for the rotation channels of one bone.
 
     mode : the bone's rotation mode
-    rotation : what to key
-    present : (F, 4), what the channels hold now
-    baked : the channels that an earlier bake has keyed; they are keyed again, so that none of its keys is left behind
+    rotation : the rotations to key
+    present : (F, 4), present values of the channels
+    baked : channels that an earlier bake has keyed; they are keyed again, so that none of its keys is left behind
     """
     if mode == "QUATERNION":
         values = continuous_quaternions(rotation.quaternions, before=outside.before, after=outside.after)
@@ -59,7 +59,7 @@ def rotation_curves(
 
 
 def _eulers(order: str, rotation: Array, outside: Surroundings) -> Array:
-    """All three Euler angles `(F, 3)`; of a turn about one axis the others are zero, not merely small."""
+    """All three Euler angles `(F, 3)`; for a rotation about one axis the other two are exactly zero, not merely small."""
     for channel in range(3):
         turn = hinge_turn(order, channel, rotation, np.zeros((len(rotation), 3)))
         if turn is not None:
@@ -69,9 +69,9 @@ def _eulers(order: str, rotation: Array, outside: Surroundings) -> Array:
 
 
 def hinge_turn(order: str, channel: int, rotation: Array, present: Array) -> Array | None:
-    """Angles `(F,)` of one Euler channel that alone give `rotation` `(F, 3, 3)`, the others as they are `(F, 3)`.
+    """Angles `(F,)` of one Euler channel that give `rotation` `(F, 3, 3)` while the others stay as in `present` `(F, 3)`.
 
-    Possible where the others are zero, or where the channel is applied last; `None` where it is not.
+    Possible if the others are zero, or if the channel is applied last; `None` otherwise.
     """
     others = present.copy()
     others[:, channel] = 0.0
@@ -79,7 +79,7 @@ def hinge_turn(order: str, channel: int, rotation: Array, present: Array) -> Arr
         if order[-1] != "XYZ"[channel]:
             return None
         rotation = rotation @ np.swapaxes(from_eulers(others, order), -1, -2)
-    # A turn about the channel's axis leaves the axis alone; a tilt by e moves its cosine by e^2 / 2.
+    # A rotation about the channel's axis keeps that axis fixed; tilting it by e lowers the cosine by e^2 / 2.
     if np.any(1.0 - rotation[:, channel, channel] > 0.5 * HINGE_TOLERANCE**2):
         return None
     first, second = (channel + 1) % 3, (channel + 2) % 3

@@ -1,4 +1,4 @@
-"""The planes that belong to a limb at every frame: of its pose, of its rest pose, through its pole; and its bend in them."""
+"""The planes that follow a limb at every frame (of its pose, of its rest pose, through its pole), and its bend in them."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ from ..motion.plan_motion import PlanMotion, points
 from ..plan.chain_plan import ChainPlan
 
 SAME_NORMAL = np.cos(1e-3)
-"""Cosine of an angle between normals that single precision makes of one where a limb is hardly bent."""
+"""Cosine of the largest angle between normals that are equal but for single precision, if a limb is hardly bent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limb:
-    """A limb's plane, and what the limb is before it is brought there."""
+    """A limb's plane, and the limb before it is brought into that plane."""
 
     plane: LimbPlane
     laying: Laying
     own: Array
-    """`(F, 3, 3)` frames of the plane in which its pose is, turned as little as can be from those of `plane`."""
+    """`(F, 3, 3)` frames of the plane of its pose, rotated as little as possible from those of `plane`."""
     joints: Array
-    """`(F, n + 1, 3)` of its pose, armature space."""
+    """`(F, n + 1, 3)` joints of its pose, armature space."""
 
 
 def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference: Reference) -> Limb:
-    """The plane at every frame, and how the limb is brought into it, where the plane is one of `settings.LIMB_PLANES`.
+    """The plane at every frame, and how the limb is brought into it, if the plane is one of `settings.LIMB_PLANES`.
 
     targets : (F, 3), armature space
 
-    From the pose that each frame has the limb is carried over as it is, from its rest pose it is laid flat. In both the
-    limb's own plane becomes the plane, counter-clockwise as it was.
+    Starting from the pose of each frame, the limb is rotated as a whole; starting from its rest pose, it is laid flat. In both
+    cases the limb's own plane is brought into the plane, with the same sense of rotation.
     """
     rest, inherited = plan.rest, reference.inherited[0]
     upper = _upper_bone(plan, motion)
     joints = posed_joints(plan, motion)
-    posed, told = limb_normals(rest, joints, upper, plan.hinges)
+    posed, hinges = limb_normals(rest, joints, upper, plan.hinges)
     carried = inherited @ np.linalg.inv(rest.upper.rest[:3, :3])
     at_rest = np.broadcast_to(carried_normal(rest_normal(rest), carried), targets.shape)
     bent_at_rest = is_bent(rest.rest_joints())
-    plane = _plane(plan, motion, targets, joints[:, 0], posed=posed, at_rest=at_rest if bent_at_rest or not told else posed)
+    plane = _plane(plan, motion, targets, joints[:, 0], posed=posed, at_rest=at_rest if bent_at_rest or not hinges else posed)
     planes = plane.frames[..., 2]
     if plan.settings.plane == "POSE":
         normals = posed
-    elif told or bent_at_rest:
+    elif hinges or bent_at_rest:
         normals = _facing(plan, motion, posed, planes, joints)
-        normals = normals if told is None else _left_where_right(normals, planes, joints, told.telling)
+        normals = normals if hinges is None else _kept_where_straight(normals, planes, joints, hinges.telling)
     else:
         normals = _untwisted(planes, joints)
     normals = np.broadcast_to(normals, planes.shape)
@@ -73,20 +73,20 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
 
 
 def posed_joints(plan: ChainPlan, motion: PlanMotion) -> Array:
-    """Joints `(F, n + 1, 3)` of the pose that each frame has, armature space; one row where all is still."""
+    """Joints `(F, n + 1, 3)` of each frame's present pose, armature space; one row if nothing moves."""
     rest, chain = plan.rest, motion.chain
     return in_parts(lambda part: joints_of(rest, pose_path(rest, part_of(chain, part))), len(motion.frames))
 
 
 def posed_normals(plan: ChainPlan, motion: PlanMotion, joints: Array) -> Array:
-    """Normals `(F, 3)` of the planes in which the limb is bent in its pose, with joints `(F, n + 1, 3)`; see `limb_normals`."""
+    """Normals `(F, 3)` of the planes in which the limb is bent, for posed joints `(F, n + 1, 3)`; see `limb_normals`."""
     return limb_normals(plan.rest, joints, _upper_bone(plan, motion))[0]
 
 
 def hinges_of(plan: ChainPlan, motion: PlanMotion, rows: Indices | None = None) -> Hinges | None:
-    """About which axes the limb is bent over the frames of the plan; those in which it is straight take them from the others.
+    """Hinge axes of the limb over the frames of the plan; frames in which it is straight take them from the others.
 
-    rows : which of the frames, in the order in which they follow one another; `None` takes them as they are
+    rows : rows of the frames to use, in order of time; `None` for all as they are
     """
     joints, upper = posed_joints(plan, motion), _upper_bone(plan, motion)
     if rows is not None:
@@ -100,13 +100,13 @@ def is_straight_limb(plan: ChainPlan, motion: PlanMotion) -> bool:
 
 
 def _upper_bone(plan: ChainPlan, motion: PlanMotion) -> Array:
-    """Linear map `(F, 3, 3)` of the posed upper bone, without the scale of its own."""
+    """Linear map `(F, 3, 3)` of the posed upper bone, without its own scale."""
     inherited = parent_transform(plan.rest.upper, motion.chain.parent_pose).turn_and_scale
     return inherited @ motion.chain.channels[plan.rest.turning[0]].rotation
 
 
 def _plane(plan: ChainPlan, motion: PlanMotion, targets: Array, root: Array, *, posed: Array, at_rest: Array) -> LimbPlane:
-    """The plane that holds `root` and `targets` `(F, 3)`: of normals `(F, 3)` of the pose or at rest, or through the pole."""
+    """The plane through `root` and `targets` `(F, 3)`: through the pole, or with the normals `(F, 3)` of pose or rest pose."""
     lines = targets - root
     if motion.pole_world is not None:
         poles = points(motion.armature_from_world, motion.pole_world)
@@ -115,10 +115,10 @@ def _plane(plan: ChainPlan, motion: PlanMotion, targets: Array, root: Array, *, 
 
 
 def _facing(plan: ChainPlan, motion: PlanMotion, posed: Array, planes: Array, joints: Array) -> Array:
-    """Normals `(F, 3)` of the pose, of the sign with which they become those of the plane, `planes` `(F, 3)`.
+    """Normals `(F, 3)` of the pose, with the sign with which they are brought onto the plane's normals `planes` `(F, 3)`.
 
-    With a pole the limb's bend turns towards it. Where only the other side is asked for, the limb is not turned round for
-    that but bends the other way; nor is it for frames in which it is overstretched.
+    With a pole, the limb's bend is rotated towards it. If the settings merely ask for the other side, the limb is not rotated
+    half a turn but bends the other way; nor is it rotated for frames in which it is overstretched.
     """
     if plan.settings.plane != "POLE":
         return posed
@@ -130,11 +130,11 @@ def _facing(plan: ChainPlan, motion: PlanMotion, posed: Array, planes: Array, jo
     return np.where(against[:, None], -posed, posed)
 
 
-def _left_where_right(normals: Array, planes: Array, joints: Array, telling: float) -> Array:
-    """Normals `(F, 3)` of the pose, where it says nothing and is right before and after, those of the plane, `planes` `(F, 3)`.
+def _kept_where_straight(normals: Array, planes: Array, joints: Array, telling: float) -> Array:
+    """Normals `(F, 3)` of the pose; those of the plane, `planes` `(F, 3)`, at straight frames whose neighbours lie in it already.
 
     A limb that was baked into the plane is straight where its target was out of reach. Its twist is right there as well,
-    while an axis between those of the frames around would twist it anew.
+    while an axis interpolated between the frames around would twist it anew.
     """
     tells = limb_bends(joints)[1] > telling
     right = dot(normals, planes) > SAME_NORMAL
@@ -144,24 +144,24 @@ def _left_where_right(normals: Array, planes: Array, joints: Array, telling: flo
 
 
 def _untwisted(planes: Array, joints: Array) -> Array:
-    """Normals `(F, 3)` of a limb that nothing ever bends: it comes into a plane of rest or pole without a twist."""
+    """Normals `(F, 3)` for a limb that is never bent: it is brought into the plane of rest or pole without a twist."""
     lines = np.broadcast_to(limb_lines(joints), planes.shape)
     return holding_links(plane_with_normal(planes, lines).frames[..., 2], joints)
 
 
 FAR_MORE = 2.0
-"""Times as far as a limb is overstretched that it has to bend for that to count for nothing."""
+"""Ratio of the needed bend to the present overstretch from which the overstretched side is ignored."""
 
 ALL_TO_ONE_SIDE = 0.8
-"""Part of its bends that an arc has to one side; a zigzag's count against each other."""
+"""Least net bend of an arc, as a fraction of the sum of its absolute bends; in a zigzag they cancel."""
 
 
 def kept_sides(frames: Array, joints: Array, resting: Array | None) -> Array:
     """Sides `(F,)`, +1 or -1, of a chain with joints `(F, n + 1, 3)` that keeps the side it has at each frame.
 
-    resting : (F, n + 1, 3), the joints that its bones are turned from, where these are not those of the frame itself
+    resting : (F, n + 1, 3), joints of the reference pose if that is the rest pose; `None` if it is the frame's own pose
 
-    An arc at rest that is turned over joint by joint is no mirror image in between, and yet has another side in the end.
+    An arc at rest that is flipped joint by joint is not mirrored in between, yet ends up on the other side.
     """
     many = joints.shape[-2] - 1 > TWO
     bends = _seen_area(frames, joints) if many and resting is not None and _is_arc(frames, resting) else seen_bend(frames, joints)
@@ -169,9 +169,9 @@ def kept_sides(frames: Array, joints: Array, resting: Array | None) -> Array:
 
 
 def seen_bend(frames: Array, joints: Array) -> Array:
-    """Bend `(F,)` in radians of joints `(F, n + 1, 3)` as seen in the plane of `frames`, counter-clockwise positive.
+    """Bend `(F,)` in radians of joints `(F, n + 1, 3)` in the plane of `frames`, counter-clockwise positive.
 
-    Of two links the angle between them; of more, what their bends come to on average, on the side of the first.
+    For two links the angle between them; for more, the mean of their absolute bends, with the sign given by `bend_sides`.
     """
     links = link_vectors(frames, joints)
     crosses, products = _bends(links)
@@ -181,18 +181,18 @@ def seen_bend(frames: Array, joints: Array) -> Array:
 
 
 def needed_bends(joints: Array, targets: Array) -> Array:
-    """Angle `(F,)` between the two links of joints `(F, 3, 3)` once the tip is on `targets` `(F, 3)`, or as near as it gets."""
+    """Angle `(F,)` between the two links of joints `(F, 3, 3)` with the tip on `targets` `(F, 3)`, or as near as it gets."""
     return knee_angles(targets - joints[..., 0, :], links_of(joints))
 
 
 def overstretched_sides(sides: Array, bends: Array, needed: Array, clear: Array) -> Array:
-    """Sides `(F,)`, where a limb that is a little overstretched has to bend far more those of the frames around instead.
+    """Sides `(F,)`; where a slightly overstretched limb has to bend far more, those of the frames around.
 
-    sides, bends : (F,) to which the limb would bend, and how far it is bent now, radians
-    needed : (F,) how far it has to bend
-    clear : (F,) to which side it is bent clearly at the frames around
+    sides, bends : (F,) side to which the limb would bend, and its present bend in radians
+    needed : (F,) bend that it needs, radians
+    clear : (F,) side to which it is clearly bent at the frames around
 
-    For as long as it is overstretched the side is one and the same, so that the joint does not snap over meanwhile.
+    The side is the same for as long as the limb is overstretched, so that the joint does not snap over meanwhile.
     """
     found, clear = sides.copy(), np.broadcast_to(clear, sides.shape)
     for first, last in runs((sides != clear) & (np.abs(bends) <= LITTLE)):
@@ -203,18 +203,18 @@ def overstretched_sides(sides: Array, bends: Array, needed: Array, clear: Array)
 
 
 def _seen_area(frames: Array, joints: Array) -> Array:
-    """The same `(F,)` with the bends of an S counted against each other, as the area between the chain and its ends does."""
+    """Mean bend `(F,)` in radians in which opposite bends cancel, like the signed area between the chain and its chord."""
     return _mean_bend(*_bends(link_vectors(frames, joints)))
 
 
 def _is_arc(frames: Array, joints: Array) -> bool:
-    """Whether all bends of joints `(F, n + 1, 3)` go to one side, or nearly so."""
+    """Whether the bends of joints `(F, n + 1, 3)` all, or nearly all, go to one side."""
     crosses, _ = _bends(link_vectors(frames, joints))
     return bool(np.abs(crosses.sum(axis=-1)).sum() >= ALL_TO_ONE_SIDE * np.abs(crosses).sum())
 
 
 def _bends(links: Array) -> tuple[Array, Array]:
-    """Cross product `(F, n - 1)` of each link `(F, n, 2)` with the next one, and product of their lengths."""
+    """Cross product `(F, n - 1)` of each link `(F, n, 2)` with the next one, and the product of their lengths."""
     first, second = links[..., :-1, :], links[..., 1:, :]
     lengths = np.hypot(links[..., 0], links[..., 1])
     return first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0], lengths[..., :-1] * lengths[..., 1:]

@@ -1,4 +1,4 @@
-"""What the overlay shows of a chain, in world space: plane, reach and both solutions now, and the ways over the range."""
+"""What the overlay draws of a chain, in world space: plane, reach and both solutions now, and the paths over the range."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from .present import PresentPlan, present_motion
 from .solving import AimedPose, solve_chain_pose
 
 ARC_STEPS = 64
-"""Points of a curve that bounds the reach: no corner is visible at any usual size on screen."""
+"""Segments of a curve that bounds the reach: so many that no corner is visible at any usual size on screen."""
 
 SOFT = 4
-"""Beside the codes of `solver.Reach`: within reach, but kept from the target by softness or distance bounds."""
+"""Code besides those of `solver.Reach`: within reach, but kept from the target by softness or distance bounds."""
 
 ASIDE = 5
-"""Another: within reach in the plane, but the target itself is beside the plane."""
+"""Code besides those of `solver.Reach`: within reach in the plane, but the target itself is beside the plane."""
 
 MISSED = 1e-3
-"""Distance of target and tip, relative to the chain's length, from which a miss can be seen."""
+"""Distance between tip and target, relative to the chain's length, above which a miss is visible."""
 
 SOFTENED = 1e-4
-"""Distance of goal and target, relative to the chain's length, above which a frame counts as softened."""
+"""Distance between goal and target, relative to the chain's length, above which a frame counts as softened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +47,26 @@ class ChainPicture:
     axes: Array
     """`(3, 2)` u and v as columns, as long as the chain."""
     reach_bounds: tuple[Array, ...]
-    """Curves `(P, 3)` between which, or within which, the tip can be."""
+    """Curves `(P, 3)` that bound the region the tip can reach."""
     joints: Array
     """`(n + 1, 3)` bent to the chosen side."""
     other_joints: Array
     """`(n + 1, 3)` bent to the other side."""
     target: Array
-    """`(3,)` the target in the plane."""
+    """`(3,)` the target projected on the plane."""
     aim: Array
     """`(3,)` the target itself."""
     pole: Array | None
-    """`(3,)` the pole, where there is one."""
+    """`(3,)` the pole, if there is one."""
 
     @property
     def length(self) -> float:
-        """Of the chain in its plane."""
+        """Length of the chain in its plane."""
         return float(magnitude(self.axes[:, 0]))
 
     @property
     def is_missed(self) -> bool:
-        """Whether somebody can see that the tip is not on the target."""
+        """Whether the tip is visibly off the target."""
         return bool(magnitude(self.joints[-1] - self.aim) > MISSED * self.length)
 
 
@@ -77,26 +77,26 @@ class ChainPictures:
     world_from_armature: Array
     """`(F, 4, 4)`"""
     frames: Array
-    """`(F, 3, 3)` of the plane, armature space."""
+    """`(F, 3, 3)` plane frames, armature space."""
     joints: Array
     """`(F, n + 1, 3)` bent to the chosen side, armature space."""
     other_joints: Array
     """`(F, n + 1, 3)` bent to the other side."""
     targets: Array
-    """`(F, 2)` in the plane, from the root joint."""
+    """`(F, 2)` targets in the plane, relative to the root joint."""
     lengths: Array
-    """`(F, n)` of the links in the plane, not stretched."""
+    """`(F, n)` lengths of the links in the plane, without stretching."""
     rest_directions: Array
-    """`(F,)` of the first link at rest, in the plane."""
+    """`(F,)` direction of the first link at rest in the plane, radians."""
     limits: Array | None
-    """`(n, 2)` of the joints."""
+    """`(n, 2)` limits of the joints, radians."""
     aims: Array
     """`(F, 3)` the targets themselves, world space."""
     poles: Array | None
     """`(F, 3)` world space."""
 
     def at(self, row: int) -> ChainPicture:
-        """What is shown of one of them."""
+        """The picture of one row."""
         world, axes, root = self.world_from_armature[row], self.frames[row, :, :2], self.joints[row, 0]
         lengths = self.lengths[row]
         if self.limits is not None and len(lengths) == 2:  # noqa: PLR2004 - two links
@@ -104,12 +104,12 @@ class ChainPictures:
         else:
             bounds = ring_bounds(lengths)
         return ChainPicture(
-            root=_carried(world, root[None])[0],
+            root=_transformed(world, root[None])[0],
             axes=world[:3, :3] @ axes * lengths.sum(),
-            reach_bounds=tuple(_carried(world, root + bound @ axes.T) for bound in bounds),
-            joints=_carried(world, self.joints[row]),
-            other_joints=_carried(world, self.other_joints[row]),
-            target=_carried(world, (root + axes @ self.targets[row])[None])[0],
+            reach_bounds=tuple(_transformed(world, root + bound @ axes.T) for bound in bounds),
+            joints=_transformed(world, self.joints[row]),
+            other_joints=_transformed(world, self.other_joints[row]),
+            target=_transformed(world, (root + axes @ self.targets[row])[None])[0],
             aim=self.aims[row],
             pole=None if self.poles is None else self.poles[row],
         )
@@ -117,7 +117,7 @@ class ChainPictures:
 
 @dataclass(frozen=True, slots=True)
 class PathPicture:
-    """The ways of target and tip over the range, world space."""
+    """The paths of target and tip over the range, world space."""
 
     frames: Array
     """`(F,)`"""
@@ -126,12 +126,12 @@ class PathPicture:
     tips: Array
     """`(F, 3)`"""
     reach: Codes
-    """`(F,)` of `solver.Reach`, or `SOFT`, or `ASIDE`."""
+    """`(F,)` codes of `solver.Reach`, or `SOFT`, or `ASIDE`."""
     chains: ChainPictures
     """The chain at each frame."""
 
     def chain_at(self, frame: float) -> ChainPicture | None:
-        """The chain at a frame; `None` where that is not one of the range."""
+        """The chain at a frame; `None` if the range does not include it."""
         row = int(np.searchsorted(self.frames, frame))
         return self.chains.at(row) if row < len(self.frames) and self.frames[row] == frame else None
 
@@ -143,20 +143,20 @@ def chain_picture(
     place_world: Array | None = None,
     base: Mapping[str, tuple[float, ...]] | None = None,
 ) -> ChainPicture:
-    """The chain at the scene's frame, as the depsgraph has it; with its target at a place `(3,)` if one is given.
+    """The chain at the scene's frame, as evaluated by the depsgraph; with its target at `place_world` `(3,)` if given.
 
-    `base` is what the pose was before the chain began to follow, see `present_motion`.
+    `base` is the pose from before the chain began to follow, see `present_motion`.
     """
     plan, motion = present_motion(present, scene, depsgraph, base, place_world=place_world)
     return _chain_pictures(plan, motion, solve_chain_pose(plan, motion)).at(0)
 
 
 def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:
-    """The ways that a bake with these settings would find and make; raises a `TwoBoneError`. Changes nothing.
+    """The paths of target and tip in a bake with these settings; raises a `TwoBoneError`. Changes nothing.
 
-    `None` where only stepping through the user's own scene could tell: nobody has asked for one.
+    `None` if that would need stepping through the user's own scene, which nobody has asked for.
     """
-    if settings.keys != "REDUCE":  # Every frame is sampled, however few get keys: a path is curved between them.
+    if settings.keys != "REDUCE":  # Sample every frame, however few get keys: the path is curved between them.
         settings = replace(settings, keys="FRAMES", step=min(settings.step, 1.0))
     plan = plan_bake(scene, settings, None)
     if plan.reads_scene:
@@ -202,7 +202,7 @@ def _chain_pictures(plan: ChainPlan, motion: AimedMotion, chosen: AimedPose) -> 
 
 
 def ring_bounds(lengths: Array) -> list[Array]:
-    """Circles `(P, 2)` of the straight and of the folded chain of these links `(n,)`."""
+    """Circles `(P, 2)` that the tip reaches with the chain of links `(n,)` straight, and folded."""
     full = np.linspace(-np.pi, np.pi, 2 * ARC_STEPS + 1)
     circle = np.stack([np.cos(full), np.sin(full)], axis=-1)
     far = lengths.sum()
@@ -211,10 +211,10 @@ def ring_bounds(lengths: Array) -> list[Array]:
 
 
 def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[Array]:
-    """Curves `(P, 2)` that hold every bound of what two links `(2,)` reach within joint limits `(4,)`.
+    """Curves `(P, 2)` that include the boundary of the region two links `(2,)` reach within joint limits `(4,)`.
 
-    The tip depends smoothly on both angles, so its region is bounded by images of the box's edges, and of the line
-    inside it where the chain is straight and the tip cannot move along it.
+    The tip depends smoothly on both angles, so its region is bounded by the images of the edges of the box of limits, and of
+    the line inside the box on which the chain is straight, where the tip cannot move along the chain.
     """
     upper = rest_direction + np.clip(limits[:2], -np.pi, np.pi)
     lower = np.clip(limits[2:], -np.pi, np.pi)
@@ -225,6 +225,6 @@ def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[A
     return [forward(np.stack(edge, axis=-1), lengths)[..., -1, :] for edge in edges]
 
 
-def _carried(matrix: Array, places: Array) -> Array:
-    """Points `(P, 3)` transformed by one matrix `(4, 4)`."""
+def _transformed(matrix: Array, places: Array) -> Array:
+    """Points `(P, 3)` transformed by a matrix `(4, 4)`."""
     return places @ matrix[:3, :3].T + matrix[:3, 3]

@@ -1,4 +1,4 @@
-"""One frame, now: the pose that a bake would give the chain in the scene as it is evaluated at this moment."""
+"""Pose a chain at the present frame as a bake would, from the scene as it is evaluated now."""
 
 from __future__ import annotations
 
@@ -35,40 +35,40 @@ from .curve_values import Surroundings, rotation_curves
 from .limb_plane import hinges_of, is_straight_limb
 from .solving import SolvedPose, solve_chain_pose
 
-SAY_THE_OFFSET = (
+SETTINGS_OF_OFFSET = (
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",
     "frame_range", "frame_start", "frame_end",
 )  # fmt: skip
-"""Settings that an offset from the target depends on."""
+"""Settings that determine a kept offset from the target."""
 
 
 @dataclass(frozen=True, slots=True)
 class PresentPlan:
-    """A chain that is posed at the present frame again and again."""
+    """The plan of a chain that is posed at the present frame again and again."""
 
     wanted: BakeSettings
-    """As they were asked for."""
+    """The settings as given."""
     plan: ChainPlan
-    """Of one frame; the target's offset is taken out of its settings."""
+    """Plan of one frame; its settings do not include the target offset."""
     offset: Array
-    """`(3,)`, the tip's goal, seen from the target."""
+    """`(3,)`, the tip's goal in the target's space."""
     look: Look | None = None
-    """What other frames tell about the limb's bend; `None` before a look at them."""
+    """The limb's hinge axes at other frames; `None` before these are sampled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """About which axes a limb is bent at the frames of a bake."""
+    """Hinge axes of a limb at the frames of a bake."""
 
     frames: Array
     """`(F,)`"""
     hinges: Hinges | None
-    """`None` where the limb is straight at all of them."""
+    """`None` if the limb is straight at all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelValue:
-    """A number for one channel of a bone."""
+    """A value for one channel of a bone."""
 
     bone: str
     channel: str
@@ -80,8 +80,8 @@ class ChannelValue:
 def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None = None) -> PresentPlan:
     """Find and check what is needed to pose the chain now; raises a `TwoBoneError`.
 
-    A kept offset from the target is that of the first frame of the bake's range, which is sampled; or that
-    of a `known` plan.
+    A kept offset from the target is taken from a `known` plan, or else from the first frame of the bake's range, which is
+    sampled for that.
     """
     plan = plan_bake(scene, settings, None)
     offset = np.zeros(3)
@@ -95,37 +95,37 @@ def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None
 
 
 def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
-    """Whether only a look at another frame tells the offset that these settings want kept."""
-    return keeps_offset(settings) and any(getattr(present.wanted, name) != getattr(settings, name) for name in SAY_THE_OFFSET)
+    """Whether another frame has to be sampled to find the offset that these settings keep."""
+    return keeps_offset(settings) and any(getattr(present.wanted, name) != getattr(settings, name) for name in SETTINGS_OF_OFFSET)
 
 
 def keeps_offset(settings: BakeSettings) -> bool:
-    """Whether the chain stays as far from its target as it is at the first frame."""
+    """Whether the chain keeps the offset from its target that it has at the first frame."""
     return settings.target_offset == "KEEP"
 
 
 def has_looked(present: PresentPlan) -> bool:
-    """Whether other frames have told something of the plan, which changes with their keys."""
+    """Whether the plan depends on other frames, and so changes with their keys."""
     return present.look is not None or keeps_offset(present.wanted)
 
 
 def needs_frames_around(present: PresentPlan, motion: PlanMotion) -> bool:
-    """Whether the limb is straight now, so that only a look at other frames tells the plane that a bake would give it."""
+    """Whether the limb is straight now, so that other frames have to be sampled to find the plane a bake would give it."""
     is_own_plane = present.plan.settings.plane in LIMB_PLANES
     return is_own_plane and present.look is None and is_straight_limb(present.plan, motion)
 
 
 def with_frames_around(scene: Scene, present: PresentPlan) -> PresentPlan:
-    """The plan after a look at all frames of the bake, which are sampled; raises a `TwoBoneError`."""
+    """The plan with hinge axes from all frames of the bake, which are sampled; raises a `TwoBoneError`."""
     plan = plan_bake(scene, present.wanted, None)
     hinges = hinges_of(plan, plan_motion(plan, sample(scene, motion_quantities(plan), plan.frames)))
-    # What never moves is sampled once for all frames.
+    # A limb that never moves has one row for all frames.
     known = plan.frames if hinges is None else plan.frames[: len(hinges.axes)]
     return replace(present, look=Look(known, hinges))
 
 
 def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
-    """The same for a chain whose tip goes where it is dragged, whether it has a target or not; raises a `TwoBoneError`."""
+    """The present plan of a chain whose tip is dragged, whether it has a target or not; raises a `TwoBoneError`."""
     if settings.target:
         return present_plan(scene, replace(settings, target_offset="NONE"))
     turned = "NONE" if settings.end_rotation == "TARGET" else settings.end_rotation
@@ -139,10 +139,10 @@ def _without_offset(plan: ChainPlan) -> ChainPlan:
 
 
 def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
-    """Whether the plan still fits: the same settings, and the same bones at rest."""
+    """Whether the plan is still valid: same settings, same bones at rest."""
     armature = object_named(present.plan.names.armature)
     return present.wanted == settings and all(
-        bone.name in armature.pose.bones and _is_same(bone, read_rest_bone(armature.pose.bones[bone.name]))
+        bone.name in armature.pose.bones and _is_same_bone(bone, read_rest_bone(armature.pose.bones[bone.name]))
         for bone in present.plan.rest.bones
     )
 
@@ -155,12 +155,12 @@ def present_motion(
     *,
     place_world: Array | None = None,
 ) -> tuple[ChainPlan, AimedMotion]:
-    """The plan at the scene's frame and what moves it there, one row; with its target at a place `(3,)` if one is given.
+    """The plan at the scene's frame and its motion there, one row; with its target at `place_world` `(3,)` if given.
 
-    A chain without target needs that place.
+    A chain without a target needs `place_world`.
 
-    `base` holds, by bone, rotation (4) and scale (3) to be taken for the present ones: what the pose was before it was
-    made to follow, which influence, a kept bend and stretching start from.
+    `base` holds, by bone, rotation (4) and scale (3) to use instead of the present ones: the pose from before the chain began
+    to follow, from which influence, a kept bend and stretching start.
     """
     plan = replace(present.plan, frames=np.array([scene.frame_current_final]))
     if present.look is not None and present.look.hinges is not None:
@@ -176,9 +176,9 @@ def present_motion(
 
 
 def present_channels(plan: ChainPlan, motion: AimedMotion) -> list[ChannelValue]:
-    """What the channels of the chain's bones must hold for the pose that a bake would give it.
+    """Values of the bones' channels for the pose that a bake would give the chain.
 
-    Rotations continue those that the bones have: of the angles that mean the same pose, the nearest.
+    Rotations continue the present ones: of all angles that give the same pose, the nearest are chosen.
     """
     solved = solve_chain_pose(plan, motion)
     armature = object_named(plan.names.armature)
@@ -210,7 +210,7 @@ def _scales(plan: ChainPlan, motion: PlanMotion, solved: SolvedPose) -> list[Cha
     return values
 
 
-def _is_same(first: RestBone, second: RestBone) -> bool:
+def _is_same_bone(first: RestBone, second: RestBone) -> bool:
     return (
         first.rotation_mode == second.rotation_mode
         and first.inherit_scale == second.inherit_scale

@@ -1,4 +1,4 @@
-"""From a plan and its motion to a posed chain and its curves: numbers only, nothing is changed."""
+"""Pose a chain from its plan and motion, and make curves of the pose: numbers only, nothing in the file is changed."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ from .chain_task import chain_task, target_offset
 from .curve_values import Surroundings, rotation_curves
 
 REPEATED = 5e-7
-"""What a bone's channels, angles or quaternions, may be off at any frame and still be what this bake would write. A pose
-that is read back is rounded to single precision; a second bake is not to pass on the rounding of the first."""
+"""Largest difference of a bone's channels (radians or quaternion components) from what this bake would write at which the
+present values are kept. A pose that is read back is rounded to single precision; a second bake must not pass that on."""
 
 
 @dataclass(frozen=True, slots=True)
 class SolvedPose:
-    """A plan's chain, posed."""
+    """The solved pose of a plan's chain."""
 
     plane_frames: Array
-    """`(K, 3, 3)` at the frames of the report, or `(1, 3, 3)`, armature space."""
+    """`(K, 3, 3)` plane frames at the report frames, or `(1, 3, 3)`, armature space."""
     on_targets: ChainPose
-    """Posed with all its influence."""
+    """The chain posed with full influence."""
     turned: Turned
-    """The chain as it is keyed: `on_targets` mixed with the present pose by influence."""
+    """The chain as it is keyed: `on_targets` blended with the present pose by influence."""
     ratio: Array
-    """`(F,)` scale of the links, mixed likewise."""
+    """`(F,)` scale of the links, blended likewise."""
     end_rotation: Array | None
-    """`(F, 3, 3)` local rotation of the end bone."""
+    """`(F, 3, 3)` local rotation of the end bone; `None` if it is not rotated."""
     plane_held: Mask
-    """`(F,)` where the plane was undecided and taken from another frame."""
+    """`(F,)` where the plane was undefined and taken from another frame."""
     target_offset: Array
-    """`(3,)`, the tip's goal, seen from the target."""
+    """`(3,)`, the tip's goal in the target's space."""
 
 
 @dataclass(frozen=True, slots=True)
 class AimedPose(SolvedPose):
-    """The same with what the chain was asked for, which has served once there are curves."""
+    """A solved pose with the task it solves, which is not needed once there are curves."""
 
     task: Task
 
@@ -63,9 +63,9 @@ class CurveSamples:
     index: int
     group: str
     values: Array
-    """`(F,)` continuous."""
+    """`(F,)` values to key, continuous."""
     present: Array
-    """`(F,)` what the channel holds now."""
+    """`(F,)` present values of the channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class CurvedChain:
 
 @dataclass(frozen=True, slots=True)
 class SolvedChain(CurvedChain):
-    """The same with how they pose it."""
+    """One chain with its curves and the pose they were made from."""
 
     pose: SolvedPose
 
@@ -90,12 +90,12 @@ def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> AimedPose:
 
 
 def solve_chain_poses(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[AimedPose]:
-    """The same for several chains, together."""
+    """Pose the chains of several plans on their targets, together."""
     at_rest = [plan.settings.reference == "REST" for plan in plans]
     starts = references([plan.rest for plan in plans], [motion.chain for motion in motions], at_rest)
-    asked = [_asked(*each) for each in zip(plans, motions, starts, strict=True)]
-    posed = follow_together([each.following for each in asked])
-    return [_solved(*each) for each in zip(plans, motions, asked, posed, strict=True)]
+    problems = [_problem(*each) for each in zip(plans, motions, starts, strict=True)]
+    posed = follow_together([each.following for each in problems])
+    return [_solved(*each) for each in zip(plans, motions, problems, posed, strict=True)]
 
 
 def solve_curves(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
@@ -104,34 +104,34 @@ def solve_curves(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
 
 
 def solve_together(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[SolvedChain]:
-    """The same for several chains."""
+    """Pose the chains of several plans and turn the poses into continuous curves."""
     return curves_of_poses(plans, motions, solve_chain_poses(plans, motions))
 
 
 def curves_of_poses(plans: Sequence[ChainPlan], motions: Sequence[PlanMotion], poses: Sequence[SolvedPose]) -> list[SolvedChain]:
-    """Solved poses of chains, turned into continuous curves."""
+    """Turn solved poses into continuous curves."""
     return [_with_curves(*each) for each in zip(plans, motions, poses, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a chain is to do."""
+class _Problem:
+    """One chain with its task, ready to be solved."""
 
     following: Following
     plane_held: Mask
     target_offset: Array
 
 
-def _asked(plan: ChainPlan, motion: AimedMotion, reference: Reference) -> _Asked:
+def _problem(plan: ChainPlan, motion: AimedMotion, reference: Reference) -> _Problem:
     offset = target_offset(plan, motion)
     task, held = chain_task(plan, motion, reference, offset)
-    return _Asked(Following(plan.rest, motion.chain, reference, task), held, offset)
+    return _Problem(Following(plan.rest, motion.chain, reference, task), held, offset)
 
 
-def _solved(plan: ChainPlan, motion: AimedMotion, asked: _Asked, on_targets: ChainPose) -> AimedPose:
-    turned, ratio = _mixed(plan, motion, on_targets)
+def _solved(plan: ChainPlan, motion: AimedMotion, problem: _Problem, on_targets: ChainPose) -> AimedPose:
+    turned, ratio = _blended(plan, motion, on_targets)
     end_rotation = _end_rotation(plan, motion, turned)
-    task, held, offset = asked.following.task, asked.plane_held, asked.target_offset
+    task, held, offset = problem.following.task, problem.plane_held, problem.target_offset
     frames = frame_rows(task.frames, plan.report_rows)
     return AimedPose(frames, on_targets, turned, ratio, end_rotation, held, offset, task)
 
@@ -152,7 +152,7 @@ def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> Solve
 
 
 def curves_of_rows(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose, rows: Indices) -> list[CurveSamples]:
-    """The continuous curves of a pose at some of its `rows`, which are those of the plan and of the motion."""
+    """The continuous curves of a pose at `rows`; plan and motion have just these rows."""
     rotations = tuple(OneOfSeveral(each, rows) for each in pose.turned.rotations)
     end = None if pose.end_rotation is None else frame_rows(pose.end_rotation, rows)
     part = replace(pose, turned=replace(pose.turned, rotations=rotations), ratio=frame_rows(pose.ratio, rows), end_rotation=end)
@@ -160,18 +160,18 @@ def curves_of_rows(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose, rows: 
 
 
 def without_task(pose: SolvedPose) -> SolvedPose:
-    """The pose without what was asked for."""
+    """The pose without its task."""
     return SolvedPose(*(getattr(pose, entry.name) for entry in fields(SolvedPose)))
 
 
 def without_turns(pose: SolvedPose) -> SolvedPose:
-    """The pose without its rotations and what they make of the bones: of a long take that is more than all its curves."""
+    """The pose without rotations and posed matrices, which for a long take need more memory than all its curves."""
     bare = replace(pose.turned, rotations=(), known_poses=None, together=None)
     return replace(without_task(pose), on_targets=replace(pose.on_targets, turned=bare), turned=bare, end_rotation=None)
 
 
-def _mixed(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[Turned, Array]:
-    """The solved pose mixed with the present one by influence: each joint turns the shortest way."""
+def _blended(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[Turned, Array]:
+    """The solved pose and scale, blended with the present ones by influence: each joint turns the shortest way."""
     if np.all(motion.influence >= 1.0):
         return on_targets.turned, on_targets.ratio
     ratio = 1.0 + (on_targets.ratio - 1.0) * motion.influence
@@ -184,7 +184,7 @@ def _mixed(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[
 
 
 def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: Turned) -> Array | None:
-    """Local rotation `(F, 3, 3)` that gives the end bone its orientation in the armature."""
+    """Local rotation `(F, 3, 3)` for the end bone's orientation in the armature; `None` if it is not rotated."""
     end = plan.end_bone
     if end is None or motion.end_pose is None:
         return None
@@ -195,18 +195,18 @@ def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: Turned) -> Array
 
     def rotations(part: slice) -> Array:
         now = part_of(motion, part)
-        wanted = present = _end_as_posed(now)
+        orientation = present = _end_as_posed(now)
         if follows:
-            wanted = to_quaternion(_end_on_target(now) @ offset)
-            wanted = from_quaternion(slerp(to_quaternion(present), wanted, now.influence))
+            target = to_quaternion(_end_on_target(now) @ offset)
+            orientation = from_quaternion(slerp(to_quaternion(present), target, now.influence))
         inherited = parent_transform(end, turned.at(part)[plan.end_parent]).turn_and_scale
-        return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ wanted)
+        return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ orientation)
 
     return in_parts(rotations, len(motion.frames))
 
 
 def _end_as_posed(motion: AimedMotion) -> Array:
-    """Orientation `(F, 3, 3)` of the end bone as each frame has it, armature space."""
+    """Present orientation `(F, 3, 3)` of the end bone, armature space."""
     assert motion.end_pose is not None  # noqa: S101 - it is rotated
     return nearest_rotation(motion.end_pose[:, :3, :3])
 
@@ -234,9 +234,9 @@ def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, 
 
 
 def surroundings_of(plan: ChainPlan, path: str, present: Array) -> Surroundings:
-    """Values of the keys around the range, also of those that the bake will hold there; see `held_outside`.
+    """Values of the keys before and after the range, including those that the bake will add there; see `held_outside`.
 
-    A channel without keys there has its present value.
+    A channel without keys on a side has its present value there.
     """
     settings = plan.settings
     held = (settings.key_before, settings.key_after) if settings.destination != "NLA" else (False, False)

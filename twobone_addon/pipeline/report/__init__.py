@@ -1,1 +1,1 @@
-"""What a bake measured and says."""
+"""Measurements of a bake, and its report."""

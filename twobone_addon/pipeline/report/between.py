@@ -1,7 +1,7 @@
-"""What happens between the frames that are measured: how far off the tip is at the quarters, and in which stretches.
+"""Tip errors between the measured frames: how far off the tip is at quarter frames, and in which stretches.
 
-Every quarter is evaluated where that can be afforded. Of a long take, or in a scene of the user's own, which is slow, only
-the worst intervals are: from the frames it can be told well how far off the tip will be half-way to the next one.
+Every quarter is evaluated where that is affordable. For a long take, or in the user's own scene, which is slow, only the
+worst intervals are: the frames predict well how far off the tip will be half-way to the next one.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from ...core.rig.rotations import unit
 QUARTERS = np.array([0.25, 0.5, 0.75])
 
 TELLING = QUARTERS[[0, 2]]
-"""Where it is told how far off the tip will be in an interval: half-way it may be off to neither side."""
+"""Positions within an interval at which the tip error is predicted; half-way it may happen to cross zero."""
 
 TWO = 2
-"""Frames without which there is nothing between."""
+"""Fewest frames with anything between them."""
 
 AFFORDABLE = {"SCENE": 32}
-"""Intervals whose quarters are evaluated, by the way of evaluation, all armatures together."""
+"""Number of intervals whose quarters are evaluated, by evaluation, for all armatures together."""
 
 AFFORDABLE_OURSELVES = 128
-"""The same in a scene of our own: five seconds of animation. More would take longer than the bake."""
+"""That number in a temporary scene: five seconds of animation. More would take longer than the bake."""
 
 FRAMES_TO_AN_INTERVAL = 12
-"""Of a longer take: three moments for twelve frames add a quarter to the time of verification."""
+"""Frames of a longer take per evaluated interval: three moments for twelve frames add a quarter to the verification time."""
 
 WIDEST = 1.0 + 1e-6
-"""Frames from one measured moment to the next; keys that lie wider apart are measured at the whole frames between."""
+"""Largest step in frames between measured moments; between report frames farther apart the whole frames are measured too."""
 
 SAME_FRAME = 1e-3
-"""Keys so near to a frame are on it."""
+"""Distance in frames within which a key counts as on a frame."""
 
 LEAST = 6
-"""Intervals that are evaluated of each armature, however many there are."""
+"""Fewest intervals evaluated per armature, however many armatures there are."""
 
 INTERVALS_AT_ONCE = 4096
-"""What happens in so many takes a few megabytes; all of an hour of film would take half of what the bake may."""
+"""Intervals processed at once, which takes a few megabytes; all those of an hour of film would take half the bake's memory."""
 
 MOST_KEYED = 16
-"""Intervals that are evaluated besides because the target has keys inside of them."""
+"""Largest number of intervals evaluated additionally because the target has keys inside them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Where a chain and its target are, as Blender evaluates them."""
+    """Positions of a chain's joints and its target, as Blender evaluates them."""
 
     frames: Array
     """`(M,)`"""
@@ -61,29 +61,29 @@ class Track:
 
     @property
     def distances(self) -> Array:
-        """`(M,)` from the tip to its goal, world units; not a number where the target is nowhere."""
+        """`(M,)` from the tip to its goal, world units; NaN where the target has no position."""
         return distances(self.joints_world[:, -1], self.targets_world)
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """The worst that was found between the reported frames, world units."""
+    """The largest tip errors between the report frames, world units."""
 
     farthest: float
-    """Distance of the tip from its target."""
+    """Largest distance of the tip from its target."""
     rise: float
-    """How much of a distance is not there at the frames before and after; 0 where there is none."""
+    """Largest excess of that distance over the distances at the report frames before and after; 0 if there is none."""
     frame: float
-    """When that is."""
+    """Frame of the largest excess."""
     frames: Array
-    """`(Q,)` all moments that were measured,"""
+    """`(Q,)` all measured moments."""
     rises: Array
-    """`(Q,)` that distance at each,"""
+    """`(Q,)` excess distance at each moment."""
     intervals: Array
-    """`(Q,)` and between which of the reported frames it is: the row of the first."""
+    """`(Q,)` interval of each moment, as the row of its first report frame."""
 
     def stretches(self, least: float) -> list[list[float]]:
-        """`[first, last]` moments farther off than `least`, together where they are so in one interval after the other."""
+        """`[first, last]` moments with an excess above `least`; affected intervals in a row form one stretch."""
         off = self.rises > least
         frames, rows = self.frames[off], self.intervals[off]
         starts = np.flatnonzero(np.diff(rows, prepend=-2) > 1)
@@ -92,17 +92,17 @@ class Between:
 
 
 def affordable_intervals(evaluation: str, armatures: int) -> int:
-    """Intervals whose quarters are evaluated for each of so many armatures that are evaluated one by one."""
+    """Number of intervals to evaluate per armature, of `armatures` that are evaluated one by one."""
     return max(LEAST, AFFORDABLE.get(evaluation, AFFORDABLE_OURSELVES) // armatures)
 
 
 def worth_a_look(frames: int, affordable: int) -> int:
-    """Intervals whose quarters are evaluated of a take that has more of them than are affordable."""
+    """Number of intervals to evaluate in a take that has more of them than are affordable."""
     return max(LEAST, min(affordable, frames // FRAMES_TO_AN_INTERVAL))
 
 
 def joined_tracks(first: Track, second: Track, *, without: Array) -> Track:
-    """Both one after the other, except for the frames `without`."""
+    """The two tracks, one after the other, except for the frames `without`."""
     frames = np.concatenate([first.frames, second.frames])
     kept = ~np.isin(frames, without)
     return Track(
@@ -113,7 +113,7 @@ def joined_tracks(first: Track, second: Track, *, without: Array) -> Track:
 
 
 def worst_between(reported: Track, inside: Track) -> Between | None:
-    """What happens at the moments `inside` among those `reported`; `None` where there are none, or no target is there."""
+    """The largest errors at the moments `inside`, relative to `reported`; `None` without moments that have a target position."""
     known = np.isfinite(inside.distances)
     if not known.any():
         return None
@@ -134,7 +134,7 @@ def worst_between(reported: Track, inside: Track) -> Between | None:
 
 
 def measured_frames(reported: Array) -> Array:
-    """Frames `(M,)` to measure: those reported `(K,)`, and the whole frames in between where they are farther apart."""
+    """Frames `(M,)` to measure: the report frames `(K,)`, and the whole frames between those that are farther apart."""
     if len(reported) < TWO or np.diff(reported).max() <= WIDEST:
         return reported
     whole = np.arange(np.ceil(reported[0]), np.floor(reported[-1]) + 1.0)
@@ -146,20 +146,20 @@ def measured_frames(reported: Array) -> Array:
 def worst_intervals(track: Track, targets_between: Array | None, *, interpolation: str, count: int) -> Array:
     """Intervals `(I,)`, at most `count`, by their first row, in which the tip is likely to be farthest off.
 
-    targets_between : (M - 1, 2, 3), where the target is at the `telling` moments of each interval; `None` where nobody knows yet
-    interpolation : how the keys go on from one frame to the next, `CONSTANT`, `LINEAR` or `BEZIER`
+    targets_between : (M - 1, 2, 3), target positions at the `telling` moments of each interval; `None` if unknown
+    interpolation : of the keys from one frame to the next, `CONSTANT`, `LINEAR` or `BEZIER`
     """
     if len(track.frames) < TWO:
         return np.empty(0, dtype=int)
-    away = [_expected_away(track, targets_between, rows, interpolation) for rows in parts_of(len(track.frames) - 1)]
-    expected = np.nan_to_num(np.concatenate(away), nan=0.0, posinf=0.0)
+    errors = [_expected_errors(track, targets_between, rows, interpolation) for rows in parts_of(len(track.frames) - 1)]
+    expected = np.nan_to_num(np.concatenate(errors), nan=0.0, posinf=0.0)
     at_frames = np.nan_to_num(track.distances, nan=0.0, posinf=0.0)
     rise = expected - np.maximum(at_frames[1:], at_frames[:-1])
     return np.union1d(_largest(expected, count // 2), _largest(rise, count - count // 2))
 
 
 def keyed_intervals(frames: Array, keyed: Array) -> Array:
-    """Intervals `(I,)` between `frames` `(M,)`, by their first row, inside of which there are keys; not too many."""
+    """Intervals `(I,)` between `frames` `(M,)`, by their first row, with keys inside; at most `MOST_KEYED`, evenly chosen."""
     inside = keyed[(keyed > frames[0]) & (keyed < frames[-1])]
     rows = np.searchsorted(frames, inside)
     apart = np.minimum(frames[rows] - inside, inside - frames[rows - 1]) > SAME_FRAME
@@ -173,7 +173,7 @@ def quarters(frames: Array, intervals: Array) -> Array:
 
 
 def telling(frames: Array) -> Array:
-    """The moments `((M - 1) * 2,)` in the intervals between `frames` `(M,)` that tell which of them are worth a look."""
+    """The moments `((M - 1) * 2,)` in the intervals between `frames` `(M,)` at which the tip error is predicted."""
     return _moments(frames, np.arange(len(frames) - 1), TELLING)
 
 
@@ -184,18 +184,17 @@ def _moments(frames: Array, intervals: Array, parts: Array) -> Array:
 
 def distances(tips: Array, targets: Array) -> Array:
     """Distances `(...)` of points `(..., 3)`."""
-    away = tips - targets
-    return magnitude(away)
+    return magnitude(tips - targets)
 
 
 def parts_of(count: int) -> Iterator[slice]:
-    """Rows of so many intervals, a part after the other."""
+    """Slices that cover the rows of `count` intervals, `INTERVALS_AT_ONCE` each."""
     for start in range(0, count, INTERVALS_AT_ONCE):
         yield slice(start, min(start + INTERVALS_AT_ONCE, count))
 
 
-def _expected_away(track: Track, targets_between: Array | None, rows: slice, interpolation: str) -> Array:
-    """How far `(I,)` the tip is likely to be off in some of the intervals; see `worst_intervals`."""
+def _expected_errors(track: Track, targets_between: Array | None, rows: slice, interpolation: str) -> Array:
+    """Expected tip errors `(I,)` in some of the intervals; see `worst_intervals`."""
     first, last = max(0, rows.start - 1), rows.stop + 2  # with a neighbour on both sides, which a cubic needs
     own = slice(rows.start - first, rows.stop - first)
     tips = _expected_tips(track.joints_world[first:last], interpolation)[own]
@@ -204,7 +203,7 @@ def _expected_away(track: Track, targets_between: Array | None, rows: slice, int
 
 
 def _expected_tips(joints: Array, interpolation: str) -> Array:
-    """The tip `(M - 1, 2, 3)` at the telling moments, of bones that turn evenly from one direction to the next."""
+    """Tip positions `(M - 1, 2, 3)` at the telling moments, if bones turn evenly from one frame's direction to the next."""
     if interpolation == "CONSTANT":
         return np.repeat(joints[:-1, None, -1], len(TELLING), axis=1)
     links = np.diff(joints, axis=1)
@@ -215,13 +214,13 @@ def _expected_tips(joints: Array, interpolation: str) -> Array:
 
 
 def _along_line(values: Array) -> Array:
-    """Values `(M - 1, 2, ...)` at the telling moments, on the straight line between those at the frames, `(M, ...)`."""
+    """Values `(M - 1, 2, ...)` at the telling moments, linearly interpolated from those at the frames, `(M, ...)`."""
     parts = TELLING.reshape(1, -1, *(1,) * (values.ndim - 1))
     return values[:-1, None] * (1.0 - parts) + values[1:, None] * parts
 
 
 def _along_cubic(values: Array) -> Array:
-    """The same on the cubic through four neighbours."""
+    """Values `(M - 1, 2, ...)` at the telling moments, on the cubic through four neighbouring values `(M, ...)`."""
     parts = TELLING.reshape(1, -1, *(1,) * (values.ndim - 1))
     ends = np.concatenate([2.0 * values[:1] - values[1:2], values, 2.0 * values[-1:] - values[-2:-1]])[:, None]
     before, start, end, after = ends[:-3], ends[1:-2], ends[2:-1], ends[3:]
@@ -231,5 +230,5 @@ def _along_cubic(values: Array) -> Array:
 
 
 def _largest(values: Array, count: int) -> Array:
-    """Rows of the largest of `values` `(N,)`, `count` of them."""
+    """Rows of the `count` largest of `values` `(N,)`."""
     return np.argsort(values)[max(0, len(values) - count) :]

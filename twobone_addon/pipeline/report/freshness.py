@@ -1,4 +1,4 @@
-"""Whether a report still tells what is there: what it was about, in short, to be compared with what is there now."""
+"""Whether a report is up to date: digests of the bake's inputs, to be compared with digests of what is there now."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ def _fingerprint_of(scene: Scene, plan: ChainPlan, known: KnownMotion) -> Finger
 
 
 def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
-    """The fingerprint of a chain as it is now, with these settings; raises a `TwoBoneError` where the chain is not there."""
+    """The fingerprint of a chain as it is now, with these settings; raises a `TwoBoneError` if there is no such chain."""
     return Fingerprint(settings_digest(scene, settings), chain_digest(settings))
 
 
 def settings_digest(scene: Scene, settings: BakeSettings) -> str:
-    """Of the settings and the range they mean; those that the stored chain has keys for change with the frame."""
+    """Digest of the settings and their frame range, without settings animated on the stored chain: those change per frame."""
     left_out = WITHOUT_A_SAY | {name for _, name in _keyed_settings(settings)}
     fields = {name: value for name, value in asdict(settings).items() if name not in left_out}
     return text_digest(repr((sorted(fields.items()), frame_range(scene, settings))))
 
 
 def chain_digest(settings: BakeSettings, known: KnownMotion | None = None) -> str:
-    """Of the animation, see `Fingerprint`; several chains may share what is `known`."""
+    """Digest of the animation, see `Fingerprint`; several chains may share the cache `known`."""
     armature = find_armature(settings.armature, None)
     own = [(armature, path) for path, _ in _keyed_settings(settings)]
     return motion_digest(_moving(armature, chain_names(armature, settings), settings), own, known)
 
 
 def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:
-    """Data path and name of each setting that keys or drivers of the stored chain decide."""
+    """Data path and name of each setting that is animated on the stored chain."""
     armature = find_armature(settings.armature, None)
     chain = armature.twobone.chains.get(settings.stored) if settings.stored else None
     paths = [(chain.path_from_id(name), name) for name in ANIMATABLE] if chain is not None else []

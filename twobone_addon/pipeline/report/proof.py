@@ -1,4 +1,4 @@
-"""What the baked animation really does: evaluated again by Blender, and measured."""
+"""Measure the baked animation as Blender evaluates it."""
 
 from __future__ import annotations
 
@@ -38,38 +38,38 @@ from .visibility import Visibility
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Distances in world units; `None` where there was no frame to measure. One chain's, at the frames of its report."""
+    """Measurements of one chain at its report frames, in world units; `None` if there was no frame to measure."""
 
     max_error: float | None
     mean_error: float | None
     max_goal_error: float | None
     max_off_plane: float
     distances: Array
-    """`(K,)` of the tip from its target, in space; not a number where the target is nowhere."""
+    """`(K,)` of the tip from its target, in space; NaN where the target has no position."""
     beside: Array
-    """`(K,)` how much of that is across the plane."""
+    """`(K,)` part of that distance across the plane."""
     aside: Array
-    """`(K,)` how much of it, in the plane, reach, softness, limits and influence are meant to leave."""
+    """`(K,)` distance in the plane from the target to the goal after clamping, softening and limits."""
     limb_length: float
     between: Between | None
     turned: tuple[Array, ...]
     """Posed matrices `(K, 4, 4)` of the bones that turn, one row where they are still."""
     visibility: Visibility | None = None
-    """What people see of it."""
+    """Whether the visible bone follows."""
 
 
 class MotionBetween:
-    """Finds places at the telling moments of all intervals between `frames` `(M,)`."""
+    """Motion from F-Curves alone, at the telling moments of all intervals between `frames` `(M,)`."""
 
     def __init__(self, scene: Scene, frames: Array) -> None:
-        """Take the scene for how its time is mapped."""
+        """Use the scene's mapping of time."""
         self._scene = scene
         self._frames = frames
         self._whole: CurveMotion | None = None
-        """Of a short take, kept: several chains depend on the same."""
+        """Motion in all intervals of a short take, cached: several chains depend on the same objects."""
 
     def places(self, quantity: Quantity, place: Array) -> Array | None:
-        """Where a matrix brings a point `(3,)`, `(M - 1, 2, 3)`; `None` where curves do not tell."""
+        """A point `(3,)` transformed by the quantity's matrices, `(M - 1, 2, 3)`; `None` if F-Curves alone do not suffice."""
         found = np.empty((len(self._frames) - 1, len(TELLING), 3))
         for rows in parts_of(len(found)):
             matrices = self._at(rows).find(quantity)
@@ -80,7 +80,7 @@ class MotionBetween:
         return found
 
     def _at(self, rows: slice) -> CurveMotion:
-        """What moves in some of the intervals; kept where that is all of them."""
+        """The motion in some of the intervals; cached if these are all."""
         if rows.stop - rows.start < len(self._frames) - 1:
             return self._motion(rows)
         self._whole = self._whole or self._motion(rows)
@@ -92,19 +92,19 @@ class MotionBetween:
 
 
 def proof_quantities(solved: SolvedChain) -> list[Quantity]:
-    """What to sample of the baked animation: the joints, the target and the armature."""
+    """Quantities to sample from the baked animation: the joints, the target and the armature."""
     plan = solved.plan
     carriers = dict.fromkeys([*plan.rest.turning, len(plan.rest.bones) - 1])
     return [plan.armature_world, *plan.aims, *(plan.pose(index) for index in carriers)]
 
 
 def proof_frames(solved: SolvedChain) -> Array:
-    """Frames `(M,)` at which a chain is measured: those of its report, and whole frames between keys that are far apart."""
+    """Frames `(M,)` at which a chain is measured: its report frames, and whole frames between those that are far apart."""
     return measured_frames(solved.plan.report_frames)
 
 
 def track(solved: SolvedChain, samples: Samples) -> Track:
-    """A chain and its target at the frames of the samples."""
+    """The track of a chain and its target at the frames of the samples."""
     plan, count = solved.plan, len(samples.frames)
     world = samples[plan.armature_world]
     joints = [every_row(points(world, joint), count) for joint in _joints(solved, samples)]
@@ -113,10 +113,10 @@ def track(solved: SolvedChain, samples: Samples) -> Track:
 
 
 def moments_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween, *, affordable: int) -> Array:
-    """Moments `(Q,)` between frames at which a chain is evaluated: all quarters, or where there are too many the worst.
+    """Moments `(Q,)` between frames at which a chain is evaluated: all quarters, or the worst if there are too many.
 
-    motion : tells what F-curves alone move at the telling moments of all intervals between those frames
-    affordable : intervals whose quarters may be evaluated
+    motion : motion from F-Curves alone, at the telling moments of all intervals between those frames
+    affordable : number of intervals whose quarters may be evaluated
     """
     count = len(at_frames.frames) - 1
     if count <= affordable:
@@ -132,17 +132,17 @@ def moments_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween
 
 
 def _targets_between(solved: SolvedChain, at_frames: Track, motion: MotionBetween) -> Array | None:
-    """The tip's goals, `(M - 1, 2, 3)`, at the telling moments of each interval; `None` where curves do not tell."""
+    """The tip's goals, `(M - 1, 2, 3)`, at the telling moments of each interval; `None` if F-Curves alone do not suffice."""
     if solved.plan.source is not None or len(at_frames.frames) <= 1:
         return None
     return motion.places(solved.plan.target_world, solved.pose.target_offset)
 
 
 def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Measured:
-    """Compare evaluated joints with the evaluated target at the frames of the plan's report.
+    """Compare evaluated joints with the evaluated target at the plan's report frames.
 
-    samples : of all of `proof_frames`
-    inside : what was measured between them
+    samples : at all of `proof_frames`
+    inside : the chain's track between the report frames
     """
     plan, pose, at = solved.plan, solved.pose, solved.plan.report_rows
     samples = samples.on(plan.report_frames)
@@ -155,13 +155,13 @@ def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Meas
     root, tip = joints[0], joints[-1]
     missed = in_plane(frames, tip - targets)
     astray = in_plane(frames, tip - root) - pose.on_targets.goals[at]
-    whole = frame_rows(solved.motion.influence, at) >= 1.0
-    reached = whole & (reach == Reach.REACHED)
-    determined = whole & (reach != Reach.DEGENERATE)
+    full_influence = frame_rows(solved.motion.influence, at) >= 1.0
+    reached = full_influence & (reach == Reach.REACHED)
+    determined = full_influence & (reach != Reach.DEGENERATE)
     depths = [frames[:, :, 2] * out_of_plane(frames, joint - root)[:, None] for joint in joints[1:]]
     reported = track(solved, samples)
     beside = _world_lengths(linear, frames[:, :, 2] * out_of_plane(frames, tip - targets)[:, None])
-    meant = pose.on_targets.goals[at] - in_plane(frames, targets - root)
+    intended = pose.on_targets.goals[at] - in_plane(frames, targets - root)
     errors = np.broadcast_to(_world_lengths(linear, from_plane(frames, missed)), reached.shape)[reached]
     return Measured(
         max_error=float(errors.max()) if errors.size else None,
@@ -170,7 +170,7 @@ def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Meas
         max_off_plane=float(max(_world_lengths(linear, depth).max() for depth in depths)),
         distances=reported.distances,
         beside=_for_each(beside, reported),
-        aside=_for_each(_world_lengths(linear, from_plane(frames, meant)), reported),
+        aside=_for_each(_world_lengths(linear, from_plane(frames, intended)), reported),
         limb_length=limb_length(reported.joints_world),
         between=worst_between(reported, inside) if inside is not None else None,
         turned=tuple(samples[plan.pose(index)] for index in plan.rest.turning),
@@ -194,5 +194,4 @@ def _largest(values: Array, among: Mask) -> float | None:
 
 
 def _world_lengths(linear: Array, vectors: Array) -> Array:
-    carried = (linear @ vectors[..., None])[..., 0]
-    return magnitude(carried)
+    return magnitude((linear @ vectors[..., None])[..., 0])

@@ -1,4 +1,4 @@
-"""From solved and measured chains to their reports, and to what is said of where their tips are."""
+"""Turn solved and measured chains into reports, with statements on where their tips are."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from .twist import SEEN_TWIST, Twist, largest_twists
 from .units import Units
 
 BETWEEN_KEYS = 1e-3
-"""Part of a limb's length by which a tip may be off between keys before it is worth saying: a millimetre on a leg."""
+"""Tip error between keys worth reporting, as a fraction of the limb's length: a millimetre on a leg."""
 
 BETWEEN_FRAMES = 1e-2
-"""The same where every frame has a key: only motion blur and slow motion show what is between frames."""
+"""That fraction where every frame has a key: only motion blur and slow motion show what is between frames."""
 
 LETTER_PLANES = {"XY", "XZ", "YZ", "OBJECT"}
 """Planes that need not contain the target."""
 
 
 def verdict(chain: SolvedChain, measured: Measured | None, units: Units, part: str) -> list[Sentence]:
-    """What to say of a chain; `part` is what people call its tip."""
+    """Statements on a chain; `part` is the name of its tip for people."""
     reach = chain.pose.on_targets.reach[chain.plan.report_rows]
     if measured is None:
         return _unmeasured(chain.plan.report_frames, reach, part)
@@ -71,10 +71,10 @@ class _Verdict:
         return self.chain.plan.report_frames
 
     def statements(self, part: str) -> list[Sentence]:
-        """First what people do not see, then what is on target, then what is not."""
+        """First whether the visible bone does not follow, then the frames on target, then the others with their reasons."""
         on = self.measured.distances <= self._allowed()
         unseen = self._unseen()
-        # Where the visible limb goes its own way, only the bones that are keyed can be on target.
+        # If the visible limb does not follow, only the keyed bones can be on target.
         said = [*unseen, self._on_target(on, self.chain.plan.names.lower if unseen else part)]
         left = ~on
         for kind, mask in self._reasons():
@@ -90,7 +90,7 @@ class _Verdict:
         return [statement("NOT_SHOWN", values, [[visibility.frame, visibility.frame]])]
 
     def _allowed(self) -> float:
-        """Distance at which a tip is on target: what cannot be seen, and what somebody has allowed the keys to drift."""
+        """Distance within which a tip is on target: what cannot be seen, plus the tolerance for reduced keys."""
         seen = self.units.seen(self.measured.limb_length)
         return seen + (self.settings.tolerance if self.settings.keys == "REDUCE" else 0.0)
 
@@ -106,7 +106,7 @@ class _Verdict:
         return statement(kind, {**named, "distance": self.units.text(max(farthest, seen))})
 
     def _reasons(self) -> list[tuple[str, Mask]]:
-        """Reasons for not being on target with the frames they hold for, the first that fits counts."""
+        """Reasons for being off target, each with the frames it holds for; the first that applies counts."""
         measured, allowed = self.measured, self._allowed()
         influence = np.broadcast_to(frame_rows(self.chain.motion.influence, self.chain.plan.report_rows), self.reach.shape)
         overridden = measured.visibility is not None and measured.visibility.is_own and not measured.visibility.follows
@@ -115,7 +115,7 @@ class _Verdict:
         return [
             ("NOWHERE", ~np.isfinite(measured.distances)),
             ("INFLUENCE", influence < 1.0),
-            # A link that is scaled to nothing leaves a circle to reach: what is off it is as far out of reach.
+            # A chain with a link scaled to zero reaches only a circle: a target off that circle is out of reach.
             ("OUT_OF_REACH", self.reach != Reach.REACHED),
             (beside, (measured.beside > 0.5 * allowed) & (in_plane <= measured.beside + allowed)),
             ("HELD_BACK", measured.aside > 0.5 * allowed),
@@ -144,8 +144,8 @@ class _Verdict:
         return [statement("BETWEEN", values, between.stretches(least))]
 
 
-BEHIND_THE_SCENES = re.compile(r"^(?:ORG|MCH|DEF)-|_fk(?=\.|$)")
-"""What Rigify adds to the name that a bone had before."""
+RIGIFY_AFFIXES = re.compile(r"^(?:ORG|MCH|DEF)-|_fk(?=\.|$)")
+"""Prefixes and suffix that Rigify adds to a bone's original name."""
 
 
 def chain_report(
@@ -157,9 +157,12 @@ def chain_report(
     units: Units | None = None,
     twist: Twist | None = None,
 ) -> ChainReport:
-    """The report of one chain: `keys` are all that it gets, `drift` what reduction cost, `twist` if it is known already.
+    """The report of one chain.
 
-    With `units`, those of the scene, it says which frames are on target.
+    keys : all keys that the chain gets
+    drift : error that reducing the keys adds
+    units : of the scene; without them the report has no statements on which frames are on target
+    twist : the largest twist, if known already
     """
     (twist,) = [twist] if twist else largest_twists([chain])
     report = _of_solved(chain, keys, drift, twist)
@@ -173,7 +176,7 @@ def chain_report(
 
 
 def _of_solved(chain: SolvedChain, keys: Sequence[ChannelKeys], drift: KeyDrift, twist: Twist) -> ChainReport:
-    """What is known of a chain before anything is measured."""
+    """The report of a chain before anything is measured."""
     plan, frames, rows = chain.plan, chain.plan.report_frames, chain.plan.report_rows
     reach = chain.pose.on_targets.reach[rows]
     counts = {kind: int(np.count_nonzero(reach == kind)) for kind in Reach}
@@ -220,15 +223,15 @@ def _with_measures(report: ChainReport, measured: Measured) -> ChainReport:
 
 
 def part_name(armature: Object, names: ChainNames) -> str:
-    """The bone that begins at the tip, such as a foot; without one, the bone that ends there."""
+    """Name of the bone that begins at the tip, such as a foot; without one, of the bone that ends there."""
     carrier = armature.pose.bones[names.tip]
     starting = [child.name for child in carrier.children if starts_at_tail(child)] if names.tip_at_tail else []
     name = starting[0] if len(starting) == 1 else names.tip
-    return BEHIND_THE_SCENES.sub("", name) if is_rigify(armature) else name
+    return RIGIFY_AFFIXES.sub("", name) if is_rigify(armature) else name
 
 
 def _largest(values: Array) -> float | None:
-    """The largest of those that are numbers."""
+    """The largest finite value; `None` without any."""
     known = values[np.isfinite(values)]
     return float(known.max()) if known.size else None
 

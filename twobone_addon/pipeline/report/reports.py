@@ -1,4 +1,4 @@
-"""What a bake tells afterwards: one record per chain with sentences of known kinds, JSON for machines, one line for people."""
+"""Reports of tasks: one record per chain with statements of known kinds, JSON for machines, one line for people."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, ClassVar, TypeAlias
 from ...said import INFO, WARN, Sentence, Translate, Value, as_json, in_english, joined
 
 FORMAT = 1
-"""Of report, job and summary: goes up when a key changes its meaning or is taken away, not when one is added."""
+"""Version of report, job and summary: increases when a key changes its meaning or is removed, not when one is added."""
 
 FINE, LOOK, FAILED = "fine", "look", "failed"
-"""Verdicts: nothing to look at; done, but something a person should look at; nothing was done."""
+"""Verdicts: done as asked; done, but something needs a person's attention; nothing was done."""
 
 COUNTS = ("frames", "keys", "channels", "reached", "too_far", "too_near", "degenerate")
-"""Measures that are added up for several chains."""
+"""Measures that are summed over several chains."""
 
 WORST = ("max_error", "max_off_plane", "max_distance_to_target", "target_off_plane", "between_frames", "max_twist")
 """Measures of which the largest one stands for several chains."""
@@ -24,11 +24,11 @@ WORST = ("max_error", "max_off_plane", "max_distance_to_target", "target_off_pla
 ON_TARGET = Sentence("all on target")
 
 MOST_SAID = 2
-"""Chains of which a line tells more than that they are not on target, and actions that it names."""
+"""Largest number of off-target chains that a line describes one by one, and of failed actions that it names."""
 
 
 def headed(kind: str, own: dict[str, Any]) -> dict[str, Any]:
-    """What a report says of itself, before its `own`: whose it is, and the version of its form."""
+    """The contents of a report, headed by its kind and the version of the format."""
     return {"kind": kind, "version": FORMAT, **own}
 
 
@@ -46,12 +46,12 @@ class Visible:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Digests of a bake's inputs, by which the sidebar tells that a result is out of date."""
+    """Digests of a bake's inputs, by which the sidebar detects that a result is out of date."""
 
     settings: str
-    """Of the chain's settings and its frame range."""
+    """Digest of the chain's settings and its frame range."""
     animation: str
-    """Of everything that moves the chain, target, pole and plane object: keys, NLA strips, drivers, constraints, parents."""
+    """Digest of all that moves the chain, target, pole and plane object: keys, NLA strips, drivers, constraints, parents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeReport:
-    """What became of a task that tells of all it did at once: in its own fields, in a summary, and in notes."""
+    """A report on a whole run instead of chain by chain: its own fields, a summary, and notes."""
 
     KIND: ClassVar[str]
 
@@ -83,7 +83,7 @@ class WholeReport:
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether there is nothing that a person should look at."""
+        """Whether nothing needs a person's attention."""
         return not self.notes
 
     @property
@@ -98,7 +98,7 @@ class WholeReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainReport:
-    """One chain. Distances are in world units, frames are scene frames."""
+    """The report of one chain. Distances are in world units, frames are scene frames."""
 
     armature: str
     upper: str
@@ -129,7 +129,7 @@ class ChainReport:
     """Largest measured distance of the tip from the target's projection on the plane, frames in reach only.
     `None` also where no frame is in reach."""
     mean_error: float | None = None
-    """Mean of the same."""
+    """Mean of that distance over the same frames."""
     max_goal_error: float | None = None
     """Largest measured distance of the tip from its goal after clamping, softening and limits."""
     max_off_plane: float | None = None
@@ -144,7 +144,7 @@ class ChainReport:
     max_drift: float
     """Largest distance by which Reduce lets the tip drift, between frames too; 0 without Reduce."""
     max_drift_middle: float
-    """The same for the joints between root and tip, such as the knee."""
+    """Largest drift of the joints between root and tip, such as the knee."""
     max_twist: float
     """Largest rotation of a bone about its own axis against the replaced pose, degrees; measured on the baked animation, so
     it includes what Reduce adds. Without verification it is computed."""
@@ -171,33 +171,33 @@ class ChainReport:
 
     @property
     def is_on_target(self) -> bool:
-        """Whether there is nothing that a person should look at."""
+        """Whether nothing needs a person's attention."""
         return all(statement.level == INFO for statement in self.statements)
 
     def to_dict(self) -> dict[str, object]:
-        """The report as JSON has it; `sentence` is what `statements` say in English."""
+        """The report as a dictionary for JSON; `sentence` is the text of `statements` in English."""
         return {**asdict(self, dict_factory=as_json), "sentence": self.sentence()}
 
 
 @dataclass(frozen=True, slots=True)
 class FurtherReport:
-    """A chain's report, and what one use case tells besides: that is in the fields of its own kind of report."""
+    """A chain's report with the additional fields of one task."""
 
     KIND: ClassVar[str] = "bake"
-    """Of the report that it is part of."""
+    """Kind of the report that it is part of."""
 
     IS_OF_TARGET: ClassVar[bool] = False
-    """Whether what the chain follows has the keys, and not the chain."""
+    """Whether the keys are on the chain's target instead of on the chain."""
 
     chain: ChainReport
 
     @property
     def at_worst(self) -> tuple[float, Sentence]:
-        """A distance, and what is said of several chains if this one has the largest and there is no more to say."""
+        """A distance, and the sentence on several chains, all on target, if this chain's distance is the largest."""
         return 0.0, ON_TARGET
 
     def to_dict(self) -> dict[str, object]:
-        """All in one object, as JSON has it."""
+        """All fields in one dictionary for JSON."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "chain"}
         return {**asdict(self.chain, dict_factory=as_json), **own, "sentence": self.sentence()}
 
@@ -211,7 +211,7 @@ ReportEntry: TypeAlias = ChainReport | FurtherReport
 
 @dataclass(frozen=True, slots=True)
 class BakeReport:
-    """What became of a bake of one or more chains."""
+    """The report of a bake of one or more chains."""
 
     entries: Sequence[ReportEntry]
     """One for each chain."""
@@ -220,15 +220,15 @@ class BakeReport:
     evaluation: str | dict[str, str]
     """How motion was sampled: `PROBES` in a temporary scene, or `SCENE`, the user's own."""
     refused: Sequence[Refused] = ()
-    """Of several actions, what could not be done."""
+    """What failed, if there were several actions."""
     skipped: Sequence[str] = ()
-    """Names of stored chains that were meant and have never had a target."""
+    """Names of chosen stored chains that have never had a target."""
     remarks: Sequence[Sentence] = ()
-    """What a person would be misled without; notes say it at more length."""
+    """Remarks without which the line would mislead; notes say the same at more length."""
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether there is nothing that a person should look at."""
+        """Whether nothing needs a person's attention."""
         return not (self.remarks or self.refused) and all(chain.is_on_target for chain in self.chains)
 
     @property
@@ -239,14 +239,14 @@ class BakeReport:
 
     @property
     def chains(self) -> list[ChainReport]:
-        """What is told of every chain, whatever was done with it."""
+        """The plain report of every chain, without the fields of single tasks."""
         return [entry.chain if isinstance(entry, FurtherReport) else entry for entry in self.entries]
 
     def to_json(self) -> str:
         """The report as one JSON object.
 
-        `chains` holds one object per chain, each complete in itself. Beside it stand the same names for the whole
-        bake: of a single chain its own values, of several the sums of counts and the worst of distances.
+        `chains` holds one object per chain, each complete in itself. Beside it stand the same keys for the whole
+        bake: the values of a single chain, or the sums of counts and the largest of distances over several.
         """
         shared = {"seconds": self.seconds, "evaluation": self.evaluation}
         chains = [{**entry.to_dict(), **shared} for entry in self.entries]
@@ -293,13 +293,13 @@ class BakeReport:
             said = [(f"{chain.action}: " if in_several else "", chain.sentence(translate)) for chain in missed[:MOST_SAID]]
             parts += [name + sentence for name, sentence in said]
         elif any(chain.statements for chain in self.chains):
-            told = [entry.at_worst for entry in self.entries if isinstance(entry, FurtherReport)] or [(0.0, ON_TARGET)]
-            _, sentence = max(told, key=lambda each: each[0])
+            ranked = [entry.at_worst for entry in self.entries if isinstance(entry, FurtherReport)] or [(0.0, ON_TARGET)]
+            _, sentence = max(ranked, key=lambda each: each[0])
             parts.append(sentence.text(translate))
         return "; ".join(parts)
 
     def _refused(self, translate: Translate) -> list[str]:
-        """The actions in which something could not be done."""
+        """A part of the line on the actions in which something failed."""
         names = list(dict.fromkeys(each.action for each in self.refused))
         more = [translate("{count} more").format(count=len(names) - MOST_SAID)] if len(names) > MOST_SAID else []
         said = ", ".join([*names[:MOST_SAID], *more])
@@ -314,7 +314,7 @@ class BakeReport:
 
 
 def _limb_count(chains: Sequence[ChainReport]) -> int:
-    """How many different chains there are, however many actions each was baked in."""
+    """Number of different chains, however many actions each was baked in."""
     return len({(chain.armature, chain.upper, chain.lower, chain.tip) for chain in chains})
 
 
@@ -347,26 +347,26 @@ STATEMENTS = {
     "TWIST_LOST": "{bone} loses its twist, up to {angle} degrees at frame {frame}: IK turns no bone about itself",
     "SEEN_TO_MOVE": "joints visibly move by up to {distance}",
 }
-"""What can be said, by kind."""
+"""Templates of statements, by kind."""
 
 AT_ONE_FRAME = {
     "ALL_ON_TARGET": "{part} on target (< {distance})",
     "ALL_WITHIN": "{part} within {distance} of the target",
     "NONE_ON_TARGET": "{part} not on target",
 }
-"""The same where only one frame is baked."""
+"""Templates used instead if only one frame was baked."""
 
 GOOD = {"ALL_ON_TARGET", "ALL_WITHIN", "SOME_ON_TARGET", "NONE_ON_TARGET", "IN_REACH", "AS_ON_IK", "OWN_KEYS"}
-"""Kinds that only count; all others give the reasons, and are what a person should look at."""
+"""Kinds that only count frames; all others give reasons and need a person's attention."""
 
 
 def statement(kind: str, values: Mapping[str, Value], frames: Iterable[Sequence[float]] = ()) -> Sentence:
-    """One thing to say, of a kind of `STATEMENTS`; `frames` are the `[first, last]` ranges that it is about."""
+    """A statement of one of the kinds in `STATEMENTS`; `frames` are the `[first, last]` ranges that it is about."""
     texts = {**STATEMENTS, **AT_ONE_FRAME} if values.get("frames") == 1 else STATEMENTS
     spans = tuple((first, last) for first, last in frames)
     return Sentence(texts[kind], values, spans, INFO if kind in GOOD else WARN, kind)
 
 
 def statement_of(data: Mapping) -> Sentence:
-    """A statement out of what JSON keeps of it."""
+    """Restore a statement from its JSON."""
     return statement(data["kind"], data["values"], data["ranges"])

@@ -1,4 +1,4 @@
-"""How far a bake turns bones about their own axes, which no measure of joints and targets shows."""
+"""Measure how far a bake twists bones about their own axes, which distances of joints and targets do not show."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from .proof import Measured
 
 SEEN_TWIST = 5.0
-"""Degrees of a twist that a person is told of: less is lost in the bend of most limbs."""
+"""Twist in degrees above which a note mentions it: less goes unnoticed in the bend of most limbs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Twist:
-    """The largest turn of a bone about its own axis, against the pose that is replaced."""
+    """The largest rotation of a bone about its own axis, relative to the replaced pose."""
 
     degrees: float
     bone: str
@@ -35,11 +35,11 @@ class Twist:
 
 
 def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | None] = ()) -> list[Twist]:
-    """Of all bones of each chain that turn, at the frames of its report.
+    """The largest twist of each chain, over all bones that turn and all report frames.
 
-    measured : what Blender makes of the chains now, with all that reducing their keys has cost; else the solution counts
+    measured : the chains as Blender evaluates them, including the error of reduced keys; without it the solution is used
 
-    A bone's own axis is its link, from joint to joint. A bone without length has none, and no twist.
+    A bone's own axis is its link, from joint to joint. A bone of zero length has no axis, and no twist.
     """
     found_of = measured or [None] * len(chains)
     turned = (bone for chain, found in zip(chains, found_of, strict=True) for bone in _turned(chain, found))
@@ -52,19 +52,20 @@ def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | 
 
 @dataclass(frozen=True, slots=True)
 class _Turned:
-    """A bone before and after a bake; what is still has one row."""
+    """A bone before and after a bake; arrays that do not change over time have one row."""
 
     axes: Array
     """`(K, 3)` or `(1, 3)`, its link."""
     before: Array
-    """`(K, 3, 3)` or `(1, 3, 3)` of its posed matrix."""
+    """`(K, 3, 3)` or `(1, 3, 3)`, linear part of its posed matrix before."""
     after: Array
+    """`(K, 3, 3)` or `(1, 3, 3)`, linear part of its posed matrix after."""
     count: int
-    """Frames `K`."""
+    """Number of frames `K`."""
 
 
 def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]:
-    """Every bone of a chain that turns, in one portion of its frames after the other."""
+    """Every bone of a chain that turns, for one portion of its frames after the other."""
     plan = solved.plan
     for part in portions(len(plan.report_rows)):
         rows = plan.report_rows[part]
@@ -88,7 +89,7 @@ def _posed(solved: SolvedChain, rows: Indices) -> list[Array]:
 
 
 def _batches(bones: Iterator[_Turned]) -> Iterator[list[_Turned]]:
-    """The bones in order, as many at once as fit."""
+    """The bones in order, in batches of at most `ROWS_AT_ONCE` rows unless one bone alone has more."""
     batch: list[_Turned] = []
     room = ROWS_AT_ONCE
     for bone in bones:
@@ -102,33 +103,33 @@ def _batches(bones: Iterator[_Turned]) -> Iterator[list[_Turned]]:
 
 
 def _twists(bones: list[_Turned]) -> list[Array]:
-    """Twists `(K,)` of each bone, all worked out in one go."""
+    """Twists `(K,)` of each bone, all computed in one go."""
     counts = [bone.count for bone in bones]
-    before = _each(_rotations, [bone.before for bone in bones])
-    after = _each(_rotations, [bone.after for bone in bones])
-    axes = _each(unit, [bone.axes for bone in bones])
+    before = _applied(_rotations, [bone.before for bone in bones])
+    after = _applied(_rotations, [bone.after for bone in bones])
+    axes = _applied(unit, [bone.axes for bone in bones])
     turns = [times_still(now, np.swapaxes(then, -1, -2)) for then, now in zip(before, after, strict=True)]
     twists = twists_about(_rows(axes, counts), _rows(turns, counts))
     return np.split(twists, np.cumsum(counts)[:-1])
 
 
-def _each(worked_out: Callable[[Array], Array], pieces: list[Array]) -> list[Array]:
-    """What comes of each of several arrays, worked out for all of them at once."""
-    return np.split(worked_out(np.concatenate(pieces)), np.cumsum([len(piece) for piece in pieces])[:-1])
+def _applied(function: Callable[[Array], Array], pieces: list[Array]) -> list[Array]:
+    """A row-wise function of several arrays, called once for all of them."""
+    return np.split(function(np.concatenate(pieces)), np.cumsum([len(piece) for piece in pieces])[:-1])
 
 
 def _rows(pieces: list[Array], counts: list[int]) -> Array:
-    """Several arrays, one after the other, with as many rows each as it is to have."""
+    """Several arrays, one after the other, each broadcast to its count of rows."""
     return np.concatenate([every_row(piece, count) for piece, count in zip(pieces, counts, strict=True)])
 
 
 def _rotations(linear: Array) -> Array:
-    """Rotations `(K, 3, 3)` of posed bones, by their Y axis, then Z."""
+    """Rotations `(K, 3, 3)` of posed bones, from their Y axis, then Z."""
     return frames_of(linear[..., 1], linear[..., 2])
 
 
 def _largest(chain: SolvedChain, parts: list[list[Array]]) -> Twist:
-    """The largest of the twists of each bone in portions of the frames."""
+    """The largest twist of a chain, from those of each bone in each portion of the frames."""
     twists = [np.concatenate(each) for each in zip(*parts, strict=True)]
     worst = [int(np.argmax(each)) for each in twists]
     number = max(range(len(twists)), key=lambda number: twists[number][worst[number]])

@@ -1,4 +1,4 @@
-"""Distances as people read them: in the scene's units, no finer than the eye."""
+"""Format distances for people: in the scene's units, no finer than the eye can see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ...core.array_types import Array
 
 SEEN = 1e-4
-"""Part of a limb's length that the eye makes out: a tenth of a millimetre on a leg."""
+"""Smallest visible distance, as a fraction of a limb's length: a tenth of a millimetre on a leg."""
 
 METRIC = (("km", 1e3), ("m", 1.0), ("cm", 1e-2), ("mm", 1e-3))
 METRES = {"KILOMETERS": "km", "CENTIMETERS": "cm", "MILLIMETERS": "mm"}
@@ -17,23 +17,23 @@ IMPERIAL = (("mi", 63360.0), ("ft", 12.0), ("in", 1.0))
 INCHES = {"MILES": "mi", "INCHES": "in"}
 METRES_PER_INCH = 0.0254
 LARGE = 100.0
-"""From here on whole numbers; below, two digits."""
+"""Values from which on whole numbers are shown; below, two significant digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """How a scene tells lengths."""
+    """How a scene displays lengths."""
 
     system: str = "NONE"
     """`NONE`, `METRIC` or `IMPERIAL`."""
     scale: float = 1.0
     """Metres in one unit of the scene."""
     length: str = "ADAPTIVE"
-    """The one unit that somebody chose for all lengths, as Blender names it. Metres and feet, which nobody chose because
-    files begin with them, are told like `ADAPTIVE`: in the unit that fits."""
+    """The unit chosen for all lengths, by Blender's name. Metres and feet, which files start with, count as `ADAPTIVE`: each
+    length is shown in the unit that fits."""
 
     def text(self, distance: float) -> str:
-        """A distance in scene units as `12 cm`; without a system of units a plain number."""
+        """A distance in scene units, as `12 cm`; without a unit system a plain number."""
         if self.system == "NONE":
             return digits(distance)
         table, names = (METRIC, METRES) if self.system == "METRIC" else (IMPERIAL, INCHES)
@@ -44,12 +44,12 @@ class Units:
         return f"{digits(value / size)} {name}"
 
     def seen(self, limb_length: float) -> float:
-        """The least distance, in scene units, that is worth saying about a limb of this length: a round number."""
+        """The smallest distance, in scene units, worth reporting for a limb of this length: a power of ten in m or inches."""
         size = SEEN * limb_length * self._per_unit()
         return 10.0 ** round(math.log10(size)) / self._per_unit() if size > 0.0 and math.isfinite(size) else 0.0
 
     def said(self, distance: float, limb_length: float) -> str:
-        """A distance of a limb of this length: below what the eye makes out only that."""
+        """A distance on a limb of this length, as text; if too small to see, only that it is below that limit."""
         least = self.seen(limb_length)
         return f"< {self.text(least)}" if distance < least else self.text(distance)
 
@@ -61,13 +61,13 @@ class Units:
 
 
 def units_of(scene: Any) -> Units:
-    """How a scene tells lengths."""
+    """The units of a scene."""
     settings = scene.unit_settings
     return Units(settings.system, settings.scale_length, settings.length_unit)
 
 
 def limb_length(joints_world: Array) -> float:
-    """Length of a limb at its longest, from joints `(F, n + 1, 3)`; 0 where none is a number."""
+    """Largest length of a limb over all frames, from joints `(F, n + 1, 3)`; 0 if no length is finite."""
     links = joints_world[:, 1:] - joints_world[:, :-1]
     lengths = ((links * links).sum(axis=-1) ** 0.5).sum(axis=-1)
     known = lengths[lengths < float("inf")]
@@ -75,5 +75,5 @@ def limb_length(joints_world: Array) -> float:
 
 
 def digits(value: float) -> str:
-    """A number as people read it: two digits, or all that are whole."""
+    """A number for people: two significant digits, or all before the decimal point."""
     return f"{value:.0f}" if value >= LARGE else f"{float(f'{value:.2g}'):g}"

@@ -1,7 +1,7 @@
-"""Whether people see what was keyed: the bone that deforms where the chain's lower bone is, measured as the tip is.
+"""Whether the visible bone follows the keys: the bone that deforms where the chain's lower bone is, measured like the tip.
 
-Most rigs that are followed cost nothing here: parents and constraints tell. Only where these say that a bone does not
-follow, or where that may change over time, Blender evaluates the bone at a few frames.
+For most rigs this costs nothing: parents and constraints show that the bone follows. Only if they show that it does not,
+or if that may change over time, does Blender evaluate the bone at a few frames.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from ..pose.solving import SolvedChain
 from .between import distances
 
 MOST_LOOKS = 12
-"""Frames at which the visible bone is evaluated, evenly spread: visibility changes by switches, not by the frame."""
+"""Number of evenly spread frames at which the visible bone is evaluated: switches change visibility, single frames do not."""
 
 APART = 0.01
-"""Part of the limb's length that a visible bone may be away from where the tip takes it: rigs bend and stretch their skin."""
+"""Distance, as a fraction of limb length, by which a visible bone that follows may miss the tip: rigs bend and stretch skin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """The visible bone of one chain, world units."""
+    """Whether the visible bone of one chain follows; distances in world units."""
 
     bone: str
-    """The bone that deforms beside the lower bone, or the lower bone itself."""
+    """Name of the bone that deforms where the lower bone is, or of the lower bone itself."""
     is_own: bool
     """Whether it is the lower bone itself."""
     follows: bool
     hindrances: tuple[Sentence, ...]
-    """Sentences that say why not."""
+    """The reasons why it does not."""
     max_distance: float | None
-    """Largest distance of the visible limb's end from the target, where it was measured."""
+    """Largest distance of the visible limb's end from the target; `None` if it follows or was not measured."""
     frame: float
-    """When that is."""
+    """Frame of that distance."""
 
 
 def look_for(solved: SolvedChain, skins: Skins) -> Shown | None:
-    """The bone that people see; `None` where there is none."""
+    """The visible bone of a chain; `None` if no bone deforms."""
     return shown_bone(object_named(solved.plan.names.armature), solved.plan.names, skins)
 
 
 def needs_a_look(solved: SolvedChain, shown: Shown) -> bool:
-    """Whether parents and constraints do not tell that the visible bone follows at all frames."""
+    """Whether parents and constraints alone do not show that the visible bone follows at all frames."""
     if is_own(solved, shown):
         return False
     if not shown.follows:
@@ -65,13 +65,13 @@ def is_own(solved: SolvedChain, shown: Shown) -> bool:
 
 
 def look_frames(solved: SolvedChain) -> Array:
-    """Frames `(L,)` of the report at which the visible bone is evaluated."""
+    """Report frames `(L,)` at which the visible bone is evaluated."""
     frames = solved.plan.report_frames
     return frames[np.unique(np.linspace(0, len(frames) - 1, min(MOST_LOOKS, len(frames))).round().astype(int))]
 
 
 def look_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
-    """What to sample in order to see what people see."""
+    """Quantities to sample to compare the visible bone with tip and target."""
     plan = solved.plan
     tip = plan.pose(len(plan.rest.bones) - 1)
     seen = [Quantity("WORLD", shown.armature), Quantity("POSE", shown.armature, shown.bone)]
@@ -79,12 +79,12 @@ def look_quantities(solved: SolvedChain, shown: Shown) -> list[Quantity]:
 
 
 def unmeasured(solved: SolvedChain, shown: Shown, skins: Skins) -> Visibility:
-    """What is known without looking."""
+    """What parents and constraints show, without evaluation."""
     return Visibility(shown.bone, is_own(solved, shown), shown.follows, _reasons(solved, shown, skins), None, 0.0)
 
 
 def visibility(solved: SolvedChain, shown: Shown, skins: Skins, samples: Samples, limb_length: float) -> Visibility:
-    """Compare the visible bone, at the frames of `look_frames`, which the samples have, with the chain's tip and its target."""
+    """Compare the visible bone with the chain's tip and target at the frames of `look_frames`, which the samples include."""
     plan, samples = solved.plan, samples.on(look_frames(solved))
     world, other = samples[plan.armature_world], object_named(shown.armature)
     at_rest = np.array(seen_from(object_named(plan.names.armature), other, shown.bone, plan.rest.rest_joints()[-1]))
@@ -118,7 +118,7 @@ def _reasons(solved: SolvedChain, shown: Shown, skins: Skins) -> tuple[Sentence,
 
 
 def _unseen(solved: SolvedChain, skins: Skins) -> tuple[Sentence, ...]:
-    """Sentences about meshes that do not show the motion of the armature or of one that follows it."""
+    """Notes on meshes whose modifier is hidden, so that they do not show the motion of the armature or of one that follows it."""
     found = skins.hidden(object_named(solved.plan.names.armature))
     return tuple(
         note(
