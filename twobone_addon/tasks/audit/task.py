@@ -206,7 +206,7 @@ class Audit(Task[AuditSettings, AuditPlan, Audited, None]):
             report = replace(report, notes=[*notes, *compared(report, done.action, plan.earlier)])
         if not plan.settings.picture:
             return report
-        return replace(report, picture=_draw(plan, solution, report, _action_name(plan.armature, done.action)))
+        return replace(report, picture=_draw(plan, solution, report, done.action))
 
     def report(self, outcome: Outcome[AuditPlan, Audited, None]) -> AuditReport | ClipsReport:
         """Report of all clips, the worst first."""
@@ -382,13 +382,10 @@ def _checks(  # noqa: C901 - one list of limits
             yield check(limb.loop_gap, settings.max_loop_gap, float(frames[-1]), why, distance=distance, **who)
 
 
-def _action_name(armature: str, action: str) -> str:
-    data = object_named(armature).animation_data
-    return action or (data.action.name if data is not None and data.action is not None else armature)
-
-
 def _draw(plan: AuditPlan, solution: Audited, report: AuditReport, action: str) -> str:
     """Write the picture of a clip and return its file; raises `SettingError` where that cannot be written."""
+    data = object_named(plan.armature).animation_data
+    action = action or (data.action.name if data is not None and data.action is not None else plan.armature)
     name = re.sub(r"[^\w .-]", "_", action)
     path = file_at(plan.settings.picture.replace("{shot}", open_file() or "untitled").replace("{action}", name))
     if "{action}" not in plan.settings.picture and plan.settings.actions != ACTIVE:

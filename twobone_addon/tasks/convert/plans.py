@@ -98,18 +98,13 @@ def _constraint_plans(scene: Scene, armature: Object, wanted: Conversion) -> Ite
     found = acting_ik(armature, wanted.bone)
     selected = [pair for pair in found if wanted.bones & {pair[0].name, *(bone.name for bone in turned_bones(pair[1], pair[0]))}]
     for limb in grouped_ik(armature, selected or found):
-        yield partial(_read_constraint_plan, scene, armature, wanted, limb)
+        yield partial(_constraint_plan, scene, armature, wanted, limb)
 
 
-def _read_constraint_plan(scene: Scene, armature: Object, wanted: Conversion, limb: list[Carried]) -> LimbPlan:
-    first, *others = limb
-    others_with_target = [read_ik(*pair) for pair in others if pair[1].target is not None]
-    return _constraint_plan(scene, armature, wanted, [read_ik(*first), *others_with_target])
-
-
-def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: list[IkLimb]) -> LimbPlan:
-    """Plan of the limb whose two bones all of `iks` rotate; the first one makes the pose."""
-    ik, *others = iks
+def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, constraints: list[Carried]) -> LimbPlan:
+    """Plan of the limb whose two bones all of `constraints` rotate; the first one makes the pose."""
+    ik = read_ik(*constraints[0])
+    others = [read_ik(*pair) for pair in constraints[1:] if pair[1].target is not None]
     names = ik.names
     settings = replace(
         _settings(armature, wanted, names.upper, names.lower, names.tip),
@@ -119,7 +114,7 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: li
     )
     plan = plan_chain(scene, settings, None)
     refuse_unwritable_chain(scene, plan)
-    ends = tuple(_influence_end(armature, each) for each in iks)
+    ends = tuple(_influence_end(armature, each) for each in (ik, *others))
     is_off = not any(end.present or is_animated(armature, end.path) for end in ends)
     if is_off and wanted.actions != ACTIVE:
         raise ChainError(

@@ -73,7 +73,9 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
         influence=np.ones(len(motion.frames)),
         end_pose=None if limb.chain.end_bone is None else shown[2],
     )
-    targets = _targets(limb, motion, samples)
+    targets = None
+    if limb.ik is not None:
+        targets = points(motion.armature_from_world, samples.every(limb.chain.target_world)[:, :3, 3])
     solved, on_target = _solved(limb, posed, joints, shown_joints, targets)
     tolerance = STRETCH_SHOWS if stretched else KEYS_SHOW
     if limb.ik is not None:
@@ -98,20 +100,13 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
     return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
 
 
-def _targets(limb: LimbPlan, motion: PlanMotion, samples: Samples) -> Array | None:
-    """Tip goals of the IK constraint, `(F, 3)`, armature space; `None` for a limb without one."""
-    if limb.ik is None:
-        return None
-    return points(motion.armature_from_world, samples.every(limb.chain.target_world)[:, :3, 3])
-
-
 def _solved(
     limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Array, targets: Array | None
 ) -> tuple[SolvedChain, Mask]:
     """Solve the chain with its tip on the target where IK has it there, `(F,)`, else at its present place.
 
     joints : (F, 3, 3), of the present pose
-    targets : (F, 3), armature space
+    targets : (F, 3), tip goals of the IK constraint, armature space; `None` for a limb without one
 
     An invisible correction of the tip bends a nearly straight leg visibly; there the tip keeps its present place as well.
     """

@@ -33,5 +33,5 @@ class TargetReport(FurtherReport):
     def sentence(self, translate: Translate = in_english) -> str:
         """One line for the user: keyed objects, and the chain that they were keyed for."""
         things = ", ".join(name for name in self.keyed if name) + (f" ({self.stored})" if self.stored else "")
-        said = translate("{things}: {keys} keys on {curves} curves")
-        return said.format(things=things, keys=self.chain.keys, curves=self.chain.channels)
+        text = translate("{things}: {keys} keys on {curves} curves")
+        return text.format(things=things, keys=self.chain.keys, curves=self.chain.channels)

@@ -310,7 +310,7 @@ def _plain_to_fk(
     within = frame_range(scene, settings)
     keyed = switch_keys(settings, wanted, within)
     solved = at_once(_solved_fk(scene, settings, armature, names))
-    shown, frames = solved.plan.shown, _whole_frames(within)
+    shown, frames = solved.plan.shown, frame_grid(*within)
     before = _joints(scene, armature, shown, frames)
     write(scene, chain_changes([solved.keyed], "switch"))
     _write_switch_after(scene, settings, armature, keyed, within)
@@ -370,7 +370,7 @@ def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: C
     control = plan.target.bone.name
     is_foot = plan.target.armature == armature.name and Skins().deforms_a_mesh(armature, control)
     shown, is_measured = (*plan.shown, control) if is_foot else plan.shown, is_foot or settings.step > 1.0
-    frames = _whole_frames(within)
+    frames = frame_grid(*within)
     before = _joints(scene, armature, shown, frames) if is_measured else np.zeros(0)
     toes = seen_toes(scene, armature, plan.plan)
     report, lost = bake_plans(scene, [plan])
@@ -432,11 +432,6 @@ def _visible_bones(armature: Object, names: ChainNames) -> tuple[str, ...]:
     ik = reader.steered_by(None)
     chain = (names.upper, names.lower, names.tip)
     return tuple(reader.shown(bone, ik.target) or bone for bone in chain) if ik else chain
-
-
-def _whole_frames(within: tuple[float, float]) -> Array:
-    """Every whole frame step of a range, including frames without keys."""
-    return frame_grid(*within, 1.0)
 
 
 def _joints(scene: Scene, armature: Object, shown: tuple[str, ...], frames: Array) -> Array:
