@@ -153,7 +153,7 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         return found
 
     def held(self, plan: BakePlan) -> int:
-        """Less where all keys are reduced: that takes several samples a frame, of which little is kept."""
+        """Bytes per quantity and frame; fewer where all keys are reduced: of several samples a frame little is kept."""
         return HELD_TO_REDUCE if all(chain.settings.keys == "REDUCE" for chain in plan.chains) else super().held(plan)
 
     def solve(self, plan: BakePlan, begun: Beginning, look: Look) -> Steps[Baked]:

@@ -57,7 +57,7 @@ class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
         return [Reach(plan.armature, {path for path, _ in plan.root.keyed}, (float(plan.frames[0]), float(plan.frames[-1])))]
 
     def held(self, plan: FitPlan) -> int:
-        """Less than the default: of the legs' samples little but their reach is kept."""
+        """Bytes per quantity and frame; fewer than the default: of the legs' samples little but their reach is kept."""
         return 100
 
     def solve(self, plan: FitPlan, begun: Any, look: Look) -> Steps[RootSolution]:
