@@ -107,7 +107,7 @@ def guide_name(role: str, armature: Object, names: ChainNames) -> str:
 
 
 def _end_rotation(armature: Object, names: ChainNames) -> Array | None:
-    """World rotation `(3, 3)` of the bone at the tip, which copying it leaves unchanged; `None` unless one bone begins there."""
+    """World rotation `(3, 3)` of the bone at the tip, which copying it leaves unchanged; `None` unless just one begins there."""
     tip = armature.pose.bones[names.tip]
     starting = [child for child in tip.children if starts_at_tail(child)] if names.tip_at_tail else [tip]
     if len(starting) != 1:

@@ -120,7 +120,7 @@ def _add_image(scene: Scene, armature: Object, settings: BakeSettings, mirrored:
 
 
 def _mirror_placement(armature: Object, settings: BakeSettings, mirrored: BakeSettings) -> Array:
-    """Transform `(4, 4)`, armature space, of the mirror plane with the limbs' nearest common ancestor; identity while it is near.
+    """Transform `(4, 4)`, armature space, by which the limbs' common ancestor has moved the mirror plane; identity while near.
 
     A character that has walked away from its armature's origin, or turned, has its plane of symmetry there.
     """

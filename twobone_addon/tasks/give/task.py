@@ -160,7 +160,7 @@ PLAIN = {
     "frame_range": "SCENE", "step": 1.0, "keys": "FRAMES", "destination": "ACTION", "end_rotation": "NONE",
     "key_before": False, "key_after": False, "target_root_bone": "", "verify": False,
 }  # fmt: skip
-"""Settings of keys for new targets, in place of the stored chain's own: a key on every frame of the scene's range."""
+"""Key settings for new targets and poles, in place of the stored chain's: a key on every frame of the scene's range."""
 
 
 def give_motion(scene: Scene, chains: Sequence[StoredChain]) -> None:
