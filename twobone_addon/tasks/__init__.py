@@ -1,1 +1,1 @@
-"""The use-cases: from settings to keys and a report."""
+"""Tasks: each goes from settings to keys and a report."""

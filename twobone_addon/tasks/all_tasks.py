@@ -1,4 +1,4 @@
-"""Every task: operators, commands, jobs, schemas and pages are made from this list."""
+"""List of all tasks, from which operators, commands, jobs, schemas and pages are made."""
 
 from __future__ import annotations
 

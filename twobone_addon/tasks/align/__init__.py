@@ -1,1 +1,1 @@
-"""One curve for each joint: planes that stand still, hinges that are a local axis."""
+"""Align Hinges: one curve per joint, where the plane stands still and the hinge is a local axis."""

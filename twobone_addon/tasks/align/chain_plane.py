@@ -1,6 +1,6 @@
-"""A plane and the bones that turn in it, followed over all keys: whether the hinges stay where they are though something moves.
+"""Follow a plane and the bones that turn in it over all keys: whether hinges stay constant although something moves.
 
-A cut-out's hips turn in the plane of its drawing; they move, and the plane does not move against them.
+A cut-out's hips turn in the plane of its drawing: they move, but the plane does not turn relative to them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ...settings import BakeSettings
 
 
 def present_pose(armature: Object, rest: RestChain, settings: BakeSettings) -> Reference:
-    """The reference pose of a bake, with one row: the scene's frame."""
+    """The reference pose of a bake at the scene's present frame, as one row."""
     bones = armature.pose.bones
     parent = bones[rest.bones[0].name].parent
     motion = ChainMotion(
@@ -44,9 +44,9 @@ def present_pose(armature: Object, rest: RestChain, settings: BakeSettings) -> R
 
 
 def plane_moves(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> bool:
-    """Whether anything may turn the plane against the parents of the chain, or the bones between its joints.
+    """Whether anything may turn the plane relative to the chain's parents, or to the bones between its joints.
 
-    Says yes where stillness cannot be proved.
+    True where stillness cannot be proved.
     """
     objects, stillness = objects_by_name(), Stillness()
     between = [bone.name for index, bone in enumerate(rest.bones[: rest.turning[-1]]) if index not in rest.turning]
@@ -56,59 +56,59 @@ def plane_moves(armature: Object, settings: BakeSettings, names: ChainNames, res
         return False
     parent = armature.pose.bones[names.upper].parent
     above = dependencies(objects, [(names.armature, parent.name)]).nodes if parent else set()
-    own = dependencies(objects, [(names.armature, "")]).nodes
+    of_armature = dependencies(objects, [(names.armature, "")]).nodes
     if settings.plane == "OBJECT":
-        return not stillness.holds(above | own | dependencies(objects, [(settings.plane_object, "")]).nodes)
+        return not stillness.holds(above | of_armature | dependencies(objects, [(settings.plane_object, "")]).nodes)
     if settings.plane_space == "WORLD":
-        return not stillness.holds(above | own)
-    # What moves the armature object moves the plane with it, as long as no bone above looks at anything else.
-    outside = {node for node in above if node[0] != names.armature} - own
+        return not stillness.holds(above | of_armature)
+    # Motion of the armature object moves the plane along with it, unless a bone above depends on anything else.
+    outside = {node for node in above if node[0] != names.armature} - of_armature
     return not stillness.holds(above if outside else {node for node in above if node[1]})
 
 
 def _channels(armature: Object, bone: RestBone) -> BoneChannels:
-    """The bone's own channels now, one row."""
+    """Present channels of a bone, as one row."""
     pose_bone = armature.pose.bones[bone.name]
     rotation = channel_rotations(bone.rotation_mode, np.array([rotation_values(pose_bone)]))
     return BoneChannels(np.array([pose_bone.location]), rotation, np.array([pose_bone.scale]))
 
 
 ON_AXIS = 0.5 * HINGE_TOLERANCE
-"""Radians between a hinge and a local axis below which every turn about the hinge, up to a half one, is within the
-tolerance of the bake: a half turn about an axis that is off by e leaves that axis off by 2 e."""
+"""Angle between a hinge and a local axis, radians, up to which every turn about the hinge is within the bake's tolerance: a
+half turn about an axis that is off by e leaves the local axis off by 2 e."""
 
 SAME_PLANE = np.radians(1.0)
-"""Angle between two planes' normals now within which one is named in place of the other."""
+"""Angle between the present normals of two planes, radians, up to which one is suggested in place of the other."""
 
 MOMENTS = 4
-"""From key to key at which the motion is looked at, where keys are more than a frame apart."""
+"""Number of samples from key to key, where keys are more than a frame apart."""
 
 
 def why_no_hinges(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> Sentence | None:
-    """Why bones are no hinges in a plane that may move against those above them, as the end of a sentence; `None` if they are.
+    """Why bones are no hinges in a plane that may move relative to their parents, as the end of a sentence; `None` if they are.
 
-    Names a plane that goes with the bones and now lies as the asked one does, if there is one.
+    Suggests a plane that moves with the parent bone and now lies like the chosen one, if there is one.
     """
-    known = axes_over_time(armature, settings, names, rest)
+    sampled = axes_over_time(armature, settings, names, rest)
     why = Sentence("the plane may move relative to the parent bones")
-    if known is not None:
-        frames, axes = known
-        away = np.max([_angles(each, each[0]) for each in axes], axis=0)
+    if sampled is not None:
+        frames, axes = sampled
+        angles = np.max([_angles(each, each[0]) for each in axes], axis=0)
         if np.max([_angles(each, unit(each.mean(axis=0))) for each in axes]) <= ON_AXIS:
             return None
-        worst = int(np.argmax(away))
+        worst = int(np.argmax(angles))
         why = Sentence(
             "the parent bones rotate {angle:.3g} degrees out of the plane between frames {first:g} and {last:g}",
-            {"angle": np.degrees(away[worst]), "first": frames[0], "last": frames[worst]},
+            {"angle": np.degrees(angles[worst]), "first": frames[0], "last": frames[worst]},
         )
-    going_along = _plane_of_parent(armature, settings, names, rest)
-    if not going_along:
+    letters = _plane_of_parent(armature, settings, names, rest)
+    if not letters:
         return why
-    return Sentence("{reason}; plane {plane} in Parent space rotates with them", {"reason": why, "plane": going_along})
+    return Sentence("{reason}; plane {plane} in Parent space rotates with them", {"reason": why, "plane": letters})
 
 
 def _plane_of_parent(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> str:
-    """Letters of the plane that lies as the asked one does now and goes with the parent bone; empty where there is none."""
+    """Letters of a Parent space plane that now lies like the chosen one and moves with the parent bone; empty if none does."""
     normal = normal_now(armature, settings, names.upper)
     if armature.pose.bones[names.upper].parent is None or normal is None:
         return ""
@@ -121,17 +121,18 @@ def _plane_of_parent(armature: Object, settings: BakeSettings, names: ChainNames
 
 
 def _angles(axes: Array, axis: Array) -> Array:
-    """Radians `(F,)` between axes `(F, 3)` and one `(3,)`."""
+    """Angles `(F,)`, radians, between axes `(F, 3)` and one axis `(3,)`."""
     return np.arctan2(np.linalg.norm(np.cross(axes, axis), axis=-1), axes @ axis)
 
 
 def axes_over_time(
     armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain
 ) -> tuple[Array, list[Array]] | None:
-    """Frames `(F,)` and the hinge axes `(F, 3)` of each turning bone there, in its own space before any turn of its own.
+    """Frames `(F,)`, and hinge axes `(F, 3)` of each turning bone at these, in the bone's space before its own rotation.
 
-    The frames are those of all keys of what the bones and the plane depend on, and some between them. `None` where curves
-    alone do not tell (constraints, drivers, strips, modifiers that go on beyond keys), or where there is no plane at times.
+    The frames are those of all keys on which the bones and the plane depend, and some between them. `None` where F-Curves
+    alone do not determine the motion (constraints, drivers, strips, modifiers that go on beyond keys), or where the plane
+    is degenerate at some frame.
     """
     above = _above(settings, names, rest)
     frames = _key_moments(above)
@@ -148,7 +149,7 @@ def axes_over_time(
 
 
 def _above(settings: BakeSettings, names: ChainNames, rest: RestChain) -> set[Node]:
-    """What the bones between the joints, those above them, and the plane depend on; the turning bones are left out."""
+    """Nodes on which the bones between the joints, their parents and the plane depend, without the turning bones."""
     between = [(names.armature, bone.name) for bone in rest.bones[: rest.turning[-1]]]
     starts = [(names.armature, ""), *between]
     if settings.plane == "OBJECT":
@@ -158,7 +159,7 @@ def _above(settings: BakeSettings, names: ChainNames, rest: RestChain) -> set[No
 
 
 def _key_moments(nodes: Iterable[Node]) -> Array | None:
-    """Moments `(F,)`; `None` where something moves otherwise than from its first key to its last."""
+    """Frames `(F,)` of all keys, and between them; `None` where anything moves other than from its first key to its last."""
     objects, found = objects_by_name(), [np.empty(0)]
     for name, bone in nodes:
         for fcurve in motion_curves(objects[name], bone):
@@ -175,17 +176,17 @@ def _key_moments(nodes: Iterable[Node]) -> Array | None:
 
 
 def _chain_motion(armature: Object, rest: RestChain, reader: LineageReader, motion: CurveMotion) -> ChainMotion | None:
-    """The chain under its parent, its turning bones without a turn."""
+    """Channels of the chain's bones and poses of its parent; `None` where F-Curves alone do not determine them."""
     parent = armature.pose.bones[rest.bones[0].name].parent
     parent_pose = motion.find(Quantity("POSE", armature.name, parent.name)) if parent else None
     if parent and parent_pose is None:
         return None
     channels = []
     for index, bone in enumerate(rest.bones):
-        thing = armature.pose.bones[bone.name]
+        pose_bone = armature.pose.bones[bone.name]
         if index not in rest.turning and reader.bone_link(armature, bone.name) is None:
             return None
-        values = reader.channels(armature, thing)
+        values = reader.channels(armature, pose_bone)
         if values is None:
             return None
         channels.append(BoneChannels(values.location, channel_rotations(bone.rotation_mode, values.rotation), values.scale))
@@ -193,7 +194,7 @@ def _chain_motion(armature: Object, rest: RestChain, reader: LineageReader, moti
 
 
 def _normals(settings: BakeSettings, names: ChainNames, chain: ChainMotion, motion: CurveMotion) -> Array | None:
-    """Normals of the plane, armature space, `(F, 3)` or `(1, 3)`."""
+    """Normals of the plane, armature space, `(F, 3)` or `(1, 3)`; `None` where its motion is unknown or it is degenerate."""
     is_object = settings.plane == "OBJECT"
     spaces = PlaneSpaces(np.eye(3), None if chain.parent_pose is None else chain.parent_pose[:, :3, :3], None)
     if is_object or settings.plane_space == "WORLD":

@@ -1,6 +1,6 @@
-"""Which bones of a chain are hinges, about which of their own axes, and how many curves a bake will therefore write.
+"""Find which bones of a chain are hinges, about which local axes, and how many curves a bake will therefore write.
 
-Told from the rest pose, the settings and what is animated, without sampling any motion, so a panel can ask at any time.
+Only the rest pose, the settings and the animated channels are read; no motion is sampled, so a panel can call this any time.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from ...settings import LIMB_PLANES, BakeSettings
 from .chain_plane import ON_AXIS, plane_moves, present_pose, why_no_hinges
 
 FOUR_CHANNELS = {"QUATERNION": "it rotates by quaternions", "AXIS_ANGLE": "it rotates by axis and angle"}
-"""Rotation modes that always take four curves."""
+"""Rotation modes that always take four curves, each with the reason as the end of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hinge:
-    """How one bone of a chain turns during a bake."""
+    """The hinge about which one bone of a chain turns during a bake, if it has one."""
 
     bone: RestBone
     axis: Array | None
     """`(3,)` unit axis of all its turns, in the bone's own space; `None` where there is no such axis."""
     reason: Sentence | None
-    """Why there is none, as the end of a sentence; `None` where there is one."""
+    """Why there is no axis, as the end of a sentence; `None` where there is one."""
 
     @property
     def channel(self) -> int | None:
-        """The local axis (0, 1, 2) that the hinge is, within `ON_AXIS`."""
+        """The local axis (0, 1, 2) that the hinge coincides with, within `ON_AXIS`; `None` if there is none."""
         if self.axis is None:
             return None
         channel = int(np.argmax(np.abs(self.axis)))
@@ -49,10 +49,10 @@ class Hinge:
 
 
 def curve_forecast(settings: BakeSettings, active: Object | None = None) -> tuple[int, tuple[Sentence, ...]]:
-    """How many curves a bake will write, and a sentence for each reason why a joint takes more than one.
+    """Number of curves that a bake will write, and a note for each reason why a joint takes more than one.
 
-    The end bone, whose turns nobody knows before, counts with all its channels. Raises a `TwoBoneError` where the
-    settings name no chain.
+    The end bone, whose rotation is not known before the bake, counts with all its channels. Raises a `TwoBoneError` where
+    the settings name no chain.
     """
     chain = find_chain(settings, active)
     rest = chain.rest
@@ -80,13 +80,13 @@ def curve_forecast(settings: BakeSettings, active: Object | None = None) -> tupl
 
 
 def chain_hinges(settings: BakeSettings, active: Object | None = None) -> tuple[Object, list[Hinge]]:
-    """The armature, and the hinges of the chain that the settings mean; raises a `TwoBoneError` where they mean none."""
+    """The armature, and the hinges of the chain that the settings name; raises a `TwoBoneError` where they name none."""
     chain = find_chain(settings, active)
     return chain.armature, hinges_of(chain.armature, settings, chain.names, chain.rest)
 
 
 def hinges_of(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> list[Hinge]:
-    """How each turning bone of a chain turns, upper bone first."""
+    """Hinge of each turning bone of a chain, upper bone first."""
     if settings.plane in LIMB_PLANES:
         return _limb_hinges(armature, settings, rest)
     bones = [rest.bones[index] for index in rest.turning]
@@ -111,12 +111,12 @@ def hinges_of(armature: Object, settings: BakeSettings, names: ChainNames, rest:
 
 
 def _first(values: Array, dimensions: int) -> Array:
-    """The first frame's; a bone without parent has values without frames."""
+    """The first frame's values; those of a bone without parent have no frame axis."""
     return values[0] if values.ndim > dimensions else values
 
 
 def _keeps_to_hinge(armature: Object, hinge: Hinge) -> bool:
-    """Whether the pose that a bone has already turns it about its hinge only, so that those below keep theirs."""
+    """Whether a bone's present animation turns it about its hinge only, so that the bones below keep their hinges."""
     channels = read_rotation_channels(armature, hinge.bone)
     if not channels.animated:
         return True
@@ -126,17 +126,17 @@ def _keeps_to_hinge(armature: Object, hinge: Hinge) -> bool:
 
 
 def _limb_hinges(armature: Object, settings: BakeSettings, rest: RestChain) -> list[Hinge]:
-    """In a plane of the limb's own the upper bone turns with the plane; the others bend about the limb's normal."""
+    """Hinges in the limb's own plane: the upper bone turns with the plane, the others bend about the limb's normal."""
     joints = rest.rest_joints()
     straight = not is_bent(joints)
-    as_posed = settings.plane == "POSE" and straight
-    normal = rest.upper.rest[:3, :3] @ resting_hinge(rest) if as_posed else rest_normal(rest)
+    uses_resting_hinge = settings.plane == "POSE" and straight
+    normal = rest.upper.rest[:3, :3] @ resting_hinge(rest) if uses_resting_hinge else rest_normal(rest)
     links = unit(np.diff(joints, axis=0))
     hinges = [Hinge(rest.upper, None, Sentence("its plane rotates with the target"))]
     for number, index in enumerate(rest.turning[1:], start=1):
         bone = rest.bones[index]
         hinge = Hinge(bone, hinge_axis(bone.rest[:3, :3], normal), None)
-        # Each link has a normal of its own, perpendicular to it; two that differ make a turn about neither.
+        # Each link bends about its own perpendicular; where links are not in one plane, these differ and no axis is constant.
         if np.abs(links[: number + 1] @ normal).max() > ON_AXIS:
             hinge = Hinge(bone, None, Sentence("the limb does not lie in one plane at rest"))
         elif straight or settings.reference == "POSE":
@@ -146,7 +146,7 @@ def _limb_hinges(armature: Object, settings: BakeSettings, rest: RestChain) -> l
 
 
 def _posed_hinge(armature: Object, hinge: Hinge) -> Hinge:
-    """The hinge about which the pose that a bone has turns it; as at rest where nothing has turned it yet."""
+    """The hinge about which the bone's present pose turns it; the given one where nothing has turned it yet."""
     channels = read_rotation_channels(armature, hinge.bone)
     if hinge.bone.rotation_mode in FOUR_CHANNELS:
         return hinge
@@ -167,14 +167,14 @@ def _why_more(hinge: Hinge, channels: RotationChannels, settings: BakeSettings) 
         return Sentence("its hinge is {angle:.2g} degrees off its nearest axis", {"angle": degrees_off(hinge.axis)})
     if channels.baked - {hinge.channel}:
         return Sentence("an earlier bake has keyed its other rotation channels")
-    carries_on = settings.reference == "POSE" and mode[-1] == "XYZ"[hinge.channel]
-    if not carries_on and channels.turns_beside(hinge.channel):
+    keeps_other_channels = settings.reference == "POSE" and mode[-1] == "XYZ"[hinge.channel]
+    if not keeps_other_channels and channels.turns_beside(hinge.channel):
         return Sentence("its other rotation channels are not zero")
     return None
 
 
 def degrees_off(axis: Array) -> float:
-    """Degrees between an axis `(3,)` and the nearest coordinate axis."""
+    """Angle, degrees, between an axis `(3,)` and the nearest coordinate axis."""
     channel = int(np.argmax(np.abs(axis)))
     return float(np.degrees(np.arctan2(np.linalg.norm(np.delete(axis, channel)), abs(axis[channel]))))
 

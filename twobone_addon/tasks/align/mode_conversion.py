@@ -1,4 +1,4 @@
-"""Rotation keys of one mode turned into those of another, without a visible change."""
+"""Convert rotation keys from one rotation mode to another without visible change."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from ...scene.keys.tables import INTERPOLATION, KEY_PLAIN, read_keys
 from ...scene.keys.writing import ChannelKeys
 
 KEPT = 1e-4
-"""Radians by which a converted rotation may differ from what it was, between keys: a tenth of a millimetre at a metre."""
+"""Largest change of a converted rotation between keys, radians: a tenth of a millimetre at a metre."""
 
 SAMPLES_PER_FRAME = 4
-"""Of the motion that is converted."""
+"""Samples per frame of the motion that is converted."""
 
 ANYWHERE = Surroundings(None, None)
-"""Nothing outside to join."""
+"""No outside values that the curves must join."""
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """The rotation of one bone in another mode."""
+    """The rotation of one bone in its new mode."""
 
     paths: tuple[str, str]
     """Data paths of the old and of the new rotation property."""
     value: Array
     """`(3,)` Euler angles of the present pose."""
     keys: list[ChannelKeys]
-    """Empty where the rotation is not keyed."""
+    """The converted keys; empty where the rotation is not keyed."""
     types: Array
-    """`(K,)` key type of each key: what a key there was before, plain for those added."""
+    """`(K,)` key types: those of the keys before, plain for added keys."""
 
 
 def converted(armature: Object, bone: RestBone, mode: str, turn: Array) -> Converted:
-    """The rotation of a bone in Euler angles of order `mode`, with its own axes turned by `turn` `(3, 3)`.
+    """Convert a bone's rotation to Euler angles of order `mode`, with the bone's axes rotated by `turn` `(3, 3)`.
 
-    Keys stand where there were keys, and where it takes more to keep the motion between them.
+    Keys stay at their frames; keys are added where that is needed to preserve the motion between them.
     """
     channels = read_rotation_channels(armature, bone)
     paths = (channels.path, euler_path(bone))
@@ -67,7 +67,7 @@ def converted(armature: Object, bone: RestBone, mode: str, turn: Array) -> Conve
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What is converted, and into what."""
+    """The rotation channels to convert, and their new mode and axes."""
 
     bone: RestBone
     mode: str
@@ -76,11 +76,11 @@ class _Source:
 
     @property
     def group(self) -> str:
-        """The group that the present curves are in."""
+        """Channel group of the present curves, else the bone's name."""
         return next((fcurve.group.name for fcurve in self.channels.curves.values() if fcurve.group), self.bone.name)
 
     def curves(self, frames: Array) -> RotationCurves:
-        """The new channels at frames `(F,)`."""
+        """Values of the new channels at frames `(F,)`."""
         values = np.tile(np.array(self.channels.values, dtype=float), (len(frames), 1))
         for index, fcurve in self.channels.curves.items():
             values[:, index] = [fcurve.evaluate(frame) for frame in frames]
@@ -88,7 +88,7 @@ class _Source:
 
 
 def _as_eulers(bone: RestBone, mode: str, turn: Array, values: Array) -> RotationCurves:
-    """The Euler channels that give the rotations of `values` `(F, 4)`; one where they all are about one axis."""
+    """Euler channels that give the rotations of `values` `(F, 4)`; a single one where all are about one axis."""
     rotation = turn.T @ channel_rotations(bone.rotation_mode, values) @ turn
     return rotation_curves(mode, rotation=Matrices(rotation), present=np.zeros((len(values), 4)), outside=ANYWHERE)
 
@@ -102,19 +102,19 @@ def _key_by_key(source: _Source, frames: Array, interpolation: str) -> list[Chan
 
 
 def _reduced(source: _Source, frames: Array) -> list[ChannelKeys]:
-    """Keys at `frames` `(K,)`, and wherever else it takes one."""
+    """Keys at `frames` `(K,)`, and at further frames where these do not preserve the motion."""
     first, last = frames[0], frames[-1]
-    whole = merge_frames(frames, np.arange(np.ceil(first), np.floor(last) + 1.0))
-    times = subframe_grid(whole, SAMPLES_PER_FRAME)
+    candidates = merge_frames(frames, np.arange(np.ceil(first), np.floor(last) + 1.0))
+    times = subframe_grid(candidates, SAMPLES_PER_FRAME)
     curves = source.curves(times)
-    own = _matrices(source.mode, curves, curves.values)
+    rotations = _matrices(source.mode, curves, curves.values)
 
     def drift(tried: Array, indices: Indices) -> Array:
-        # The difference of two rotations by an angle a has the Frobenius norm sqrt(8) sin(a / 2).
-        away = _matrices(source.mode, curves, tried) - own[indices]
-        return np.sqrt(0.5 * np.sum(away * away, axis=(-1, -2)))
+        # The difference of two rotations that are an angle a apart has the Frobenius norm sqrt(8) sin(a / 2).
+        difference = _matrices(source.mode, curves, tried) - rotations[indices]
+        return np.sqrt(0.5 * np.sum(difference * difference, axis=(-1, -2)))
 
-    found = reduce_keys(times, curves.values, drift, KEPT, key_frames=whole, required=frames)
+    found = reduce_keys(times, curves.values, drift, KEPT, key_frames=candidates, required=frames)
     path = euler_path(source.bone)
     return [reduced_channel(found, column, path, index, source.group) for column, index in enumerate(curves.indices)]
 

@@ -1,7 +1,7 @@
-"""Make the hinges of a chain single rotation channels, so that a bake writes one curve per joint.
+"""Align Hinges: make the hinges of a chain single rotation channels, so that a bake writes one curve per joint.
 
-An act of its own, never part of a bake: it changes rotation modes and, if asked, rolls. The visible motion stays: poses are
-carried over, and rotation keys are converted, with as many more keys as it takes to keep the motion between them.
+This is never part of a bake, because it changes rotation modes and, on request, rolls. The visible motion is preserved: poses
+and rotation keys are converted, with additional keys where the motion between keys needs them.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from .mode_conversion import Converted, converted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignReport(WholeReport):
-    """What became of the hinges of chains."""
+    """Report of the aligned hinges of chains."""
 
     KIND: ClassVar[str] = "align"
 
     armatures: list[str]
     changed: list[str]
-    """Bones that now need one channel only, and did not before. `notes` say why others do not."""
+    """Bones that now need only one channel, and needed more before. `notes` say why others still need more."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether any bone is otherwise now."""
+        """Whether any bone was changed."""
         return bool(self.changed)
 
     @property
     def summary(self) -> Sentence:
-        """Which bones were aligned."""
+        """Summary of which bones were aligned."""
         if not self.changed:
             return Sentence("All hinges are aligned already.")
         return Sentence("Hinges aligned: {bones}.", {"bones": ", ".join(self.changed)})
@@ -54,29 +54,31 @@ class AlignReport(WholeReport):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one bone needs."""
+    """The changes to one bone."""
 
     bone: RestBone
     mode: str
+    """New rotation mode."""
     roll: float
+    """Change of its roll, radians."""
     rotation: Converted
 
 
 @dataclass(frozen=True, slots=True)
 class AlignPlan:
-    """What the bones of some chains need."""
+    """The changes to the bones of all chains."""
 
     changes: Mapping[str, Sequence[Change]]
-    """By the armature's name."""
+    """Changes by the armature's name."""
     left: Sequence[Sentence]
-    """One sentence for each bone that stays as it is."""
+    """A note for each bone that cannot be aligned."""
 
 
 class AlignHinges(Task[AlignSettings, AlignPlan, AlignPlan, None]):
-    """Set the rotation mode of each bone of a chain that is a hinge, and if asked its roll, so that it is one channel.
+    """Set the rotation mode, and on request the roll, of each hinge bone of a chain, so that the hinge is one channel.
 
-    The mode is an Euler order that applies the hinge last. Bones that are so already are not touched. Refused where no bone
-    can be aligned, or where the visible motion could not be kept.
+    The mode is an Euler order that applies the hinge last. Bones that are aligned already are not touched. Refused where no
+    bone can be aligned, or where the visible motion could not be preserved.
     """
 
     NAME = "align"
@@ -84,34 +86,34 @@ class AlignHinges(Task[AlignSettings, AlignPlan, AlignPlan, None]):
     REPORT = AlignReport
 
     def plan(self, scene: Scene, settings: AlignSettings, active: Object | None, span: Span | None) -> AlignPlan:
-        """What each bone of the chains needs; two chains may share some."""
+        """Plan the changes to the bones of all chains; two chains may share bones."""
         changes: dict[str, dict[str, Change]] = {}
         left: dict[Sentence, None] = {}
         is_any_hinge = False
         for chain in settings.chains:
             armature, hinges = chain_hinges(chain, active)
-            own = changes.setdefault(armature.name, {})
+            by_bone = changes.setdefault(armature.name, {})
             for hinge in hinges:
                 why = _why_not(hinge, roll=settings.roll)
                 if why:
                     left[note('Bone "{bone}" is left unchanged: {reason}.', bone=hinge.bone.name, reason=why)] = None
                     continue
                 is_any_hinge = True
-                if hinge.bone.name not in own:
-                    own |= {change.bone.name: change for change in _changes(armature, hinge)}
-                    if own.get(hinge.bone.name) and own[hinge.bone.name].roll:
+                if hinge.bone.name not in by_bone:
+                    by_bone |= {change.bone.name: change for change in _changes(armature, hinge)}
+                    if by_bone.get(hinge.bone.name) and by_bone[hinge.bone.name].roll:
                         refuse_unrollable(armature, hinge.bone.name)
         if not is_any_hinge:
             raise ChainError(joined(left))
-        return AlignPlan({name: list(own.values()) for name, own in changes.items()}, list(left))
+        return AlignPlan({name: list(by_bone.values()) for name, by_bone in changes.items()}, list(left))
 
     def paths(self, plan: AlignPlan, solution: AlignPlan) -> set[tuple[Object, str]]:
-        """The rotations of the bones."""
+        """Rotation paths of the changed bones, old and new."""
         found = [(object_named(name), change) for name, changes in plan.changes.items() for change in changes]
         return {(armature, path) for armature, change in found for path in change.rotation.paths}
 
     def write(self, scene: Scene, plan: AlignPlan, solution: AlignPlan, begun: Any) -> AlignPlan:
-        """Rolls first, then modes with their keys."""
+        """Change rolls first, then rotation modes with their keys."""
         for name, changes in plan.changes.items():
             armature, rolls = object_named(name), {change.bone.name: change.roll for change in changes if change.roll}
             if rolls:
@@ -130,7 +132,7 @@ class AlignHinges(Task[AlignSettings, AlignPlan, AlignPlan, None]):
         return plan
 
     def report(self, outcome: Outcome[AlignPlan, AlignPlan, None]) -> AlignReport:
-        """Which bones are otherwise now, and why others are not."""
+        """Report of changed bones, with notes on why others cannot be aligned."""
         plan = outcome.done[0].plan
         changed = [change.bone.name for changes in plan.changes.values() for change in changes]
         return AlignReport(armatures=list(plan.changes), changed=changed, notes=[*plan.left, *outcome.unused])
@@ -140,7 +142,7 @@ ALIGN = AlignHinges()
 
 
 def _why_not(hinge: Hinge, *, roll: bool) -> Sentence | None:
-    """Why a bone's hinge cannot be one of its axes, as the end of a sentence; `None` where it can."""
+    """Why a bone's hinge cannot be made one of its axes, as the end of a sentence; `None` where it can."""
     if hinge.axis is None:
         return hinge.reason
     if hinge.channel is not None:
@@ -153,7 +155,7 @@ def _why_not(hinge: Hinge, *, roll: bool) -> Sentence | None:
 
 
 def _changes(armature: Object, hinge: Hinge) -> Iterator[Change]:
-    """The change that a bone needs, if it needs one."""
+    """Yield the change that a bone needs, if it needs one."""
     bone = hinge.bone
     change = 0.0 if hinge.channel is not None or hinge.axis is None else roll_to_axis(hinge.axis)
     channel = int(np.argmax(np.abs(rolled(change).T @ hinge.axis)))

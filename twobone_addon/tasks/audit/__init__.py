@@ -1,1 +1,1 @@
-"""Audit: whether clips skate, float, sink, pop or have a seam. Reads only."""
+"""Audit: measure whether clips skate, float, sink, pop or have a seam. Reads only."""

@@ -1,4 +1,4 @@
-"""Audit: measures clips against limits, and changes nothing."""
+"""Audit: measure clips against limits, without changing anything."""
 
 from __future__ import annotations
 
@@ -41,28 +41,28 @@ from ..find_limbs.finding import HUGE, found_limbs
 from .audit_report import AuditReport, ContactAudit, LimbAudit, compared
 
 DEEP = 4.0
-"""Times the limit of sinking that no sole may be in the ground, however short."""
+"""Multiple of the sinking limit that no sole may exceed, even briefly."""
 ALONE = 2.0
-"""Times the limit of all feet that a single one may slide, or float: it has fewer contacts, so chance says more."""
+"""Multiple of the limit of all feet up to which one foot may slide or float: with fewer contacts, chance counts more."""
 CONTACT_FAST = 0.3
-"""Metres a second of feet on the ground, on average, from which they skate; recorded walks have up to 0.16, skating ones 0.5."""
+"""Mean speed of feet on the ground, metres a second, above which they skate; recorded walks have up to 0.16, skating ones 0.5."""
 OFTEN = 0.25
-"""Share of frames with sunk soles that is not fine."""
+"""Largest share of frames with sunk soles that is fine."""
 SHORTEST = 1.0
-"""Seconds of a clip in which jitter can be told from motion."""
+"""Duration of a clip, seconds, from which on jitter can be distinguished from motion."""
 OFF_ZERO = 0.12
-"""Leg lengths over height 0, or below it, up to which that may be the floor that was meant."""
+"""Distance of the feet's height from 0, leg lengths, up to which height 0 may be the intended floor."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimbPlan:
-    """One limb."""
+    """One limb to measure."""
 
     chain: str
     kind: str
     rest: RestChain
     bones: tuple[Quantity, Quantity, Quantity]
-    """World matrices of the upper bone, the lower one, and the one with the tip."""
+    """World matrices of the upper bone, the lower bone, and the bone that carries the tip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,41 +73,44 @@ class AuditPlan:
     settings: AuditSettings
     limbs: list[LimbPlan]
     contacts: ContactPlan
-    """Of those that stand; without feet where none does."""
+    """Contacts of the limbs that stand; without feet where none does."""
     units_per_metre: float
-    """Of the scene."""
+    """Scene units per metre."""
     is_cycle: bool
     earlier: Mapping[str, Any]
-    """Report to compare with, as JSON has it; empty without one."""
+    """Earlier report to compare with (parsed JSON); empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """Measures of one clip, and what its picture shows."""
+    """Measures of one clip, and the data of its picture."""
 
     limbs: list[LimbAudit]
     feet: FeetMotion | None
-    """As seen from the ground, over it, without a first frame that is a rest pose."""
+    """Motion of the feet relative to the ground, without a first frame that is a rest pose; `None` without feet."""
     found: FoundContacts | None
     states: Codes
     """`(C, F)` contacts of the feet."""
     skating: measures.Skating | None
     skates: Mask
-    """`(C, F)`"""
+    """`(C, F)` frames at which each foot skates."""
     first: int
-    """1 where the first frame is a rest pose, else 0."""
+    """Number of leading frames left out: 1 where the first frame is a rest pose, else 0."""
     is_level: bool
-    """Whether the floor tells how high feet should be."""
+    """Whether the height of the floor under the feet is known, so that floating and sinking can be measured."""
     evaluation: str | dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """One measure beside its limit."""
+    """One measure compared with its limit."""
 
     ratio: float
+    """The measure as a multiple of its limit."""
     frame: float
+    """Frame at which it is worst, or at which to look first."""
     why: Sentence
+    """Reason why the clip is not fine if the ratio is over 1."""
 
 
 class Audit(Task[AuditSettings, AuditPlan, Audited, None]):
@@ -118,7 +121,7 @@ class Audit(Task[AuditSettings, AuditPlan, Audited, None]):
     READS_ONLY = True
 
     def plan(self, scene: Scene, settings: AuditSettings, active: Object | None, span: Span | None) -> AuditPlan:
-        """All limbs of one armature. That it is linked, or its time stretched, does not matter to who only looks."""
+        """Plan all limbs of one armature; it may be linked or have stretched time, since nothing is written."""
         if settings.picture and not settings.picture.lower().endswith(".svg"):
             raise SettingError('Picture is "{path}". Name a file that ends in .svg.', path=settings.picture)
         armature = find_armature(settings.armature, active)
@@ -152,21 +155,21 @@ class Audit(Task[AuditSettings, AuditPlan, Audited, None]):
         is_cycle = settings.cycles == "ALL" or (settings.cycles == "AUTO" and action is not None and action.use_cyclic)
         plans = [_limb(armature, name, kind, names) for name, (kind, names, _, _) in limbs.items()]
         return AuditPlan(
-            armature.name, settings, plans, contacts, 1.0 / units_of(scene).scale, is_cycle, _earlier(settings.compare)
+            armature.name, settings, plans, contacts, 1.0 / units_of(scene).scale, is_cycle, _read_earlier(settings.compare)
         )
 
     def solve(self, plan: AuditPlan, begun: Any, look: Look) -> Steps[Audited]:
-        """All measures."""
-        wanted = [quantity for limb in plan.limbs for quantity in limb.bones] + plan.contacts.quantities()
-        samples = yield from look(wanted, plan.contacts.frames, evaluation=plan.settings.evaluation)
-        if not all(np.abs(samples[quantity]).max() < HUGE for quantity in wanted):
+        """Sample and measure the clip; raises `ObjectError` where a transform is not finite."""
+        quantities = [quantity for limb in plan.limbs for quantity in limb.bones] + plan.contacts.quantities()
+        samples = yield from look(quantities, plan.contacts.frames, evaluation=plan.settings.evaluation)
+        if not all(np.abs(samples[quantity]).max() < HUGE for quantity in quantities):
             raise ObjectError(
                 'Armature "{armature}" has a transform that is not a number. Clear its transform.', armature=plan.armature
             )
         return audited(plan, samples)
 
     def judge(self, scene: Scene, done: Done[AuditPlan, Audited, None]) -> AuditReport:
-        """What became of one clip, and its picture where one is wanted."""
+        """Report of one clip; also writes its picture where one is requested."""
         plan, solution = done.plan, done.solution
         checks = sorted(_checks(scene, plan, solution), key=lambda check: -check.ratio)
         found, feet = solution.found, solution.feet
@@ -174,8 +177,8 @@ class Audit(Task[AuditSettings, AuditPlan, Audited, None]):
         notes = []
         height = found.ground_height if found else None
         if feet and height is not None and plan.settings.max_float * feet.leg_length < abs(height) < OFF_ZERO * feet.leg_length:
-            said = "Feet stand at height {height}. Set Ground to Height where their floor is at another one."
-            notes.append(note(said, height=("-" if height < 0.0 else "") + units_of(scene).text(abs(height))))
+            template = "Feet stand at height {height}. Set Ground to Height where their floor is at another one."
+            notes.append(note(template, height=("-" if height < 0.0 else "") + units_of(scene).text(abs(height))))
         if feet and not solution.is_level:
             notes.append(note("Feet stand on several levels, so floating and sinking are not measured. Name the ground object."))
         frames = plan.contacts.frames
@@ -203,10 +206,10 @@ class Audit(Task[AuditSettings, AuditPlan, Audited, None]):
             report = replace(report, notes=[*notes, *compared(report, done.action, plan.earlier)])
         if not plan.settings.picture:
             return report
-        return replace(report, picture=_draw(plan, solution, report, _action_name(plan.armature, done.action)))
+        return replace(report, picture=_draw(plan, solution, report, done.action))
 
     def report(self, outcome: Outcome[AuditPlan, Audited, None]) -> AuditReport | ClipsReport:
-        """Every clip; of several, the worst first."""
+        """Report of all clips, the worst first."""
         report = report_of_clips(outcome, self.NAME)
         return replace(report, clips=clips_of(report)) if isinstance(report, ClipsReport) else report
 
@@ -215,7 +218,7 @@ AUDIT = Audit()
 
 
 def clips_of(report: AuditReport | ClipsReport) -> list[tuple[str, AuditReport]]:
-    """Each clip of a report with the name of its action, empty for the present one; the worst first."""
+    """Clips of a report with the names of their actions (empty for the present one), the worst first."""
     clips: Any = report.clips if isinstance(report, ClipsReport) else [("", report)]
     return sorted(clips, key=lambda clip: -clip[1].badness)
 
@@ -226,8 +229,8 @@ def _limb(armature: Object, chain: str, kind: str, names: ChainNames) -> LimbPla
     return LimbPlan(chain, kind, chain_found(armature, names).rest, bones)  # type: ignore[arg-type]
 
 
-def _earlier(path: str) -> Mapping[str, Any]:
-    """A report from a file; raises `SettingError` where it is none of an audit."""
+def _read_earlier(path: str) -> Mapping[str, Any]:
+    """Read an earlier report from a file; raises `SettingError` where it is no audit report."""
     if not path:
         return {}
     try:
@@ -240,7 +243,7 @@ def _earlier(path: str) -> Mapping[str, Any]:
 
 
 def audited(plan: AuditPlan, samples: Samples) -> Audited:
-    """The measures of one clip out of its samples."""
+    """Measure one clip from its samples."""
     contacts, settings, rate = plan.contacts, plan.settings, plan.contacts.rate
     feet = found = skating = None
     states, skates, first, is_level = (
@@ -258,33 +261,33 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
         balls = feet.points[:, 1].copy()
         balls[..., 2] = feet.heights[:, 1]
         low, skates = skating_frames(balls, feet.leg_length, rate)
-        for foot, *seen in zip(contacts.feet, feet.points, feet.heights, states, low, skates, strict=True):
-            stances[foot.chain] = measures.stances_of(*seen[:3], rate)  # type: ignore[arg-type]
-            shares[foot.chain] = np.count_nonzero(seen[4]) / np.count_nonzero(seen[3])
+        for foot, *arrays in zip(contacts.feet, feet.points, feet.heights, states, low, skates, strict=True):
+            stances[foot.chain] = measures.stances_of(*arrays[:3], rate)  # type: ignore[arg-type]
+            shares[foot.chain] = np.count_nonzero(arrays[4]) / np.count_nonzero(arrays[3])
         scale = np.cbrt(np.abs(np.linalg.det(samples.every(contacts.world)[0, :3, :3])))
-        over_sole = np.array([[0.0, foot.points.ball_height * scale] for foot in contacts.feet])[..., None]
-        size = measures.metre(feet.leg_length, plan.units_per_metre)
-        skating = measures.kimodo_skating(feet.points, feet.heights + over_sole, states, size, rate)
+        joint_over_sole = np.array([[0.0, foot.points.ball_height * scale] for foot in contacts.feet])[..., None]
+        metre = measures.metre(feet.leg_length, plan.units_per_metre)
+        skating = measures.kimodo_skating(feet.points, feet.heights + joint_over_sole, states, metre, rate)
         is_level = settings.ground != "AUTO" or measures.is_flat([s for each in stances.values() for s in each], feet.leg_length)
     limbs, frames = [], contacts.frames[first:]
     for limb in plan.limbs:
         upper, lower, last = (samples.every(bone)[first:] for bone in limb.bones)
         joints = np.stack([upper[:, :3, 3], lower[:, :3, 3], posed_point(limb.rest.tip, last)], axis=1)
         length = max(float(magnitude(np.diff(joints, axis=1)).sum(axis=1).mean()), 1e-30)
-        turns = upper[:, :3, :3] / np.maximum(np.linalg.norm(upper[:, :3, :3], axis=1, keepdims=True), 1e-30)
-        bends = measures.signed_bends(joints, turns)
+        rotations = upper[:, :3, :3] / np.maximum(np.linalg.norm(upper[:, :3, :3], axis=1, keepdims=True), 1e-30)
+        bends = measures.signed_bends(joints, rotations)
         rays = np.moveaxis(joints[:, 1:] - joints[:, :1], 0, 1) / length
-        knee, whole = measures.pops(bends[:, None], rate), measures.pops(np.concatenate(list(rays), axis=-1), rate)
+        knee_pops, limb_pops = measures.pops(bends[:, None], rate), measures.pops(np.concatenate(list(rays), axis=-1), rate)
         gap, speed_gap = measures.loop_gaps(rays, rate)
-        made = LimbAudit(
+        limb_audit = LimbAudit(
             chain=limb.chain,
             kind=limb.kind,
             length=length,
-            knee_pop=float(np.quantile(knee, 0.995)),
-            knee_pop_worst=float(knee.max()),
-            knee_pop_frame=float(frames[knee.argmax()]),
-            limb_pop=float(whole.max()),
-            limb_pop_frame=float(frames[whole.argmax()]),
+            knee_pop=float(np.quantile(knee_pops, 0.995)),
+            knee_pop_worst=float(knee_pops.max()),
+            knee_pop_frame=float(frames[knee_pops.argmax()]),
+            limb_pop=float(limb_pops.max()),
+            limb_pop_frame=float(frames[limb_pops.argmax()]),
             hyperextension=max(0.0, float(-bends.min())),
             hyperextension_frame=float(frames[bends.argmin()]),
             stretched=float(measures.is_stretched(joints).mean()),
@@ -297,17 +300,19 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
             place = [foot.chain for foot in contacts.feet].index(limb.chain)
             rows = [ContactAudit(float(frames[e.first]), float(frames[e.last]), e.slide, e.height) for e in stances[limb.chain]]
             slide = float(np.median([row.slide for row in rows])) if rows else None
-            made = replace(made, skate_share=shares[limb.chain], slide=slide, contacts=rows)
+            limb_audit = replace(limb_audit, skate_share=shares[limb.chain], slide=slide, contacts=rows)
             if is_level:
-                made = _with_heights(made, stances[limb.chain], feet.heights[place].min(axis=0), states[place], settings)
-        limbs.append(made)
+                limb_audit = _with_heights(
+                    limb_audit, stances[limb.chain], feet.heights[place].min(axis=0), states[place], settings
+                )
+        limbs.append(limb_audit)
     return Audited(limbs, feet, found, states, skating, skates, first, is_level, samples.evaluation)
 
 
 def _with_heights(
     limb: LimbAudit, stances: Sequence[measures.Stance], lowest: Array, states: Codes, settings: AuditSettings
 ) -> LimbAudit:
-    """With how high the lowest points of soles `(F,)` stand over the floor, and how deep they are in it."""
+    """Add the measures of floating and sinking, from heights `(F,)` of the sole's lowest point over the floor."""
     level = float(np.median([each.height for each in stances])) if stances else 0.0
     standing = lowest[states > 0]
     return replace(
@@ -322,7 +327,7 @@ def _with_heights(
 def _checks(  # noqa: C901 - one list of limits
     scene: Scene, plan: AuditPlan, solution: Audited
 ) -> Iterator[_Check]:
-    """Every measure that has a limit, as a multiple of it."""
+    """Compare every measure that has a limit with it."""
     settings, text, frames = plan.settings, units_of(scene).text, plan.contacts.frames
 
     def check(value: float, limit: float, frame: float, template: str, **values: Any) -> _Check:
@@ -336,56 +341,53 @@ def _checks(  # noqa: C901 - one list of limits
     if rows:
         worst = max(rows, key=lambda row: row[0])
         slide = float(np.median([row[0] for row in rows]))
-        said = "feet slide by {distance} a contact, farthest from frame {frame:g}"
-        yield check(slide, settings.max_slide, worst[2].first, said, distance=text(slide * worst[3].length))
+        why = "feet slide by {distance} a contact, farthest from frame {frame:g}"
+        yield check(slide, settings.max_slide, worst[2].first, why, distance=text(slide * worst[3].length))
         if solution.is_level:
-            level, said = float(np.median([row[1] for row in rows])), "feet stand {distance} over the ground (frame {frame:g})"
-            yield check(max(0.0, level), settings.max_float, rows[0][2].first, said, distance=text(abs(level) * worst[3].length))
+            level = float(np.median([row[1] for row in rows]))
+            why = "feet stand {distance} over the ground (frame {frame:g})"
+            yield check(max(0.0, level), settings.max_float, rows[0][2].first, why, distance=text(abs(level) * worst[3].length))
     for limb in feet:
-        own = {"limb": limb.chain}
+        who = {"limb": limb.chain}
         start = limb.contacts[0].first if limb.contacts else float(frames[0])
         if limb.slide is not None:
-            said = "{limb} slides by {distance} a contact (from frame {frame:g})"
+            why = "{limb} slides by {distance} a contact (from frame {frame:g})"
             farthest = max(limb.contacts, key=lambda row: row.slide).first
-            yield check(limb.slide / limb.length, ALONE * settings.max_slide, farthest, said, distance=text(limb.slide), **own)
-        # Toes are low while they swing as well: what feet do that stand tells the one from the other.
+            yield check(limb.slide / limb.length, ALONE * settings.max_slide, farthest, why, distance=text(limb.slide), **who)
+        # Toes are also low while they swing, so low frames alone do not prove skating; the speed of standing feet decides.
         if limb.slide is None or (solution.skating and solution.skating.foot_skate_from_contacts > CONTACT_FAST):
-            said = "{limb} skates at {share:.0%} of its low frames"
-            yield check(limb.skate_share or 0.0, settings.max_skate, start, said, share=limb.skate_share or 0.0, **own)
+            why = "{limb} skates at {share:.0%} of its low frames"
+            yield check(limb.skate_share or 0.0, settings.max_skate, start, why, share=limb.skate_share or 0.0, **who)
         if limb.floating is not None and limb.sinking is not None and limb.sinking_share is not None:
-            said = "{limb} stands {distance} over the ground (frame {frame:g})"
+            why = "{limb} stands {distance} over the ground (frame {frame:g})"
             high = limb.floating / limb.length
-            yield check(high, ALONE * settings.max_float, start, said, distance=text(limb.floating), **own)
-            said, deep = "{limb} is up to {distance} in the ground, at {share:.0%} of the frames", limb.sinking / limb.length
+            yield check(high, ALONE * settings.max_float, start, why, distance=text(limb.floating), **who)
+            why, deep = "{limb} is up to {distance} in the ground, at {share:.0%} of the frames", limb.sinking / limb.length
             ratio = max(limb.sinking_share / OFTEN, deep / max(DEEP * settings.max_sink, 1e-9))
-            yield check(ratio, 1.0, start, said, distance=text(limb.sinking), share=limb.sinking_share, **own)
+            yield check(ratio, 1.0, start, why, distance=text(limb.sinking), share=limb.sinking_share, **who)
     for limb in solution.limbs:
-        own = {"limb": limb.chain}
-        said = "{limb}: the joint pops at frame {frame:g}"
-        yield check(limb.knee_pop_worst, settings.max_knee_pop, limb.knee_pop_frame, said, **own)
-        yield check(limb.limb_pop, settings.max_limb_pop, limb.limb_pop_frame, "{limb} pops at frame {frame:g}", **own)
-        said = "{limb} bends to the wrong side by {degrees:.0f} degrees at frame {frame:g}"
+        who = {"limb": limb.chain}
+        why = "{limb}: the joint pops at frame {frame:g}"
+        yield check(limb.knee_pop_worst, settings.max_knee_pop, limb.knee_pop_frame, why, **who)
+        yield check(limb.limb_pop, settings.max_limb_pop, limb.limb_pop_frame, "{limb} pops at frame {frame:g}", **who)
+        why = "{limb} bends to the wrong side by {degrees:.0f} degrees at frame {frame:g}"
         degrees = float(np.degrees(limb.hyperextension))
-        yield check(limb.hyperextension, settings.max_hyperextension, limb.hyperextension_frame, said, degrees=degrees, **own)
+        yield check(limb.hyperextension, settings.max_hyperextension, limb.hyperextension_frame, why, degrees=degrees, **who)
         if limb.jitter is not None:
-            said = "{limb} jitters by {distance}"
-            yield check(limb.jitter, settings.max_jitter, float(frames[0]), said, distance=text(limb.jitter * limb.length), **own)
+            why = "{limb} jitters by {distance}"
+            yield check(limb.jitter, settings.max_jitter, float(frames[0]), why, distance=text(limb.jitter * limb.length), **who)
         if plan.is_cycle:
-            said = "{limb}: the cycle's ends are {distance} apart (frame {frame:g})"
+            why = "{limb}: the cycle's ends are {distance} apart (frame {frame:g})"
             distance = text(limb.loop_gap * limb.length)
-            yield check(limb.loop_gap, settings.max_loop_gap, float(frames[-1]), said, distance=distance, **own)
-
-
-def _action_name(armature: str, action: str) -> str:
-    data = object_named(armature).animation_data
-    return action or (data.action.name if data is not None and data.action is not None else armature)
+            yield check(limb.loop_gap, settings.max_loop_gap, float(frames[-1]), why, distance=distance, **who)
 
 
 def _draw(plan: AuditPlan, solution: Audited, report: AuditReport, action: str) -> str:
-    """Write the picture of a clip; returns its file. Raises `SettingError` where that cannot be written."""
+    """Write the picture of a clip and return its file; raises `SettingError` where that cannot be written."""
+    data = object_named(plan.armature).animation_data
+    action = action or (data.action.name if data is not None and data.action is not None else plan.armature)
     name = re.sub(r"[^\w .-]", "_", action)
-    named = plan.settings.picture.replace("{shot}", open_file() or "untitled").replace("{action}", name)
-    path = file_at(named)
+    path = file_at(plan.settings.picture.replace("{shot}", open_file() or "untitled").replace("{action}", name))
     if "{action}" not in plan.settings.picture and plan.settings.actions != ACTIVE:
         path = path.with_name(f"{path.stem} {name}{path.suffix}")
     frames, rows = plan.contacts.frames[solution.first :], []

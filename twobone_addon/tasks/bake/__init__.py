@@ -1,1 +1,1 @@
-"""Bake: bone rotations from a target's motion."""
+"""Bake: key bone rotations from a target's motion."""

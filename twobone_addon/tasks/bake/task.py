@@ -1,4 +1,4 @@
-"""Bake: the rotations of chains, so that their tips follow their targets; without writing, a dry run and a report of what is."""
+"""Bake: key rotations of chains so that tips follow targets; a dry run and Inspect report the same without writing."""
 
 from __future__ import annotations
 
@@ -48,31 +48,31 @@ class CurveRehearsal:
 
 @dataclass(frozen=True, slots=True)
 class ChainRehearsal:
-    """What a bake would do with one chain."""
+    """One chain as a bake would key it."""
 
     settings: BakeSettings
     tip_at_tail: bool
     """Whether the tip is the tip bone's tail; else its head."""
     rest_lengths: tuple[float, ...]
-    """Of the links, from joint to joint, in the armature's own units."""
+    """Rest lengths of the links, from joint to joint, in armature units."""
     curves: tuple[CurveRehearsal, ...]
     report: ChainReport
-    """As the bake would give it, but nothing is measured."""
+    """Report that the bake would give, without measurements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What a bake would do."""
+    """The result of a dry run."""
 
     chains: list[ChainRehearsal]
     evaluation: str | dict[str, str]
     """How motion was sampled, as in `BakeReport`."""
     refused: list[Refused] = field(default_factory=list)
-    """Of several actions, what cannot be baked."""
+    """Actions, of several, and chains in them that cannot be baked."""
 
 
 def rehearsal(keyed: KeyedChain, report: ChainReport) -> ChainRehearsal:
-    """What would be written of a chain."""
+    """Describe the keys that a bake would write for a chain."""
     plan = keyed.solved.plan
     links = np.diff(plan.rest.rest_joints(), axis=0)
     return ChainRehearsal(
@@ -85,22 +85,22 @@ def rehearsal(keyed: KeyedChain, report: ChainReport) -> ChainRehearsal:
 
 
 LONG = 1 << 14
-"""Samples of a take from which on what was worked out is rather made again than kept."""
+"""Number of sampled frames above which solved rotations are recomputed when needed instead of kept in memory."""
 
 HELD_TO_REDUCE = 160
-"""As `HELD`, where keys are reduced."""
+"""Bytes of memory for each quantity at each frame, like `HELD`, where keys are reduced."""
 
 ON_EDITS = "Keys of the last bake were edited since, so this one has begun with them."
 
 
 @dataclass(frozen=True, slots=True)
 class BakePlan:
-    """The chains of one action, or of whatever all armatures play now."""
+    """The chains of one action, or of the actions that all armatures play now."""
 
     scene: Scene
     chains: Sequence[ChainPlan]
     left: Sequence[TwoBoneError]
-    """What is wrong with chains that cannot be baked in an action in which others can."""
+    """Errors of chains that cannot be baked in an action in which others can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Baked:
     evaluation: str | dict[str, str]
     verified: Verified
     edited: tuple[str, ...] = ()
-    """Armatures on which somebody has edited the keys of the last bake, so that this one has begun with these."""
+    """Armatures on which keys of the last bake were edited since, so that this bake started from these keys."""
 
 
 Measures = list[Measured | None]
@@ -125,12 +125,12 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
     TABLE = TABLES["bake"]
 
     def plan(self, scene: Scene, settings: BakeAllSettings, active: Object | None, span: Span | None) -> BakePlan:
-        """All chains. Those that key the same channels at the same frames are refused, unless the last one wins."""
+        """Plan all chains; refuse chains that key the same channels at the same frames, unless the last one wins."""
         plans: list[ChainPlan] = []
         left: list[TwoBoneError] = []
-        for wanted in settings.chains:
+        for chain in settings.chains:
             try:
-                plans.append(plan_bake(scene, wanted if span is None else with_range(wanted, span), active))
+                plans.append(plan_bake(scene, chain if span is None else with_range(chain, span), active))
             except TwoBoneError as error:
                 if span is None:
                     raise
@@ -142,7 +142,7 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         return BakePlan(scene, plans, left)
 
     def reaches(self, plan: BakePlan) -> list[Reach]:
-        """The chains' rotations, and scales that earlier bakes have stretched."""
+        """Rotations of the chains, and scales that earlier bakes stretched."""
         found = []
         for chain in plan.chains:
             if chain.settings.plane == "POSE" and was_flipped(object_named(chain.names.armature), chain.settings.stored):
@@ -153,17 +153,17 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         return found
 
     def held(self, plan: BakePlan) -> int:
-        """Motion whose keys are reduced is looked at several times a frame, of which little is kept."""
+        """Bytes per quantity and frame; fewer where all keys are reduced: of several samples a frame little is kept."""
         return HELD_TO_REDUCE if all(chain.settings.keys == "REDUCE" for chain in plan.chains) else super().held(plan)
 
     def solve(self, plan: BakePlan, begun: Beginning, look: Look) -> Steps[Baked]:
-        """All chains in one pass over time, and the choice of their keys."""
+        """Solve all chains in one pass over time, and choose their keys."""
         plans, verified = plan.chains, Verified()
         frames: Array = all_frames(chain.frames for chain in plans)
         quantities = [quantity for chain in plans for quantity in motion_quantities(chain)]
         samples = yield from look(quantities, frames, evaluation=evaluation_of(plans), verified=verified)
         aimed, evaluation = [followed_motion(chain, samples) for chain in plans], samples.evaluation
-        # Of a long take, what has served is more than memory has room for.
+        # The samples of a long take must be freed before it is solved, or memory does not suffice.
         del samples
         poses = solve_chain_poses(plans, aimed)
         motions = [without_target(motion) for motion in aimed]
@@ -175,17 +175,17 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         return Baked([keyed_chain(solved.pop(0)) for _ in plans], evaluation, verified)
 
     def paths(self, plan: BakePlan, solution: Baked) -> set[tuple[Object, str]]:
-        """All channels that get keys."""
+        """Data paths of all channels that get keys."""
         owners = {chain.names.armature: object_named(chain.names.armature) for chain in plan.chains}
         return {(owners[chain.solved.plan.names.armature], key.path) for chain in solution.chains for key in chain.keys}
 
     def write(self, scene: Scene, plan: BakePlan, solution: Baked, begun: Beginning) -> Baked:
-        """Write the keys where the settings of each chain say."""
+        """Write the keys to the destination of each chain."""
         put(chain_changes(solution.chains, self.NAME), begun.earlier)
         return replace(solution, edited=begun.edited)
 
     def prove(self, plan: BakePlan, solution: Baked, look: Look) -> Steps[Measures]:
-        """Let Blender evaluate the chains as they are now, at frames and in between."""
+        """Measure the chains as Blender evaluates them, at frames and in between."""
         return (yield from prove(plan.scene, [chain.solved for chain in solution.chains], solution.verified))
 
     def judge(self, scene: Scene, done: BakeDone) -> list[ChainReport]:
@@ -193,19 +193,19 @@ class Bake(Task[BakeAllSettings, BakePlan, Baked, Measures]):
         chains = done.solution.chains
         solved, measured = [chain.solved for chain in chains], done.proof or ()
         fingerprints, units = fingerprints_of(scene, [chain.plan for chain in solved]), units_of(scene)
-        known = zip(chains, measured or [None] * len(chains), largest_twists(solved, measured), fingerprints, strict=True)
+        rows = zip(chains, measured or [None] * len(chains), largest_twists(solved, measured), fingerprints, strict=True)
         reports = [
             replace(
-                chain_report(chain.solved, chain.keys, found, drift=chain.drift, units=units, twist=twist),
+                chain_report(chain.solved, chain.keys, proof, drift=chain.drift, units=units, twist=twist),
                 fingerprint=fingerprint,
             )
-            for chain, found, twist, fingerprint in known
+            for chain, proof, twist, fingerprint in rows
         ]
         edited = done.solution.edited
         return [replace(each, notes=[*each.notes, ON_EDITS]) if each.armature in edited else each for each in reports]
 
     def report(self, outcome: Outcome[BakePlan, Baked, Measures]) -> BakeReport | Rehearsal:
-        """All chains in all actions; of a dry run, what would have been written."""
+        """Report of all chains in all actions; for a dry run, what would have been written."""
         failed = ((done, error) for done in outcome.done for error in done.plan.left)
         left = [Refused(done.plan.chains[0].names.armature, done.action, error.sentence) for done, error in failed]
         if outcome.is_dry:
@@ -222,37 +222,37 @@ BAKE = Bake()
 
 
 class Inspect(Bake):
-    """The report of a bake, about the animation as it is: its own keys and curves, its measured distances.
+    """Report of a bake on the present animation: its keys and curves, and measured distances.
 
-    Which frames are in reach is what a bake would find. Raises a `TwoBoneError` where a bake would. Writes nothing.
+    Which frames are in reach is as a bake would find. Raises a `TwoBoneError` where a bake would. Writes nothing.
     """
 
     NAME = "report"
 
     def plan(self, scene: Scene, settings: BakeAllSettings, active: Object | None, span: Span | None) -> BakePlan:
-        """All chains, which may overlap, for none of them is written."""
+        """Plan all chains; they may overlap, since none of them is written."""
         chains = tuple(replace(chain, verify=True) for chain in settings.chains)
         return super().plan(scene, replace(settings, chains=chains, last_wins=True), active, span)
 
     def reaches(self, plan: BakePlan) -> list[Reach]:
-        """Nothing: what is there is looked at as it is."""
+        """Nothing: the present animation is inspected as it is."""
         return []
 
     def paths(self, plan: BakePlan, solution: Baked) -> set[tuple[Object, str]]:
-        """Nothing is keyed."""
+        """No paths: nothing is keyed."""
         return set()
 
     def write(self, scene: Scene, plan: BakePlan, solution: Baked, begun: Beginning) -> Baked:
-        """Nothing is written."""
+        """Write nothing."""
         return solution
 
     def judge(self, scene: Scene, done: BakeDone) -> list[ChainReport]:
-        """One report for each chain, with the keys that are there."""
+        """One report for each chain, with its present keys."""
         chains, units = [chain.solved for chain in done.solution.chains], units_of(scene)
         measured: Sequence = done.proof or [None] * len(chains)
         return [
-            _with_present_keys(chain, chain_report(chain, (), found, units=units))
-            for chain, found in zip(chains, measured, strict=True)
+            _with_present_keys(chain, chain_report(chain, (), proof, units=units))
+            for chain, proof in zip(chains, measured, strict=True)
         ]
 
 
@@ -260,9 +260,9 @@ INSPECT = Inspect()
 
 
 def _with_present_keys(chain: SolvedChain, report: ChainReport) -> ChainReport:
-    """Count the keys that are in the range now, on the channels that a bake writes.
+    """Count the present keys in the range on the channels that a bake writes.
 
-    Nobody knows whether they were made to follow the target, so nothing else is blamed where they do not.
+    These keys may not have been made to follow the target, so a tip that is off is not blamed on something else that moves it.
     """
     bag = curve_bag(object_named(chain.plan.names.armature))
     paths = chain.plan.keyed_paths()

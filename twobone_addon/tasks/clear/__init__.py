@@ -1,1 +1,1 @@
-"""Clear: take away what was baked."""
+"""Clear: remove baked keys."""

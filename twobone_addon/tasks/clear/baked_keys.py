@@ -1,4 +1,4 @@
-"""What goes with a bake that is taken back: only what a bake wrote, only on the chain, in the range or at all frames."""
+"""Find and clear the baked keys of chains: only keys that tasks wrote, only for the chain, in the range or at all frames."""
 
 from __future__ import annotations
 
@@ -22,30 +22,32 @@ from ...scene.versions import curve_bag
 from ...settings import BakeSettings
 
 IN_STRIPS = '"strips": ["'
-"""In what is noted of plantings, where any is in strips."""
+"""Text in the JSON of an object's stored plantings that is there if any of them is in NLA strips."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """What to clear of one chain."""
+    """What to clear for one chain."""
 
     armature: str
     strips: list[str] | None
-    """Names of the strips that go, of a bake into the NLA; `None` where keys in the action do."""
+    """Names of the NLA strips to remove; `None` where keys in the action are cleared instead."""
     rotations: list[str]
+    """Data paths of the chain's rotations."""
     scales: list[str]
+    """Data paths of the chain's scales."""
     replaced: set[str]
-    """Data paths on which keys go that replaced others: those come back."""
+    """Data paths on which baked keys replaced others, which are restored."""
     start: float
     end: float
     stored: list[str]
-    """Names of the stored chains of the same bones."""
+    """Names of the stored chains with the same bones."""
     related: dict[str, set[str]] = field(default_factory=dict)
-    """Data paths of what else goes with them, by the names of the objects."""
+    """Data paths of further keys that are cleared along with these, by the objects' names."""
 
     @property
     def paths(self) -> dict[str, set[str]]:
-        """Data paths of all that goes, by the names of the objects."""
+        """Data paths of all keys to clear, by the objects' names."""
         paths = {name: set(found) for name, found in self.related.items()}
         paths.setdefault(self.armature, set()).update((*self.rotations, *self.scales, *self.replaced))
         return paths
@@ -53,41 +55,41 @@ class Clearing:
 
 @dataclass(frozen=True, slots=True)
 class ClearPlan:
-    """What to clear of all chains."""
+    """What to clear for all chains."""
 
     clearings: Sequence[Clearing]
     keeps_actions: bool
-    """Whether slots and actions that were made for the keys stay, and strips: where keys go in several actions."""
+    """Whether slots and actions made for the keys are kept, and strips too: so when several actions are cleared."""
     undone: Sequence[str]
-    """Names of chains and roots of which a planting is undone."""
+    """Names of chains and roots whose planting is undone."""
     put_back: Sequence[str]
-    """Names of roots that were fitted, and will move as before again."""
+    """Names of fitted roots whose earlier motion is restored."""
     held: Mapping[str, list[str]]
-    """Roots that stay where they were fitted, to the chains that are still baked on them."""
+    """Fitted roots that are kept, by name, with the chains that are still baked on them."""
 
 
 def plan_clearing(
     scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, *, all_frames: bool, in_strips: bool
 ) -> ClearPlan:
-    """What goes with the baked keys of one or more chains, and with curves that are left empty.
+    """Plan the clearing of all baked keys of one or more chains, and of curves that are then empty.
 
-    A chain that was planted together with its root takes the root back, and with it the others that stand on it; a root that
-    was fitted comes back with the last chain that is baked on it. Keys go in the chain's range, or at all frames: a range may
-    have been shortened since the bake. Keys held beside the range by a bake go as well, and of chains that are baked into the
-    NLA their own strip: where the action has no baked keys of a chain, whatever its destination is now, unless `in_strips`
-    is false. The target may be gone already. Raises a `TwoBoneError`.
+    A chain that was planted together with its root also restores the root, and so the other chains planted on it; a fitted
+    root is restored with the last chain that is baked on it. Keys are cleared in the chain's range, or at all frames, since
+    the range may have been shortened after the bake. Keys held beside the range by a bake are cleared as well. For a chain
+    baked into the NLA its strip is removed: where its destination is the NLA, or, unless `in_strips` is false, where the
+    action has no baked keys of it. The target need not exist any more. Raises a `TwoBoneError`.
     """
-    planned = [_planned(scene, settings, active, in_strips=in_strips) for settings in wanted]
+    clearings = [_clearing(scene, settings, active, in_strips=in_strips) for settings in wanted]
     if all_frames:
-        planned = [replace(clearing, start=-math.inf, end=math.inf) for clearing in planned]
-    planned, held = _with_roots_held(planned)
-    undone = dict.fromkeys(name for clearing in planned for name in _planted_together(clearing))
-    fitted = dict.fromkeys(name for clearing in planned for name in _fitted_roots(clearing))
-    return ClearPlan(planned, not in_strips, list(undone), list(fitted), held)
+        clearings = [replace(clearing, start=-math.inf, end=math.inf) for clearing in clearings]
+    clearings, held = _with_roots_held(clearings)
+    undone = dict.fromkeys(name for clearing in clearings for name in _planted_together(clearing))
+    fitted = dict.fromkeys(name for clearing in clearings for name in _fitted_roots(clearing))
+    return ClearPlan(clearings, not in_strips, list(undone), list(fitted), held)
 
 
 def count_to_clear(clearing: Clearing) -> int:
-    """How many baked keys a clearing is about; of strips how many these are."""
+    """Number of baked keys that a clearing removes, or of strips."""
     if clearing.strips is not None:
         return len(clearing.strips)
     bags = ((curve_bag(object_named(name)), paths) for name, paths in clearing.paths.items())
@@ -95,7 +97,7 @@ def count_to_clear(clearing: Clearing) -> int:
 
 
 def count_left(plan: ClearPlan) -> int:
-    """How many baked keys the chains have in their actions, at whatever frame."""
+    """Number of baked keys that the chains have in their actions, at any frame."""
     paths: dict[str, set[str]] = {}
     for clearing in plan.clearings:
         paths.setdefault(clearing.armature, set()).update((*clearing.rotations, *clearing.scales))
@@ -103,13 +105,13 @@ def count_left(plan: ClearPlan) -> int:
     return sum(count_baked_keys(bag, found) for bag, found in bags if bag is not None)
 
 
-def _planned(scene: Scene, settings: BakeSettings, active: Object | None, *, in_strips: bool = False) -> Clearing:
+def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in_strips: bool = False) -> Clearing:
     chain = find_chain(settings, active)
     armature, names, rest = chain.armature, chain.names, chain.rest
     end_bone, _ = end_bone_of(chain, settings)
     foot = foot_bone(armature, names)
-    turned = [rest.bones[index] for index in rest.turning] + ([end_bone] if end_bone else [])
-    rotations = [rotation_path(bone) for bone in turned]
+    keyed_bones = [rest.bones[index] for index in rest.turning] + ([end_bone] if end_bone else [])
+    rotations = [rotation_path(bone) for bone in keyed_bones]
     feet = [rotation_path(read_rest_bone(foot))] if foot else []
     contacts = {contact_path(leg) for leg in armature.twobone.chains if leg.upper == names.upper}
     scales = [scale_path(rest.bones[index]) for index in rest.turning]
@@ -117,11 +119,11 @@ def _planned(scene: Scene, settings: BakeSettings, active: Object | None, *, in_
     stored: list[str] = list(dict.fromkeys([*([settings.stored] if settings.stored else []), *same]))
     replaced = _replaced(armature, {*rotations, *feet, *contacts}) if settings.destination != "NLA" else set()
     strips = None
-    # Contacts are keyed in the action also where what was planted is in strips.
+    # Contacts are keyed in the action even where the planted keys are in strips.
     if settings.destination == "NLA" or (
         in_strips and not _has_baked_keys(armature, {*rotations, *scales, *replaced} - contacts)
     ):
-        # A bake calls its strip like the stored chain, or else like the upper bone.
+        # A bake names its strip after the stored chain, or else after the upper bone.
         strips = strips_of(armature, [*stored, names.upper]) or ([] if settings.destination == "NLA" else None)
     refuse_uneditable(armature, [*rotations, *replaced], settings.destination if strips is None else "NLA")
     start, end = frame_range(scene, settings)
@@ -141,36 +143,37 @@ def _planned(scene: Scene, settings: BakeSettings, active: Object | None, *, in_
     )
 
 
-def _related(armature: Object, names: ChainNames, own: set[str]) -> dict[str, set[str]]:
-    """What else goes with the keys of a limb's `own` data paths, by the objects' names.
+def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> dict[str, set[str]]:
+    """Data paths of further keys to clear with those on a limb's own data paths, by the objects' names.
 
-    What was keyed along with them, such as the switch of the IK. If the limb itself has no baked keys, what was keyed for it
-    elsewhere: its targets, poles and controls; or, if there is none of that either, its contacts.
+    These are keys that the same tasks made along with them, such as the switch of the IK. If the limb itself has no baked
+    keys, they are those made for it elsewhere: of its targets, poles and controls; or, if there are none, of its contacts.
     """
     limb = limb_name(armature.name, names.upper)
     ledgers = ledgers_of_objects()
     kept = ledgers[armature.name].channels if armature.name in ledgers else {}
-    tasks = {each.task for (path, _), each in kept.items() if path in own and each.limb == limb}
-    if tasks or _has_baked_keys(armature, own):
-        return _found(ledgers, limb, tasks, own)
-    return _found(ledgers, limb, None, own) or _found(ledgers, limb, {FOUND}, own)
+    tasks = {each.task for (path, _), each in kept.items() if path in limb_paths and each.limb == limb}
+    if tasks or _has_baked_keys(armature, limb_paths):
+        return _further_paths(ledgers, limb, tasks, limb_paths)
+    return _further_paths(ledgers, limb, None, limb_paths) or _further_paths(ledgers, limb, {FOUND}, limb_paths)
 
 
-def _found(ledgers: Mapping[str, Ledger], limb: str, tasks: set[str] | None, own: set[str]) -> dict[str, set[str]]:
-    found = {name: ledger.limb_paths(limb, tasks) - own for name, ledger in ledgers.items()}
+def _further_paths(ledgers: Mapping[str, Ledger], limb: str, tasks: set[str] | None, limb_paths: set[str]) -> dict[str, set[str]]:
+    """Data paths that the tasks, or any, keyed for a limb besides its own ones, by the objects' names."""
+    found = {name: ledger.limb_paths(limb, tasks) - limb_paths for name, ledger in ledgers.items()}
     return {name: paths for name, paths in found.items() if paths}
 
 
 def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
-    """Remove it, and put back what it has replaced; slots and actions that were made for it go, unless they are to stay."""
+    """Clear the keys and restore what they replaced; slots and actions made for them are removed unless `stays`."""
     if clearing.strips is not None:
         return ClearedKeys(sum(remove_baked_strip(object_named(clearing.armature), strip) for strip in clearing.strips))
     cleared = ClearedKeys()
-    for name, own in clearing.paths.items():
+    for name, paths in clearing.paths.items():
         owner = object_named(name)
         ledger = Ledger.present(owner)
         if ledger is not None:
-            cleared += clear_keys(owner, ledger, own, clearing.start, clearing.end)
+            cleared += clear_keys(owner, ledger, paths, clearing.start, clearing.end)
             ledger.save(owner)
             plantings = owner.twobone.plantings
             if plantings and IN_STRIPS not in plantings and not ledger.planted_paths():
@@ -185,29 +188,29 @@ def _has_baked_keys(armature: Object, paths: set[str]) -> bool:
     return bag is not None and count_baked_keys(bag, paths) > 0
 
 
-def _replaced(armature: Object, own: set[str]) -> set[str]:
-    """Data paths on which keys have replaced others that are to come back with those on a chain's own paths.
+def _replaced(armature: Object, chain_paths: set[str]) -> set[str]:
+    """Data paths on which planting replaced keys that must be restored with a chain's own paths.
 
-    Where a root was moved for the chain, all that was planted on it: without it the others would slide. A root that was
-    moved for no planting may come back with any chain.
+    If a root was moved for the chain, these are the paths of all that was planted on it, which would slide without the root's
+    moves. A root that was moved for no planting (Fit Root) is restored with any chain.
     """
     ledger = Ledger.present(armature)
-    replaced = ledger.planted_paths() if ledger is not None else set()
-    roots = {path for path in replaced if _is_root(path)}
-    if replaced == roots:
+    planted = ledger.planted_paths() if ledger is not None else set()
+    roots = {path for path in planted if _is_root(path)}
+    if planted == roots:
         return roots
-    return replaced if roots and own & replaced else own & replaced
+    return planted if roots and chain_paths & planted else chain_paths & planted
 
 
 def _is_root(path: str) -> bool:
     return path.endswith("location")
 
 
-def _with_roots_held(planned: Sequence[Clearing]) -> tuple[list[Clearing], dict[str, list[str]]]:
-    """The same without roots on which other chains are baked, and these roots with those chains."""
-    cleared = {(clearing.armature, path) for clearing in planned for path in clearing.rotations}
-    found, held = [], {}
-    for clearing in planned:
+def _with_roots_held(clearings: Sequence[Clearing]) -> tuple[list[Clearing], dict[str, list[str]]]:
+    """The clearings without fitted roots on which other chains are still baked, and these roots with those chains."""
+    cleared = {(clearing.armature, path) for clearing in clearings for path in clearing.rotations}
+    without_held, held = [], {}
+    for clearing in clearings:
         armature, roots = object_named(clearing.armature), _fitted_roots(clearing)
         others = [
             chain.name
@@ -216,35 +219,35 @@ def _with_roots_held(planned: Sequence[Clearing]) -> tuple[list[Clearing], dict[
             and _has_baked_keys(armature, _rotations(armature, chain))
         ]
         held |= {root: others for root in roots if others}
-        found.append(replace(clearing, replaced=set()) if others else clearing)
-    return found, held
+        without_held.append(replace(clearing, replaced=set()) if others else clearing)
+    return without_held, held
 
 
 def _rotations(armature: Object, chain: Any) -> set[str]:
-    """Data paths of the rotations of a stored chain's two bones, those that there are."""
+    """Data paths of the rotations of a stored chain's two bones, as far as these exist."""
     bones = (armature.pose.bones.get(name) for name in (chain.upper, chain.lower))
     return {rotation_path(read_rest_bone(bone)) for bone in bones if bone is not None}
 
 
 def _fitted_roots(clearing: Clearing) -> list[str]:
-    """Names of the roots that come back alone: they were moved for no planting."""
+    """Names of the roots that are restored alone, because they were moved for no planting."""
     if not all(map(_is_root, clearing.replaced)):
         return []
     return _root_names(object_named(clearing.armature), clearing.replaced)
 
 
 def _bone_names(armature: Object) -> dict[str, str]:
-    """Names of the bones, by how data paths begin that are theirs."""
+    """Names of the bones, by the beginning of their data paths."""
     return {bone_owner(bone): bone.name for bone in armature.pose.bones}
 
 
 def _root_names(armature: Object, paths: set[str]) -> list[str]:
-    bones, own = _bone_names(armature), str(armature.name)
-    return list(dict.fromkeys(bones.get(owner_of(path), own) for path in sorted(paths) if _is_root(path)))
+    bones, object_name = _bone_names(armature), str(armature.name)
+    return list(dict.fromkeys(bones.get(owner_of(path), object_name) for path in sorted(paths) if _is_root(path)))
 
 
 def _planted_together(clearing: Clearing) -> list[str]:
-    """Names of what was planted with a root (the bones, where no chain is stored), and of that; none where no root was moved."""
+    """Names of the chains planted with a root (of bones, where none is stored), then of the root; empty if none was moved."""
     if clearing.strips is not None:
         return clearing.strips if len(clearing.strips) > 1 else []
     armature = object_named(clearing.armature)

@@ -1,4 +1,4 @@
-"""Clear Baked Keys: what bakes and other tasks have keyed goes, and what was there before comes back."""
+"""Clear Baked Keys: remove the keys of bakes and other tasks, and restore what they replaced."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ from .baked_keys import ClearPlan, clear, count_left, count_to_clear, plan_clear
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClearReport(WholeReport):
-    """What became of baked keys."""
+    """Report of cleared keys."""
 
     KIND: ClassVar[str] = "clear"
 
     chains: int
-    """How many chains were cleared."""
+    """Number of chains that were cleared."""
     keys_removed: int
     keys_left: int
-    """Baked keys that are still there, outside the range."""
+    """Number of baked keys that remain outside the range."""
     planting_undone: list[str]
-    """Chains and roots that were planted together, and have their own keys back."""
+    """Chains and roots that were planted together, and have their earlier keys again."""
     refused: list[Refused]
-    """Actions in which they could not be removed."""
+    """Actions in which keys could not be removed."""
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether nothing is left."""
+        """Whether no baked keys are left."""
         return not (self.keys_left or self.refused)
 
     @property
     def is_changed(self) -> bool:
-        """Whether there was anything: also where all of it is outside the range, which the redo panel can extend."""
+        """Whether there were any baked keys, even if all are outside the range, which the redo panel can extend."""
         return bool(self.keys_removed or self.keys_left)
 
     @property
     def summary(self) -> Sentence:
-        """How many keys went, and how many stay."""
+        """Summary of how many keys were removed, and how many remain."""
         removed, left = self.keys_removed, self.keys_left
-        said = Sentence("{count} baked keys removed.", {"count": removed})
+        result = Sentence("{count} baked keys removed.", {"count": removed})
         if removed <= 1:
-            said = Sentence("1 baked key removed." if removed else "No baked keys in the range.")
+            result = Sentence("1 baked key removed." if removed else "No baked keys in the range.")
         if not left:
-            return said
+            return result
         stay = Sentence("{count} stay outside the range: All Frames removes them as well.", {"count": left})
-        return joined([said, Sentence("1 stays outside the range: All Frames removes it as well.") if left == 1 else stay])
+        return joined([result, Sentence("1 stays outside the range: All Frames removes it as well.") if left == 1 else stay])
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """What became of the keys of one action, or would."""
+    """Numbers of baked keys in one action, after the clearing or, in a dry run, as expected."""
 
     removed: int
     edited: int
-    """How many stay, since somebody has edited them."""
+    """Number of keys that remain because they were edited since."""
     left: int
-    """How many others are still there."""
+    """Number of other keys that remain."""
 
 
 class Clear(Task[ClearSettings, ClearPlan, Cleared, None]):
@@ -74,25 +74,25 @@ class Clear(Task[ClearSettings, ClearPlan, Cleared, None]):
     REPORT = ClearReport
 
     def plan(self, scene: Scene, settings: ClearSettings, active: Object | None, span: Span | None) -> ClearPlan:
-        """All that goes with the keys of these chains."""
+        """Plan the clearing of all chains."""
         chains = [chain if span is None else with_range(chain, span) for chain in settings.chains]
         return plan_clearing(scene, chains, active, all_frames=settings.all_frames, in_strips=span is None)
 
     def solve(self, plan: ClearPlan, begun: Any, look: Look) -> Steps[Cleared]:
-        """How many keys go."""
+        """Count the keys to remove."""
         yield from ()
         removed = sum(map(count_to_clear, plan.clearings))
         return Cleared(removed, 0, max(count_left(plan) - removed, 0))
 
     def paths(self, plan: ClearPlan, solution: Cleared) -> set[tuple[Object, str]]:
-        """All that the keys were on."""
+        """Data paths of all keys to clear."""
         found = [pair for clearing in plan.clearings for pair in clearing.paths.items()]
         return {(object_named(name), path) for name, paths in found for path in paths}
 
     def write(self, scene: Scene, plan: ClearPlan, solution: Cleared, begun: Any) -> Cleared:
-        """Remove the keys; where none are left, what the last bake told of the chains goes as well."""
-        found = [clear(each, stays=plan.keeps_actions) for each in plan.clearings]
-        removed, edited = sum(each.removed for each in found), sum(each.edited for each in found)
+        """Remove the keys; if none are left, also remove the stored reports of the chains."""
+        cleared = [clear(each, stays=plan.keeps_actions) for each in plan.clearings]
+        removed, edited = sum(each.removed for each in cleared), sum(each.edited for each in cleared)
         left = count_left(plan) - edited
         for each in plan.clearings if removed and not left else ():
             armature = object_named(each.armature)
@@ -102,7 +102,7 @@ class Clear(Task[ClearSettings, ClearPlan, Cleared, None]):
         return Cleared(removed, edited, left)
 
     def report(self, outcome: Outcome[ClearPlan, Cleared, None]) -> ClearReport:
-        """All that became of them, in one action after the other."""
+        """Report of all actions together."""
         done = outcome.done
         edited, refused = sum(each.solution.edited for each in done), list(outcome.refused)
         plans = [each.plan for each in done if each.solution.removed]
@@ -114,13 +114,13 @@ class Clear(Task[ClearSettings, ClearPlan, Cleared, None]):
         if put_back:
             notes.append(note("Fit Root removed: previous keys restored on {names}.", names=", ".join(put_back)))
         for root, chains in {root: chains for plan in plans for root, chains in plan.held.items()}.items():
-            said = note("Kept Fit Root on {root}: other chains still use it ({chains}).", root=root, chains=", ".join(chains))
-            notes.append(said)
+            kept = note("Kept Fit Root on {root}: other chains still use it ({chains}).", root=root, chains=", ".join(chains))
+            notes.append(kept)
         if edited == 1:
             notes.append(note("1 key that was edited since stays. Clear again to remove it as well."))
         elif edited:
-            said = "{count} keys that were edited since stay. Clear again to remove them as well."
-            notes.append(note(said, count=edited))
+            template = "{count} keys that were edited since stay. Clear again to remove them as well."
+            notes.append(note(template, count=edited))
         return ClearReport(
             chains=len({(limb.armature, *limb.rotations) for each in done for limb in each.plan.clearings}),
             keys_removed=sum(each.solution.removed for each in done),

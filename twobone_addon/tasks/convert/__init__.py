@@ -1,1 +1,1 @@
-"""IK constraints and Rigify limbs converted to FK keys."""
+"""Convert IK constraints and Rigify limbs to FK keys."""

@@ -1,4 +1,4 @@
-"""Which limbs a conversion from IK to FK is about: constraints over two links, or limbs of a Rigify rig."""
+"""Find the limbs to convert from IK to FK: IK constraints over two links, or limbs of a Rigify rig."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ from .limb_plan import IkEnd, LimbPlan
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What is asked of a conversion."""
+    """The request for a conversion."""
 
     settings: BakeSettings
-    """The armature, the frames and how they are keyed; nothing else of them counts."""
+    """The armature, the frames and how they are keyed; the rest is ignored."""
     bone: str = ""
     """Bone that carries the IK constraint, or any control of a Rigify limb; empty for all."""
     switch_off: str = "MUTE"
     """`MUTE` or `INFLUENCE`, as `ConvertSettings` has it."""
     rigify: bool = False
-    """Convert the limbs of a Rigify rig, by their FK controls and their IK/FK switch; so are those of a rig that Rigify made."""
+    """Convert a Rigify rig's limbs by their FK controls and IK/FK switch; always so for an armature that Rigify generated."""
     bones: frozenset[str] = frozenset()
-    """Bones of the limbs that are meant; all limbs where none of these is one's."""
+    """Bones that select limbs; all limbs if none of these belongs to one."""
     actions: str = ACTIVE
     """`ACTIVE`, `ALL`, or names of actions, see `actions.choosing`."""
     goes_on: tuple[bool, bool] = (True, True)
-    """Whether there is anything before and after the range that is to stay as it is."""
+    """Whether there is animation before and after the range that must be preserved."""
 
     @classmethod
     def of(cls, settings: ConvertSettings) -> Conversion:
-        """What the settings ask for."""
+        """The request that the settings make."""
         return cls(settings.bake(), settings.bone, settings.switch_off, settings.rigify, settings.bones, settings.actions)
 
 
 def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple[list[LimbPlan], list[TwoBoneError]]:
-    """The limbs to convert, and what is wrong with those that are left as they are.
+    """Plans of the limbs to convert, and the errors of those that cannot be.
 
-    Raises a `TwoBoneError` where nothing is left to convert, or where a bone was asked for by name and cannot be.
+    Raises a `TwoBoneError` where no limb can be converted, or where the bone chosen by name cannot be.
     """
     armature = find_armature(wanted.settings.armature, active)
     if wanted.bone and wanted.bone not in armature.pose.bones:
@@ -75,41 +75,36 @@ def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple
 
 
 def is_converted(name: str, active: Object | None) -> bool:
-    """Whether the armature of that name, or the active one, has IK, but none that acts, as a conversion leaves it."""
+    """Whether the named or active armature has IK constraints, but none that acts: the state after a conversion."""
     armature = find_armature(name, active)
     has_ik = any(constraint.type == "IK" for bone in armature.pose.bones for constraint in bone.constraints)
     return has_ik and not acting_ik(armature)
 
 
 def _nothing_found(armature: Object, wanted: Conversion) -> ChainError:
-    where = (
+    owner = (
         Sentence('Bone "{bone}"', {"bone": wanted.bone})
         if wanted.bone
         else Sentence('Armature "{armature}"', {"armature": armature.name})
     )
     if wanted.rigify:
         return ChainError(
-            "{owner} has no Rigify limb with IK and FK. Generate the rig with Rigify, or turn the option off.", owner=where
+            "{owner} has no Rigify limb with IK and FK. Generate the rig with Rigify, or turn the option off.", owner=owner
         )
-    return ChainError("{owner} has no IK constraint that acts. Choose the bone that carries one, or unmute it.", owner=where)
+    return ChainError("{owner} has no IK constraint that acts. Choose the bone that carries one, or unmute it.", owner=owner)
 
 
 def _constraint_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
     found = acting_ik(armature, wanted.bone)
-    meant = [pair for pair in found if wanted.bones & {pair[0].name, *(bone.name for bone in turned_bones(pair[1], pair[0]))}]
-    for limb in grouped_ik(armature, meant or found):
-        yield partial(_read_constraint_plan, scene, armature, wanted, limb)
+    selected = [pair for pair in found if wanted.bones & {pair[0].name, *(bone.name for bone in turned_bones(pair[1], pair[0]))}]
+    for limb in grouped_ik(armature, selected or found):
+        yield partial(_constraint_plan, scene, armature, wanted, limb)
 
 
-def _read_constraint_plan(scene: Scene, armature: Object, wanted: Conversion, limb: list[Carried]) -> LimbPlan:
-    first, *others = limb
-    beside = [read_ik(*pair) for pair in others if pair[1].target is not None]
-    return _constraint_plan(scene, armature, wanted, [read_ik(*first), *beside])
-
-
-def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: list[IkLimb]) -> LimbPlan:
-    """The limb of IK constraints that turn the same two bones; it is told by the first."""
-    ik, *beside = iks
+def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, constraints: list[Carried]) -> LimbPlan:
+    """Plan of the limb whose two bones all of `constraints` rotate; the first one makes the pose."""
+    ik = read_ik(*constraints[0])
+    others = [read_ik(*pair) for pair in constraints[1:] if pair[1].target is not None]
     names = ik.names
     settings = replace(
         _settings(armature, wanted, names.upper, names.lower, names.tip),
@@ -119,7 +114,7 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: li
     )
     plan = plan_chain(scene, settings, None)
     refuse_unwritable_chain(scene, plan)
-    ends = tuple(_influence_end(armature, each) for each in iks)
+    ends = tuple(_influence_end(armature, each) for each in (ik, *others))
     is_off = not any(end.present or is_animated(armature, end.path) for end in ends)
     if is_off and wanted.actions != ACTIVE:
         raise ChainError(
@@ -145,13 +140,13 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, iks: li
                 ),
             ),
         )
-    noted = replace(noted, notes=(*noted.notes, *map(_beside, beside)))
+    noted = replace(noted, notes=(*noted.notes, *map(_note_on_other_ik, others)))
     shown = (names.upper, names.lower, names.tip)
     limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off)
     return replace(limb, goes_on=wanted.goes_on, was_off=is_off)
 
 
-def _beside(ik: IkLimb) -> Sentence:
+def _note_on_other_ik(ik: IkLimb) -> Sentence:
     return note(
         'IK constraint "{constraint}" of bone "{bone}" rotates the same bones, and is switched off with the other.',
         constraint=ik.constraint,
@@ -159,7 +154,7 @@ def _beside(ik: IkLimb) -> Sentence:
     )
 
 
-def _posed(bone: str) -> Sentence:
+def _note_on_unkeyed_pose(bone: str) -> Sentence:
     return note(
         'Bone "{bone}" has a pose without keys, which was converted with it. If it is left over from another action, undo, '
         "clear it and convert again.",
@@ -182,7 +177,7 @@ def limb_plan(
     keyed_off: bool,
     further: tuple[tuple[RestBone, ...], ...] = (),
 ) -> LimbPlan:
-    """The plan with all that must be known of the rig before it is sampled and solved."""
+    """Plan of a limb, with everything read from the rig that sampling and solving need."""
     bones = armature.pose.bones
     limb = LimbPlan(
         chain=plan,
@@ -197,7 +192,7 @@ def limb_plan(
         influence_refused=None,
     )
     switches = [end.path for end in ends]
-    # A stretch that is keyed is visible and stays; a chain's keyed bend is for targets.
+    # Keyed stretch is visible and is kept; keyed settings of a chain, such as its bend, only matter for targets.
     plan = replace(plan, stretched_before={}, animated_settings={})
     paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *switches]
     return replace(
@@ -209,12 +204,12 @@ def limb_plan(
 
 
 def _noted(plan: ChainPlan, armature: Object) -> ChainPlan:
-    """The plan with notes about constraints that go on acting, which the IK does not, and about what may be left over."""
+    """The plan with notes on other constraints of its bones, which keep acting, and on poses that may be left over."""
     names = [plan.rest.bones[index].name for index in plan.rest.turning]
-    going_on = [name for name in names if has_other_constraints(armature.pose.bones[name])]
-    notes = [note('Constraints of bone "{bone}" act on top of the keys.', bone=name) for name in going_on]
+    constrained = [name for name in names if has_other_constraints(armature.pose.bones[name])]
+    notes = [note('Constraints of bone "{bone}" act on top of the keys.', bone=name) for name in constrained]
     posed = [name for name in names if is_posed_without_keys(armature, name)]
-    return replace(plan, notes=(*notes, *map(_posed, posed)))
+    return replace(plan, notes=(*notes, *map(_note_on_unkeyed_pose, posed)))
 
 
 def _rigify_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
@@ -223,8 +218,8 @@ def _rigify_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterato
         for limb in rigify_limbs(armature)
         if not wanted.bone or wanted.bone in {limb.switch_bone, *limb.shown, *limb.controls}
     ]
-    meant = [limb for limb in found if wanted.bones & {limb.switch_bone, *limb.shown, *limb.controls}]
-    for limb in meant or found:
+    selected = [limb for limb in found if wanted.bones & {limb.switch_bone, *limb.shown, *limb.controls}]
+    for limb in selected or found:
         yield partial(_rigify_plan, scene, armature, wanted, limb)
 
 
@@ -244,18 +239,18 @@ def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: Rigif
     refuse_unwritable(armature, paths, wanted.settings.destination)
     present = float(armature.path_resolve(limb.switch_path))
     ends = (IkEnd(limb.switch_path, 1.0, present, limb.switch_bone, None),)
-    made = limb_plan(armature, plan, limb.shown, ik=None, ends=ends, keyed_off=True, further=further)
-    return replace(made, goes_on=wanted.goes_on)
+    converted = limb_plan(armature, plan, limb.shown, ik=None, ends=ends, keyed_off=True, further=further)
+    return replace(converted, goes_on=wanted.goes_on)
 
 
 def _settings(armature: Object, wanted: Conversion, upper: str, lower: str, tip: str) -> BakeSettings:
-    keys = wanted.settings
+    settings = wanted.settings
     if wanted.rigify or wanted.switch_off == "INFLUENCE":
-        # Outside the range IK goes on, and its result depends on the pose it starts from.
+        # IK stays on outside the range, where its result depends on the pose that it starts from, so that must be keyed.
         before, after = wanted.goes_on
-        keys = replace(keys, key_before=keys.key_before or before, key_after=keys.key_after or after)
+        settings = replace(settings, key_before=settings.key_before or before, key_after=settings.key_after or after)
     return replace(
-        keys,
+        settings,
         armature=armature.name,
         upper=upper,
         lower=lower,

@@ -1,8 +1,8 @@
-"""From the pose that IK makes to the FK pose that is the same: bones turned into the plane of the limb as it is now.
+"""Find the FK pose that equals the pose that IK makes, by turning the bones in the plane of the posed limb.
 
-The plane runs through root, tip and middle joint as IK poses them, and each bone is turned from the pose it has, so
-twist, poles, pole angles and influences need not be understood, only seen. Where IK has its tip on the target but for
-what its search leaves, the closed form puts it there exactly.
+The plane runs through root, tip and middle joint as IK poses them, and each bone is turned from its evaluated pose, so
+twist, poles, pole angles and influences need not be modelled. Where IK has its tip on the target up to its solver's
+residual, the closed form puts it there exactly.
 """
 
 from __future__ import annotations
@@ -30,42 +30,41 @@ from ...scene.sampling.quantities import Quantity, Samples
 from .limb_plan import IkEnd, LimbPlan
 
 IK_RESIDUAL = 2e-4
-"""Tip error, relative to the limb's length, that Blender's IK leaves where it reaches: measured up to 1.5e-4."""
+"""Tip error, relative to the limb's length, that Blender's IK leaves within reach: measured up to 1.5e-4."""
 
 KEYS_SHOW = 1e-3
-"""Part of the limb's length by which a pose may differ from what rotation and scale keys can show: more is something else."""
-
+"""Largest error, relative to the limb's length, of rotation and scale keys; a pose with a larger one cannot be keyed."""
 
 STRETCH_SHOWS = 5e-4
-"""The same where IK stretches the bones: what the page promises."""
+"""Largest error of the keys, relative to the limb's length, where IK stretches the bones, as the documentation promises."""
 
 
 @dataclass(frozen=True, slots=True)
 class SolvedLimb:
-    """A limb whose FK keys are known."""
+    """A limb with its FK keys."""
 
     plan: LimbPlan
     keyed: KeyedChain
     shown: Array
-    """`(B, F, 4, 4)` poses, armature space, of the bones that show the limb."""
+    """`(B, F, 4, 4)` poses on IK, armature space, of the bones that show the limb."""
     on_target: Mask
-    """`(F,)` where IK has the tip on its target."""
+    """`(F,)` frames at which IK has the tip on its target."""
 
 
 def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
-    """FK keys for a limb; raises `ChainError` where rotations cannot show what it does."""
+    """Find a limb's FK keys; raises a `TwoBoneError` where rotation and scale keys cannot reproduce its pose or be written."""
     samples = samples.on(limb.chain.frames)
     motion = plan_motion(limb.chain, samples)
     shown = np.stack([samples.every(pose) for pose in limb.poses()])
     shown_joints = _shown_joints(limb, shown)
-    own = [samples.every(limb.chain.channels[index])[:, 7:] for index in limb.chain.rest.turning]
-    chain, off = _as_shown(limb, motion, samples, scales=own)
-    stretched = bool(np.any(off > IK_RESIDUAL))
+    present_scales = [samples.every(limb.chain.channels[index])[:, 7:] for index in limb.chain.rest.turning]
+    chain, errors = _as_shown(limb, motion, samples, scales=present_scales)
+    stretched = bool(np.any(errors > IK_RESIDUAL))
     if stretched:
         if limb.scales_refused is not None:
             raise limb.scales_refused
-        chain, off = _as_shown(limb, motion, samples, scales=None)
-        _refuse_moved(limb, off)
+        chain, errors = _as_shown(limb, motion, samples, scales=None)
+        _refuse_errors(limb, errors)
     joints = joints_of(limb.chain.rest, pose_path(limb.chain.rest, chain))
     posed = replace(
         motion,
@@ -74,78 +73,73 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
         influence=np.ones(len(motion.frames)),
         end_pose=None if limb.chain.end_bone is None else shown[2],
     )
-    targets = _targets(limb, motion, samples)
-    solved, on_target = _solved(limb, posed, joints, shown_joints, targets)
-    most = STRETCH_SHOWS if stretched else KEYS_SHOW
+    targets = None
     if limb.ik is not None:
-        off = _keyed_off(limb, solved, shown)
+        targets = points(motion.armature_from_world, samples.every(limb.chain.target_world)[:, :3, 3])
+    solved, on_target = _solved(limb, posed, joints, shown_joints, targets)
+    tolerance = STRETCH_SHOWS if stretched else KEYS_SHOW
+    if limb.ik is not None:
+        errors = _pose_errors(limb, solved, shown)
         if stretched:
             # A visible twist does not shrink with the limb's length.
-            off = off * np.maximum(path_length(shown_joints) / path_length(limb.chain.rest.rest_joints()), 1.0)
-        as_it_is = off > most
-        if as_it_is.any():
-            # Uneven stretch leaves no triangle to solve: there the bones are keyed as they visibly are.
-            apart = replace(posed, influence=np.where(as_it_is, 0.0, 1.0))
-            solved, on_target = _solved(limb, apart, joints, shown_joints, targets)
-            on_target = on_target & ~as_it_is
-            _refuse_moved(limb, _keyed_off(limb, solved, shown), most)
+            errors = errors * np.maximum(path_length(shown_joints) / path_length(limb.chain.rest.rest_joints()), 1.0)
+        unsolvable = errors > tolerance
+        if unsolvable.any():
+            # Uneven stretch leaves no triangle to solve: at these frames the bones are keyed in their evaluated pose.
+            partly_solved = replace(posed, influence=np.where(unsolvable, 0.0, 1.0))
+            solved, on_target = _solved(limb, partly_solved, joints, shown_joints, targets)
+            on_target = on_target & ~unsolvable
+            _refuse_errors(limb, _pose_errors(limb, solved, shown), tolerance)
     if stretched:
-        solved = replace(solved, curves=[*solved.curves, *_scale_curves(limb, solved, own)])
+        solved = replace(solved, curves=[*solved.curves, *_scale_curves(limb, solved, present_scales)])
     keyed = keyed_chain(solved)
     if stretched:
         keyed = replace(keyed, keys=[replace(each, lasting=each.path in limb.scale_paths()) for each in keyed.keys])
-    switching = [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
-    extra = [*_further_keys(limb, samples, shown), *switching]
+    switch_keys = [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
+    extra = [*_further_keys(limb, samples, shown), *switch_keys]
     return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
-
-
-def _targets(limb: LimbPlan, motion: PlanMotion, samples: Samples) -> Array | None:
-    """Where IK wants the tip, `(F, 3)`, armature space; `None` where no constraint of the limb's own does."""
-    if limb.ik is None:
-        return None
-    return points(motion.armature_from_world, samples.every(limb.chain.target_world)[:, :3, 3])
 
 
 def _solved(
     limb: LimbPlan, motion: PlanMotion, joints: Array, shown_joints: Array, targets: Array | None
 ) -> tuple[SolvedChain, Mask]:
-    """The chain on its targets, and where IK has the tip there, `(F,)`; where it does not, the pose as it is.
+    """Solve the chain with its tip on the target where IK has it there, `(F,)`, else at its present place.
 
-    joints : (F, 3, 3), of the pose as it is
-    targets : (F, 3), armature space
+    joints : (F, 3, 3), of the present pose
+    targets : (F, 3), tip goals of the IK constraint, armature space; `None` for a limb without one
 
-    A leg that is nearly straight bends visibly for a tip that moves invisibly; there the pose stays as it is as well.
+    An invisible correction of the tip bends a nearly straight leg visibly; there the tip keeps its present place as well.
     """
-    # The middle joint as it is now is the pole.
+    # The present middle joint is the pole.
     plan = replace(limb.chain, settings=replace(limb.chain.settings, plane="POLE"))
     tips, size = joints[:, 2], path_length(joints)
 
-    def solved_for(aims: Array) -> SolvedChain:
-        return solve_curves(plan, aimed(motion, _places(points(motion.world_from_armature, aims))))
+    def solved_for(goals: Array) -> SolvedChain:
+        return solve_curves(plan, aimed(motion, _translations(points(motion.world_from_armature, goals))))
 
     if targets is None:
         return solved_for(tips), np.zeros(len(tips), dtype=bool)
     on_target = magnitude(targets - shown_joints[:, 2]) <= IK_RESIDUAL * size
     first = solved_for(np.where(on_target[:, None], targets, tips))
     moved = magnitude(first.pose.turned.joints - joints).max(axis=1)
-    kept = on_target & (moved > IK_RESIDUAL * size)
-    if not kept.any():
+    bends_visibly = on_target & (moved > IK_RESIDUAL * size)
+    if not bends_visibly.any():
         return first, on_target
-    return solved_for(np.where((on_target & ~kept)[:, None], targets, tips)), on_target
+    return solved_for(np.where((on_target & ~bends_visibly)[:, None], targets, tips)), on_target
 
 
 def _shown_joints(limb: LimbPlan, shown: Array) -> Array:
-    """Root, middle joint and tip `(F, 3, 3)` as they are now, armature space."""
+    """Root, middle joint and tip `(F, 3, 3)` of the poses `shown`, armature space."""
     return np.stack([shown[0, :, :3, 3], shown[1, :, :3, 3], points(shown[2], limb.chain.rest.tip)], axis=1)
 
 
 def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: list[Array] | None) -> tuple[ChainMotion, Array]:
-    """The motion with the chain's two bones posed as those are that show the limb, and how far off that is, `(F,)`.
+    """Pose the chain's two bones like the bones that show the limb; return the motion and its joint error `(F,)`.
 
-    scales : (F, 3) each, to leave the two bones; `None` takes those of the bones that show the limb
+    scales : (F, 3) each, scales of the two bones; `None` takes those of the bones that show the limb
 
-    The distance is relative to the limb's length. Where nothing but IK acts on a bone, its location is its own, as it
-    will be without the IK.
+    The error is relative to the limb's length. Where nothing but IK acts on a bone, it keeps its location channels, as
+    it will be without the IK.
     """
     rest = limb.chain.rest
     channels, parent = list(motion.chain.channels), motion.chain.parent_pose
@@ -153,8 +147,8 @@ def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: l
         pose = samples.every(limb.shown_pose(number))
         posed = posed_channels(rest.bones[index], parent, pose)
         scale = posed.scale if scales is None else scales[number]
-        own = samples.every(limb.chain.channels[index])[:, :3] if index in limb.free_location else posed.location
-        channels[index] = BoneChannels(own, posed.rotation, scale)
+        location = samples.every(limb.chain.channels[index])[:, :3] if index in limb.free_location else posed.location
+        channels[index] = BoneChannels(location, posed.rotation, scale)
         parent = pose
     chain = replace(motion.chain, channels=tuple(channels))
     shown_joints = _shown_joints(limb, np.stack([samples.every(pose) for pose in limb.poses()]))
@@ -162,48 +156,48 @@ def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: l
     return chain, magnitude(joints - shown_joints).max(axis=1) / path_length(shown_joints)
 
 
-def _scale_curves(limb: LimbPlan, solved: SolvedChain, own: list[Array]) -> list[CurveSamples]:
-    """Curves of the two bones' scales, which show what IK stretches."""
+def _scale_curves(limb: LimbPlan, solved: SolvedChain, present: list[Array]) -> list[CurveSamples]:
+    """Curves of the two bones' scales, which reproduce the IK's stretch; `present` are their `(F, 3)` channels."""
     curves = []
     for number, (index, path) in enumerate(zip(limb.chain.rest.turning, limb.scale_paths(), strict=True)):
         scale, group = solved.motion.chain.channels[index].scale, limb.chain.rest.bones[index].name
-        curves += [CurveSamples(path, axis, group, scale[:, axis], own[number][:, axis]) for axis in range(3)]
+        curves += [CurveSamples(path, axis, group, scale[:, axis], present[number][:, axis]) for axis in range(3)]
     return curves
 
 
 def moved_points(limb: LimbPlan, before: Array, after: Array) -> Array:
-    """Ways `(B, F, 4, 3)` of each bone's head and of points along its axes, as far from it as its limb's links are long."""
+    """Displacements `(B, F, 4, 3)` of each bone's head, and of points on its axes at the distance of the limb's longest link."""
     size = float(magnitude(np.diff(limb.chain.rest.rest_joints(), axis=0)).max())
     ends = np.concatenate([np.zeros((1, 3)), np.eye(3) * size])
     difference = after - before
     return np.einsum("bfij,pj->bfpi", difference[..., :3, :3], ends) + difference[..., None, :3, 3]
 
 
-def _keyed_off(limb: LimbPlan, solved: SolvedChain, shown: Array) -> Array:
-    """How far keys bring the limb's bones from where IK has them, `(F,)`, relative to the limb's length."""
+def _pose_errors(limb: LimbPlan, solved: SolvedChain, shown: Array) -> Array:
+    """Largest displacement `(F,)` of the keyed bones from their poses on IK, relative to the limb's length."""
     poses = solved.pose.turned.poses
     posed = np.stack(np.broadcast_arrays(*(poses[index] for index in (*limb.chain.rest.turning, -1))))
     moved = magnitude(moved_points(limb, shown[: len(posed)], posed)).max(axis=(0, 2))
     return np.broadcast_to(moved / path_length(_shown_joints(limb, shown)), limb.chain.frames.shape)
 
 
-def _refuse_moved(limb: LimbPlan, off: Array, most: float = KEYS_SHOW) -> None:
-    """What neither rotation nor scale can show is not converted."""
-    worst = int(np.argmax(off))
-    if off[worst] > most:
+def _refuse_errors(limb: LimbPlan, errors: Array, tolerance: float = KEYS_SHOW) -> None:
+    """Raise `ChainError` where rotation and scale keys cannot reproduce the pose: `errors` `(F,)` exceed the tolerance."""
+    worst = int(np.argmax(errors))
+    if errors[worst] > tolerance:
         raise ChainError(
             "{limb} poses its bones in a way that rotation and scale keys cannot reproduce at frame {frame:g} (off by "
             "{distance:.2g} of its length). Set Inherit Scale of both bones to Aligned first.",
             limb=limb.name,
             frame=limb.chain.frames[worst],
-            distance=off[worst],
+            distance=errors[worst],
         )
 
 
 def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[ChannelKeys]:
-    """Rotation keys of the bones below the end, such as toes, that keep them oriented as they are."""
+    """Rotation keys of bones below the end, such as toes, that preserve their orientation."""
     keys = []
-    at = limb.chain.report_rows
+    rows = limb.chain.report_rows
     for number, path in enumerate(limb.further, start=3):
         values = [samples.every(Quantity("CHANNELS", limb.chain.names.armature, bone.name)) for bone in path[1:]]
         parent = shown[number - 1]
@@ -213,18 +207,18 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
         inherited = nearest_rotation(parent_transform(path[-1], parent).turn_and_scale)
         rotation = nearest_rotation(np.swapaxes(inherited, -1, -2) @ nearest_rotation(shown[number][:, :3, :3]))
         present = values[-1][:, 3:7]
-        where = rotation_path(path[-1])
-        outside = surroundings_of(limb.chain, where, present)
+        data_path = rotation_path(path[-1])
+        outside = surroundings_of(limb.chain, data_path, present)
         curves = rotation_curves(path[-1].rotation_mode, rotation=Matrices(rotation), present=present, outside=outside)
         for column, channel in enumerate(curves.indices):
-            curve = CurveSamples(where, channel, path[-1].name, curves.values[:, column], present[:, channel])
-            own = ChannelKeys(where, channel, curve.group, limb.chain.report_frames, curve.values[at], "LINEAR")
-            keys.append(with_held(limb.chain, limb.chain.keyed, curve, own))
+            curve = CurveSamples(data_path, channel, path[-1].name, curves.values[:, column], present[:, channel])
+            channel_keys = ChannelKeys(data_path, channel, curve.group, limb.chain.report_frames, curve.values[rows], "LINEAR")
+            keys.append(with_held(limb.chain, limb.chain.keyed, curve, channel_keys))
     return keys
 
 
 def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
-    """Keys that switch an IK off from the first to the last frame, and leave it as it is before and after."""
+    """Keys that switch an IK off from the first to the last frame, and preserve its state before and after."""
     frames = np.unique(limb.chain.frames[[0, -1]])
     outside = held_outside(
         limb.chain.keyed[end.path, 0],
@@ -236,7 +230,7 @@ def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
 
 
 def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
-    """The limb with keys that switch its IK off in this action: in all of it, or where the influence changes over the range."""
+    """The limb with keys that switch its IK off in this action: over the range if the influence is animated, else throughout."""
     keys = [_keyed_off_in_action(solved.plan, end) for end in solved.plan.ends]
     return replace(solved, keyed=replace(solved.keyed, keys=[*solved.keyed.keys, *keys]))
 
@@ -249,8 +243,8 @@ def _keyed_off_in_action(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
     return _keyed_over_range(limb, end)
 
 
-def _places(points_world: Array) -> Array:
-    """Matrices `(F, 4, 4)` at points `(F, 3)`."""
+def _translations(points_world: Array) -> Array:
+    """Translation matrices `(F, 4, 4)` to points `(F, 3)`."""
     matrices = np.tile(np.eye(4), (len(points_world), 1, 1))
     matrices[:, :3, 3] = points_world
     return matrices

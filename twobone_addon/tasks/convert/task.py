@@ -1,4 +1,4 @@
-"""Convert IK to FK Keys: the same motion, constraints muted or switched off, nothing deleted."""
+"""Convert IK to FK Keys: keep the motion, mute or switch off the constraints, delete nothing."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from .solve import SolvedLimb, solve_limb, with_influence_off
 
 @dataclass(frozen=True, slots=True)
 class EndedLimb:
-    """A limb with all its keys, and what to say about the end of its IK."""
+    """A limb with all its keys, and notes on how its IK is switched off."""
 
     solved: SolvedLimb
     notes: tuple[Sentence, ...]
 
 
 class Endings:
-    """What becomes of the IK of all limbs, of which each action may have converted others.
+    """Decides how the IK of each limb is switched off, over all actions; each action may have converted other limbs.
 
-    It is muted; or keyed off, and on elsewhere, where actions that are not converted need it. A muted constraint is muted for
-    every action, and an influence without a key stays as the last action left it.
+    It is muted; or, where actions that are not converted need it, keyed off in the converted ones and on in the others. Muting
+    affects every action, and an influence without keys keeps the value that the last action played gave it.
     """
 
     def __init__(
@@ -51,23 +51,25 @@ class Endings:
     ) -> None:
         plans = [solved.plan for _, limbs in converted for solved in limbs]
         self._ends = {end.path: (end, plan) for plan in plans for end in plan.ends}
-        own = actions_of(armature)
+        armature_actions = actions_of(armature)
         self._needed: dict[str, list[OwnAction]] = {}
-        """Actions that go on with the IK, by what switches it off."""
+        """Actions that still need the IK, by the data path that switches it off."""
         for path, (end, _) in self._ends.items():
-            through = {
+            converted_actions = {
                 action
                 for action, limbs in converted
-                if any(own_end.path == path for solved in limbs for own_end in solved.plan.ends)
+                if any(limb_end.path == path for solved in limbs for limb_end in solved.plan.ends)
             }
-            # A new action leaves the one that it was made from as it is.
-            through = set() if destination == "NEW_ACTION" else through
-            others = [each for each in own if each.action not in through and not is_held(each, path, end.value)]
+            # A new action leaves the one that it was made from unchanged, which then still needs the IK.
+            converted_actions = set() if destination == "NEW_ACTION" else converted_actions
+            others = [
+                each for each in armature_actions if each.action not in converted_actions and not is_held(each, path, end.value)
+            ]
             if others:
                 self._needed[path] = others
 
     def ended(self, limbs: Sequence[SolvedLimb]) -> tuple[list[EndedLimb], list[ChainError]]:
-        """The limbs of one action, and what is wrong with those whose IK cannot be switched off for this action alone."""
+        """The limbs of one action, and the errors of those whose IK cannot be switched off for this action alone."""
         ended, errors = [], []
         for solved in limbs:
             try:
@@ -104,7 +106,7 @@ class Endings:
         return EndedLimb(with_influence_off(solved), tuple(notes))
 
     def finish(self) -> None:
-        """Mute what no action needs any more, and keep on what others need."""
+        """Mute the constraints that no action needs any more, and hold the others on in the actions that need them."""
         for path, (end, limb) in self._ends.items():
             others = self._needed.get(path, [])
             for each in others:
@@ -114,7 +116,7 @@ class Endings:
 
 
 Remark: TypeAlias = tuple[Sentence, Sentence]
-"""What is said in the status bar, and the note that says it at more length."""
+"""A statement for the status bar, and the note that says the same at greater length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ class ConversionPlan:
     wanted: Conversion
     limbs: Sequence[LimbPlan]
     left: Sequence[TwoBoneError]
-    """What is wrong with those that are left as they are."""
+    """Errors of the limbs that cannot be converted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +136,19 @@ class Converted:
 
     limbs: Sequence[EndedLimb]
     left: Sequence[TwoBoneError]
+    """Errors of the limbs that cannot be converted."""
     evaluation: str | dict[str, str]
     endings: Endings | None = None
-    """Of all actions together."""
+    """How all IK is switched off, shared by all actions."""
     longer: Sequence[Remark] = ()
-    """What the range of the scene means for the action that the armature plays now."""
+    """Remark on keying the played action over the scene's range, if that makes it longer."""
 
 
 ConvertDone: TypeAlias = Done[ConversionPlan, Converted, Samples]
 
 
 class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
-    """Key the bones as their IK poses them, and switch the IK off."""
+    """Key the bones in the poses that their IK gives them, and switch the IK off."""
 
     NAME = "convert"
     TABLE = TABLES["convert"]
@@ -156,7 +159,7 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
         return {find_armature(settings.armature, active): settings}
 
     def plan(self, scene: Scene, settings: ConvertSettings, active: Object | None, span: Span | None) -> ConversionPlan:
-        """All limbs that can be converted."""
+        """Plan all limbs that can be converted."""
         armature = find_armature(settings.armature, active)
         wanted = Conversion.of(settings)
         if span is not None:
@@ -165,7 +168,7 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
         return ConversionPlan(armature.name, wanted, limbs, left)
 
     def reaches(self, plan: ConversionPlan) -> list[Reach]:
-        """All that is keyed of the limbs, and what switches their IK off: the IK that was converted is on again meanwhile."""
+        """Keyed data paths of the limbs, also those that switch IK off: IK converted earlier is on again while sampling."""
         found = []
         for limb in plan.limbs:
             frames, names = limb.chain.frames, limb.chain.names
@@ -174,7 +177,7 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
         return found
 
     def solve(self, plan: ConversionPlan, begun: Any, look: Look) -> Steps[Converted]:
-        """The limbs as their IK poses them."""
+        """Solve the FK keys of the limbs as their IK poses them."""
         plans = [limb.chain for limb in plan.limbs]
         quantities = [quantity for limb in plan.limbs for quantity in limb.quantities()]
         samples = yield from look(quantities, all_frames(each.frames for each in plans), evaluation=evaluation_of(plans))
@@ -184,7 +187,7 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
         return Converted([EndedLimb(limb, ()) for limb in solved], [*plan.left, *stretched], samples.evaluation)
 
     def settle(self, solved: Sequence[ConvertDone]) -> Sequence[ConvertDone]:
-        """How the IK of each limb ends, which all actions share."""
+        """Decide over all actions together how the IK of each limb is switched off."""
         first = solved[0].plan
         armature = object_named(first.armature)
         playing = armature.animation_data.action if armature.animation_data is not None else None
@@ -205,7 +208,7 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
         ]
 
     def paths(self, plan: ConversionPlan, solution: Converted) -> set[tuple[Object, str]]:
-        """Rotations of the limbs, and what switches their IK off."""
+        """Keyed data paths of the limbs, and those that switch their IK off."""
         armature = object_named(plan.armature)
         return {(armature, key.path) for limb in solution.limbs for key in limb.solved.keyed.keys}
 
@@ -221,7 +224,7 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
             endings.finish()
 
     def prove(self, plan: ConversionPlan, solution: Converted, look: Look) -> Steps[Samples | None]:
-        """The limbs as Blender evaluates them now."""
+        """Sample the converted limbs as Blender evaluates them."""
         if not plan.wanted.settings.verify or not solution.limbs:
             return None
         limbs = [limb.solved.plan for limb in solution.limbs]
@@ -240,14 +243,14 @@ class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
         return with_notes(entries, notes)
 
     def report(self, outcome: Outcome[ConversionPlan, Converted, Samples]) -> BakeReport:
-        """The limbs of all actions."""
+        """Report of all limbs in all actions."""
         first = outcome.done[0]
         if first.action:
             refused = ((done, error) for done in outcome.done for error in done.solution.left)
             return bake_report(outcome, [Refused(done.plan.armature, done.action, error.sentence) for done, error in refused])
-        told = [*first.solution.longer, *_muted_elsewhere(outcome.scene, first.solution)]
+        long_remarks = [*first.solution.longer, *_muted_elsewhere(outcome.scene, first.solution)]
         left = [statement("LIMBS_LEFT", {"count": len(first.solution.left)})] if first.solution.left else []
-        remarks = [*left, *_were_off(first.solution), *(remark for remark, _ in told)]
+        remarks = [*left, *_were_off(first.solution), *(remark for remark, _ in long_remarks)]
         return bake_report(outcome, remarks=remarks)
 
 
@@ -255,9 +258,9 @@ CONVERT = Convert()
 
 
 def _notes(scene: Scene, done: ConvertDone) -> list[Sentence]:
-    """What is said at length of a conversion of what the armature plays now."""
-    told = [*done.solution.longer, *_muted_elsewhere(scene, done.solution)]
-    return [*(error.sentence for error in done.solution.left), *(said for _, said in told)]
+    """Notes on converting the action that the armature plays now."""
+    long_remarks = [*done.solution.longer, *_muted_elsewhere(scene, done.solution)]
+    return [*(error.sentence for error in done.solution.left), *(long_note for _, long_note in long_remarks)]
 
 
 def _were_off(converted: Converted) -> list[Sentence]:
@@ -266,16 +269,16 @@ def _were_off(converted: Converted) -> list[Sentence]:
 
 
 def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: Action | None) -> list[Remark]:
-    """What the range of the scene means for an action of a library, which is shorter before it is keyed over that range."""
+    """Remark on an action, one of several, that becomes longer because it is keyed over the scene's range."""
     span = key_span(action) if action is not None else None
     settings, frames = wanted.settings, limb.chain.report_frames
-    is_asked_for = settings.frame_range == "CUSTOM" or settings.destination != "ACTION"
-    if action is None or span is None or is_asked_for or len(actions_of(armature)) == 1:
+    is_requested = settings.frame_range == "CUSTOM" or settings.destination != "ACTION"
+    if action is None or span is None or is_requested or len(actions_of(armature)) == 1:
         return []
     first, last = frames[0], frames[-1]
     if span[0] <= first and last <= span[1]:
         return []
-    said = note(
+    long_note = note(
         'Action "{action}" had keys from {start:g} to {end:g}, and has some from {first:g} to {last:g} now. Enter its name as '
         "Actions to convert it over its own range.",
         action=action.name,
@@ -284,27 +287,27 @@ def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: A
         first=first,
         last=last,
     )
-    return [(statement("ACTION_LONGER", {"action": action.name, "first": f"{first:g}", "last": f"{last:g}"}), said)]
+    return [(statement("ACTION_LONGER", {"action": action.name, "first": f"{first:g}", "last": f"{last:g}"}), long_note)]
 
 
 def _muted_elsewhere(scene: Scene, converted: Converted) -> list[Remark]:
-    """What a muted constraint means for frames of the scene that have no keys instead."""
-    # Where other actions need it, notes say so, and it is keyed off instead.
+    """Remark on frames of the scene outside the keys, where a muted constraint has no effect any more either."""
+    # A limb with notes has an IK that other actions need: it is keyed off, not muted.
     muted = [limb.solved.plan for limb in converted.limbs if not limb.notes]
     frames = [plan.chain.report_frames for plan in muted if plan.ik is not None and not plan.keyed_off]
     if not frames or (frames[0][0] <= scene.frame_start and scene.frame_end <= frames[0][-1]):
         return []
     first, last = frames[0][[0, -1]]
-    said = note(
+    long_note = note(
         "IK is also off before frame {first:g} and after frame {last:g}. Key its influence instead to keep it there.",
         first=first,
         last=last,
     )
-    return [(statement("IK_OFF_OUTSIDE", {"first": f"{first:g}", "last": f"{last:g}"}), said)]
+    return [(statement("IK_OFF_OUTSIDE", {"first": f"{first:g}", "last": f"{last:g}"}), long_note)]
 
 
 def _solved(limbs: Sequence[LimbPlan], samples: Samples) -> tuple[list[SolvedLimb], list[ChainError]]:
-    """The limbs, and what is wrong with those that cannot be converted."""
+    """The solved limbs, and the errors of those that cannot be converted."""
     solved, errors = [], []
     for limb in limbs:
         try:
@@ -315,5 +318,5 @@ def _solved(limbs: Sequence[LimbPlan], samples: Samples) -> tuple[list[SolvedLim
 
 
 def _with_mutes(solved: SolvedLimb) -> KeyedChain:
-    """The keys of a limb, with the constraints that may be muted along with them."""
+    """The keys of a limb, with the mute properties of its constraints as values that the task sets."""
     return replace(solved.keyed, sets=tuple(mute_path(end.ik) for end in solved.plan.ends if end.ik is not None))

@@ -1,1 +1,1 @@
-"""Find Limbs: the arms and legs of a character as stored chains."""
+"""Find Limbs: store the arms and legs of a character as chains."""

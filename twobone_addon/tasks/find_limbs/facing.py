@@ -1,4 +1,4 @@
-"""Where a character looks, as its feet tell."""
+"""Find the direction in which a character faces, from its feet."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ...scene.rig.chain_finding import chain_from_names
 from ...scene.rig.rest_reading import read_skeleton
 
 AHEAD = 0.3
-"""Part of a foot's length that has to be level for the foot to point anywhere: less has one that hangs down."""
+"""Least horizontal part of the feet's direction, relative to its length, that gives a heading; a hanging foot has less."""
 
 BESIDE = 0.02
-"""Part of a bone's length within which another one begins at its tail."""
+"""Distance from a bone's tail, relative to its length, within which a child begins at the tail."""
 
 
 def feet_of(armature: Object) -> list[tuple[str, str]]:
-    """The foot of every leg that is found, with the bone of its toes, or none."""
+    """Foot bone and toe bone of every leg found; the toe is empty where there is none."""
     legs = (limb for limb in find_limbs(read_skeleton(armature)).limbs if limb.kind is Kind.LEG and not limb.tip_at_tail)
     return [(leg.tip, leg.toe) for leg in legs]
 
 
 def foot_of_chain(armature: Object, upper: str, lower: str, tip: str, tip_end: str) -> list[tuple[str, str]]:
-    """What begins at the end of a chain; raises `ChainError` where there is no such chain."""
+    """Bones that begin at a chain's tip, as feet without toes; raises `ChainError` where there is no such chain."""
     names = chain_from_names(armature, upper, lower, tip, tip_end)
     if not names.tip_at_tail:
         return [(names.tip, "")]
@@ -35,18 +35,18 @@ def foot_of_chain(armature: Object, upper: str, lower: str, tip: str, tip_end: s
 
 
 def ahead(armature: Object, feet: list[tuple[str, str]], upper: str) -> Array:
-    """A level direction `(3,)`, world space, of length 1: that of the feet at rest, turned as what carries the limb is now.
+    """Horizontal unit direction `(3,)`, world space: that of the feet at rest, rotated with the parent of the limb `upper`.
 
-    Zeros where no foot tells.
+    Zeros where the feet give no direction.
     """
     bones = armature.data.bones
-    told = np.zeros(3)
+    total = np.zeros(3)
     for foot, toe in feet:
-        way = np.array((bones[toe].head_local if toe else bones[foot].tail_local) - bones[foot].head_local)
-        told += way / max(float(np.linalg.norm(way)), np.finfo(float).tiny)
-    carrier = armature.pose.bones[upper].parent
-    turned = carrier.matrix.to_3x3() @ carrier.bone.matrix_local.to_3x3().inverted() if carrier else np.eye(3)
-    told = np.array(armature.matrix_world)[:3, :3] @ np.array(turned) @ told
-    level = told * (1.0, 1.0, 0.0)
-    length = float(np.linalg.norm(level))
-    return level / length if length > AHEAD * np.linalg.norm(told) else np.zeros(3)
+        direction = np.array((bones[toe].head_local if toe else bones[foot].tail_local) - bones[foot].head_local)
+        total += direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
+    parent = armature.pose.bones[upper].parent
+    posed_from_rest = parent.matrix.to_3x3() @ parent.bone.matrix_local.to_3x3().inverted() if parent else np.eye(3)
+    total = np.array(armature.matrix_world)[:3, :3] @ np.array(posed_from_rest) @ total
+    horizontal = total * (1.0, 1.0, 0.0)
+    length = float(np.linalg.norm(horizontal))
+    return horizontal / length if length > AHEAD * np.linalg.norm(total) else np.zeros(3)

@@ -1,4 +1,4 @@
-"""The limbs of a character, which only reads, and chains for them, which is an edit of its own."""
+"""Find the limbs of a character, which only reads; and store chains for them, which is a separate edit."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from .limbs_report import LeftOutLimb, LimbReport
 FRONT_AND_HIND = ("Front", "Hind")
 
 POSES = 9
-"""Poses of an action that are searched; three to five would do, nine are calm."""
+"""Number of an action's poses that are searched; three to five suffice, nine give steady results."""
 
 HUGE = 1e30
-"""Scale from which on a character's transform is taken for infinite: Blender keeps infinity as the largest number it has."""
+"""Transform value from which on it counts as infinite: Blender stores infinity as the largest number it has."""
 
 STILL = 1e-4
-"""Distance of all joints from the rest, relative to the skeleton's size, up to which poses are the rest."""
+"""Largest distance of joints from the rest pose, relative to the skeleton's size, at which poses count as the rest pose."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimbRecord:
-    """A limb that was found, with what its chain is or would be."""
+    """A limb that was found, with its stored chain or the one that it would get."""
 
     kind: str
     """`LEG` or `ARM`."""
@@ -55,7 +55,7 @@ class LimbRecord:
     settings: Mapping[str, str | float]
     """Settings of that new chain; empty where the chain is stored already."""
     shape_says: str
-    """What the shape alone says where names decide otherwise; empty elsewhere."""
+    """Kind or reason by shape alone, where names overrule it; else empty."""
 
     @property
     def is_new(self) -> bool:
@@ -63,39 +63,40 @@ class LimbRecord:
         return bool(self.settings)
 
     def report(self, *, rest_stands: bool) -> LimbReport:
-        """As it is reported; where feet stand is read from the rest if that is a stand."""
+        """Report of the limb; with `rest_stands` the rest pose is a standing pose and may show where its foot stands."""
         names, sole, height = self.names, "", None
         if self.kind == "LEG":
             armature = object_named(names.armature)
             points = read_foot_points(armature, names, chain_found(armature, names).rest, self.toe)
-            is_known = rest_stands or points.source in {"MESH", "BONE"}
-            sole = points.source if is_known else "MOTION"
-            height = points.ankle_height * float(abs(armature.matrix_world.determinant())) ** (1 / 3) if is_known else None
+            is_sole_known = rest_stands or points.source in {"MESH", "BONE"}
+            sole = points.source if is_sole_known else "MOTION"
+            scale = float(abs(armature.matrix_world.determinant())) ** (1 / 3)
+            height = points.ankle_height * scale if is_sole_known else None
         bones = (names.upper, names.lower, names.tip, "TAIL" if names.tip_at_tail else "HEAD", self.toe)
         return LimbReport(self.kind, self.side, *bones, self.chain, self.is_new, sole, height, self.shape_says)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundLimbs:
-    """What a search found on one armature; iterates over the limbs."""
+    """Limbs found on one armature, and branches that were left out; iterates over the limbs."""
 
     limbs: tuple[LimbRecord, ...]
     left_out: tuple[LeftOutLimb, ...]
     limbs_from: str
-    """`REST` or `MOTION`."""
+    """Whether the limbs were found in the rest pose or in motion: `REST` or `MOTION`."""
     rest_is_no_pose: bool
-    """Whether nothing was found because the rest is no pose, and there is no motion."""
+    """Whether nothing was found because the rest pose is no standing pose and there is no motion."""
     sides_differ: bool
-    """Whether names call left what feet, knees or elbows say is right."""
+    """Whether left and right by name contradict the direction of feet, knees or elbows."""
 
     def __iter__(self) -> Iterator[LimbRecord]:
         return iter(self.limbs)
 
 
 def found_limbs(scene: Scene, armature: Object) -> FoundLimbs:
-    """The limbs of an armature, each with the chain that is stored for it or that would be. Changes nothing.
+    """Find the limbs of an armature, each with its stored chain or the one that it would get. Changes nothing.
 
-    Raises `ObjectError` where the armature is scaled to nothing, or its numbers are none.
+    Raises `ObjectError` where the armature is scaled to 0, or its transform is not finite.
     """
     skeleton = read_skeleton(armature)
     world = np.array(armature.matrix_world, dtype=np.float64)
@@ -110,27 +111,27 @@ def found_limbs(scene: Scene, armature: Object) -> FoundLimbs:
         )
     found = find_limbs(replace(skeleton, poses=_poses(scene, armature, skeleton)))
     stored = {(chain.upper, chain.lower): chain.name for chain in reversed(armature.twobone.chains)}
-    taken, records = {chain.name for chain in armature.twobone.chains}, []
+    taken_names, records = {chain.name for chain in armature.twobone.chains}, []
     for limb in found.limbs:
         names = ChainNames(armature.name, limb.upper, limb.lower, limb.tip, limb.tip_at_tail)
         chain, settings = stored.get((limb.upper, limb.lower), ""), {}
         if not chain:
-            chain = free_name(_title(limb), taken)
-            taken.add(chain)
+            chain = free_name(_title(limb), taken_names)
+            taken_names.add(chain)
             end = "TAIL" if limb.tip_at_tail else "HEAD"
             bones = {"upper": limb.upper, "lower": limb.lower, "tip": limb.tip, "tip_end": end}
             settings = {**bones, **fresh_range(scene), **first_plane(chain_found(armature, names))}
-        against = limb.against.value if limb.against else ""
-        records.append(LimbRecord(limb.kind.value, limb.side.value, limb.toe, names, chain, settings, against))
+        shape_says = limb.against.value if limb.against else ""
+        records.append(LimbRecord(limb.kind.value, limb.side.value, limb.toe, names, chain, settings, shape_says))
     left_out = (LeftOutLimb(list(each.bones), each.reason.value) for each in found.left_out)
     return FoundLimbs(tuple(records), tuple(left_out), found.limbs_from, found.laid_out, found.sides_differ)
 
 
 def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Array | None:
-    """Heads and tails `(P, B, 2, 3)` in poses spread over the armature's action; `None` without one.
+    """Heads and tails `(P, B, 2, 3)` in poses spread over the armature's action; `None` without any that differs from rest.
 
-    The action's curves tell them. Bones that constraints or drivers move are taken to follow their parents as they rest: what
-    Blender would make of them is evaluated only where the rest tells nothing.
+    They are computed from the action's F-Curves. Bones that constraints or drivers move are assumed to follow their parents
+    as at rest; Blender evaluates them only where the rest pose shows no limbs (is laid out).
     """
     action = armature.animation_data.action if armature.animation_data else None
     bones = armature.data.bones
@@ -141,17 +142,17 @@ def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Array | None:
     quantities = {bone.name: Quantity("POSE", armature.name, bone.name) for bone in bones}
     motion = CurveMotion(LineageReader(animation_times(scene, frames)))
     with objects_known():
-        found = {name: motion.find(quantity) for name, quantity in quantities.items()}
-    if is_laid_out(skeleton) and any(pose is None for pose in found.values()):
+        poses = {name: motion.find(quantity) for name, quantity in quantities.items()}
+    if is_laid_out(skeleton) and any(pose is None for pose in poses.values()):
         samples = sample(scene, quantities.values(), frames)
-        found = {name: samples.values[quantity] for name, quantity in quantities.items()}
+        poses = {name: samples.values[quantity] for name, quantity in quantities.items()}
     posed: dict[str, Array] = {}
     places = np.empty((len(frames), len(bones), 2, 3))
     for number, bone in enumerate(bones):  # parents come before their children
-        rest, pose = np.array(bone.matrix_local), found[bone.name]
+        rest, pose = np.array(bone.matrix_local), poses[bone.name]
         if pose is None:
-            above = bone.parent
-            pose = posed[above.name] @ np.linalg.inv(np.array(above.matrix_local)) @ rest if above else rest[None]
+            parent = bone.parent
+            pose = posed[parent.name] @ np.linalg.inv(np.array(parent.matrix_local)) @ rest if parent else rest[None]
         posed[bone.name] = pose
         places[:, number, 0] = pose[:, :3, 3]
         places[:, number, 1] = pose[:, :3, 3] + bone.length * pose[:, :3, 1]
@@ -161,7 +162,7 @@ def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Array | None:
 
 
 def store_limbs(armature: Object, records: Sequence[LimbRecord] | FoundLimbs) -> None:
-    """A stored chain for every limb: the one that is there or a new one, with a note which limb it is unless it has one."""
+    """Store a chain for every limb that has none, and mark each chain with its limb unless it is marked already."""
     for record in records:
         if record.is_new and record.chain not in armature.twobone.chains:
             chain = armature.twobone.chains.add()
@@ -176,9 +177,9 @@ def store_limbs(armature: Object, records: Sequence[LimbRecord] | FoundLimbs) ->
 
 @contextmanager
 def stored_limbs(armature: Object, records: Sequence[LimbRecord]) -> Iterator[None]:
-    """The same as `store_limbs`; if the block fails, the list of chains is as it was before."""
+    """Store chains as `store_limbs` does; if the block fails, the list of chains is restored."""
     chains = armature.twobone.chains
-    count, noted = len(chains), [(chain.limb, chain.side, chain.toe) for chain in chains]
+    count, marks = len(chains), [(chain.limb, chain.side, chain.toe) for chain in chains]
     store_limbs(armature, records)
     is_done = False
     try:
@@ -188,13 +189,13 @@ def stored_limbs(armature: Object, records: Sequence[LimbRecord]) -> Iterator[No
         if not is_done:
             while len(chains) > count:
                 chains.remove(len(chains) - 1)
-            for chain, (limb, side, toe) in zip(chains, noted, strict=True):
+            for chain, (limb, side, toe) in zip(chains, marks, strict=True):
                 if chain.limb != limb:
                     chain.limb, chain.side, chain.toe = limb, side, toe
 
 
 def _title(limb: FoundLimb) -> str:
-    """What people call a limb: `Left Leg`, `Right Hind Leg`, `Left Arm 2`."""
+    """Title of a limb, such as `Left Leg`, `Right Hind Leg` or `Left Arm 2`."""
     words = [limb.side.value.capitalize()] if limb.side.value != "CENTER" else []
     kind, number = limb.kind.value.capitalize(), limb.place.number
     if limb.place.count == 1:

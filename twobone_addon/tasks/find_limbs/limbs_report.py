@@ -1,4 +1,4 @@
-"""What Find Limbs reports, and the sentence that people read."""
+"""Report of Find Limbs, and its sentences."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ STATEMENTS = {
     "SELDOM": "most poses do not show it",
     "LOOSE": "its foot or hand is parented elsewhere: parent it to the limb",
 }
-"""Why something is no limb."""
+"""Reasons why branches are no limbs, by code."""
 
 SHAPES = {"ARM": "an arm", "LEG": "a leg"} | STATEMENTS
-"""What the shape of a limb says that names overrule."""
+"""Kinds and reasons by shape alone, which names may overrule, by code."""
 
 MOST = 4
-"""Things left out that the sentence names; the report has all."""
+"""Largest number of left-out branches that the note names; the report has all."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimbReport:
-    """One limb."""
+    """One limb that was found."""
 
     kind: str
     """`LEG` or `ARM`."""
@@ -52,19 +52,19 @@ class LimbReport:
     added: bool
     """Whether the chain is new."""
     sole: str
-    """Of legs, what tells where they stand: `MESH`, `BONE` or `REST`; `MOTION` where Find Contacts has to tell."""
+    """Source of a leg's sole: `MESH`, `BONE` or `REST`; `MOTION` where Find Contacts has to find it; empty for arms."""
     ankle_height: float | None
-    """World units above the sole; `None` where it is not known yet."""
+    """Height of the ankle above the sole, world units; `None` where it is not known yet."""
     shape_says: str
-    """What the shape alone says where names decide otherwise: `ARM`, `LEG`, or a reason to leave it out; empty elsewhere."""
+    """Result by shape alone, where names overrule it: `ARM`, `LEG`, or a reason to leave it out; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOutLimb:
-    """Two branches, or one without a counterpart, that are no limbs."""
+    """A pair of branches, or one without a counterpart, that is no limb."""
 
     bones: list[str]
-    """The first bone on each side, or on the only one."""
+    """The first bone of each branch."""
     reason: str
     """A code, such as `SMALL`: [What is left out](limbs.md#what-is-left-out)."""
 
@@ -83,39 +83,39 @@ class LimbsReport(WholeReport):
     rest_is_no_pose: bool = False
     """Whether nothing was found because the rest pose is no standing pose, and there is no motion."""
     sides_differ: bool = False
-    """Whether names call left what feet, knees or elbows say is right; names decide."""
+    """Whether left and right by name contradict the direction of feet, knees or elbows; names decide."""
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether there are limbs: what is left out counts among what was done."""
+        """Whether any limbs were found; leaving branches out is a normal result."""
         return bool(self.limbs)
 
     @property
     def is_changed(self) -> bool:
-        """Whether there are limbs, added or known."""
+        """Whether any limbs were found, added or known."""
         return bool(self.limbs)
 
     @property
     def shown_chain(self) -> str:
-        """Name of the chain that a person wants to see next; empty where none is new."""
+        """Name of the chain to show next, the first new one; empty where none is new."""
         return next((limb.chain for limb in self.limbs if limb.added), "")
 
     @property
     def summary(self) -> Sentence:
-        """What was found."""
+        """Summary of limbs added and known."""
         if not self.limbs and self.rest_is_no_pose:
             return Sentence("The rest pose is no standing pose. Choose an action, or store limbs by hand.")
         if not self.limbs:
             return Sentence("No arms or legs found in {armature}.", {"armature": self.armature})
         added, known = (", ".join(limb.chain for limb in self.limbs if limb.added is new) for new in (True, False))
-        said = [Sentence("Limbs added: {names}.", {"names": added})] if added else []
-        said += [Sentence("Already in the list: {names}.", {"names": known})] if known else []
-        said += [Sentence("Sides are from the names; feet, knees or elbows say the opposite.")] if self.sides_differ else []
-        return joined(said)
+        parts = [Sentence("Limbs added: {names}.", {"names": added})] if added else []
+        parts += [Sentence("Already in the list: {names}.", {"names": known})] if known else []
+        parts += [Sentence("Sides are from the names; feet, knees or elbows say the opposite.")] if self.sides_differ else []
+        return joined(parts)
 
 
 def said_left_out(left_out: Sequence[LeftOutLimb]) -> list[Sentence]:
-    """What was left out and why, in a sentence; none where nothing was."""
+    """A note on what was left out and why, if anything was."""
     things = [
         Sentence("{bones} ({reason})", {"bones": " / ".join(each.bones), "reason": Sentence(STATEMENTS[each.reason])})
         for each in left_out[:MOST]
@@ -126,7 +126,7 @@ def said_left_out(left_out: Sequence[LeftOutLimb]) -> list[Sentence]:
 
 
 def said_named(limbs: Sequence[LimbReport]) -> list[Sentence]:
-    """Which limbs names tell against their shape, in a sentence; none where there are none."""
+    """A note on limbs recognised by name against their shape, if there are any."""
     things = [
         Sentence("{bones} ({reason})", {"bones": limb.upper, "reason": Sentence(SHAPES[limb.shape_says])})
         for limb in limbs

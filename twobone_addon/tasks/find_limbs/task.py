@@ -1,4 +1,4 @@
-"""Find Limbs: the arms and legs of a character, as chains in its list."""
+"""Find Limbs: add the arms and legs of a character to its list of chains."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .limbs_report import LimbsReport, said_left_out, said_named
 
 @dataclass(frozen=True, slots=True)
 class LimbsPlan:
-    """What one armature has."""
+    """The limbs of one armature."""
 
     armature: str
     found: FoundLimbs
     targets: bool
-    """Whether limbs that follow nothing yet get a target."""
+    """Whether limbs without a target get one."""
 
 
 class FindLimbs(Task[FindLimbsSettings, LimbsPlan, LimbsPlan, None]):
@@ -35,7 +35,7 @@ class FindLimbs(Task[FindLimbsSettings, LimbsPlan, LimbsPlan, None]):
     REPORT = LimbsReport
 
     def plan(self, scene: Scene, settings: FindLimbsSettings, active: Object | None, span: Span | None) -> LimbsPlan:
-        """The limbs of the armature that is named or active, or of the only one of the scene."""
+        """Find the limbs of the named or active armature, or of the scene's only one."""
         armatures = [thing for thing in scene.objects if thing.type == "ARMATURE"]
         if (active is None or active.type != "ARMATURE") and len(armatures) == 1:
             active = armatures[0]
@@ -47,22 +47,22 @@ class FindLimbs(Task[FindLimbsSettings, LimbsPlan, LimbsPlan, None]):
         return LimbsPlan(armature.name, found_limbs(scene, armature), settings.targets)
 
     def write(self, scene: Scene, plan: LimbsPlan, solution: LimbsPlan, begun: Any) -> LimbsPlan:
-        """A chain for each limb, and an empty at the tip of those that follow nothing yet."""
+        """Store a chain for each limb, and add an empty at the tip of those without a target."""
         armature = object_named(plan.armature)
         store_limbs(armature, plan.found)
         chains = [armature.twobone.chains[record.chain] for record in plan.found] if plan.targets else []
-        lacking = [chain for chain in chains if chain.target is None]
-        for chain in lacking:
+        without_target = [chain for chain in chains if chain.target is None]
+        for chain in without_target:
             tail = chain.tip_end == "TAIL"
             names = ChainNames(armature.name, chain.upper, chain.lower, chain.tip or chain.lower, tail)
             guide, name = seen_target_guide(armature, names), guide_name("Target", armature, names)
             chain.target = add_guide(scene, armature, guide, name=name, size=guide.size, shape=TARGET_SHAPE)
-        if lacking:
-            give_motion(scene, lacking)
+        if without_target:
+            give_motion(scene, without_target)
         return plan
 
     def report(self, outcome: Outcome[LimbsPlan, LimbsPlan, None]) -> LimbsReport:
-        """What was found, what was left out and why."""
+        """Report of the limbs found, and of what was left out and why."""
         plan = outcome.done[0].plan
         limbs = [record.report(rest_stands=plan.found.limbs_from == "REST") for record in plan.found]
         return LimbsReport(

@@ -1,1 +1,1 @@
-"""Fit Root: the root of a character moved as little as needed so that chains reach their targets. Made of what plants feet."""
+"""Fit Root: move a character's root as little as needed so that chains reach their targets. Built from parts of Plant Feet."""

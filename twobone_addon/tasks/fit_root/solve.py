@@ -1,4 +1,4 @@
-"""How far a root has to move for its limbs to reach their targets. Numbers only."""
+"""Solve how far a root has to move for its limbs to reach their targets, without Blender."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 AXES = {"X": np.array([1.0, 0.0, 0.0]), "Y": np.array([0.0, 1.0, 0.0]), "Z": np.array([0.0, 0.0, 1.0])}
 
 ROUNDS = 8
-"""Limbs that pull to different sides may need more when what each needs has been smoothed."""
+"""Most rounds of adding smoothed moves: limbs that pull to different sides may need more after each smoothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class RootSolution:
 
     legs: Sequence[LegMotion]
     goals: Array
-    """`(C, S, 3)` where the targets of the limbs are, world space."""
+    """`(C, S, 3)` target places of the limbs, world space."""
     moves: Array
-    """`(S, 3)` of the root, world space."""
+    """`(S, 3)` moves of the root, world space."""
     keys: Sequence[ChannelPieces]
     evaluation: str | dict[str, str]
 
@@ -48,9 +48,9 @@ def solve_root(plan: PlantingPlan, axis: str, samples: Samples) -> RootSolution:
 
 
 def _moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array, direction: Array) -> Array:
-    """Moves `(S, 3)` of the root along one direction."""
-    wanted = np.ones(goals.shape[:2], dtype=bool)
-    needs = root_needs(plan, legs, goals, wanted, keeps_straight=False, direction=direction)
+    """Moves `(S, 3)` of the root along one direction, within the limits."""
+    all_samples = np.ones(goals.shape[:2], dtype=bool)
+    needs = root_needs(plan, legs, goals, all_samples, keeps_straight=False, direction=direction)
     return smoothed_moves(plan, needs, direction)
 
 
@@ -58,10 +58,10 @@ def _free_moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array) -> 
     """Moves `(S, 3)` of the root, in any direction, within the limits."""
     reaches = np.stack([reach_limits(leg, plan.settings, keeps_straight=False) for leg in legs])
     paths = goals - np.stack([leg.joints[:, 0] for leg in legs])
-    wanted, length = np.ones(paths.shape[:2], dtype=bool), max(leg.length for leg in legs)
+    all_samples, length = np.ones(paths.shape[:2], dtype=bool), max(leg.length for leg in legs)
     moves = np.zeros(paths.shape[1:])
     for _ in range(ROUNDS):
-        more = shortest_moves(paths - moves, reaches, wanted)
+        more = shortest_moves(paths - moves, reaches, all_samples)
         more[magnitude(more) <= NOTHING * length] = 0.0
         if not more.any():
             break

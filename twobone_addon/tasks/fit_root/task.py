@@ -1,4 +1,4 @@
-"""Fit Root: the root is moved as little as needed for all enabled chains to reach their targets."""
+"""Fit Root: move the root as little as needed for all enabled chains to reach their targets."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ FitPlan: TypeAlias = PlantingPlan[RootFitSettings]
 
 @dataclass(frozen=True, slots=True)
 class RootProof:
-    """What Blender makes of the new keys."""
+    """What Blender evaluates with the new keys."""
 
     missed: list[Mask]
-    """`(F,)` of each limb, where its target is out of reach."""
+    """`(F,)` for each limb, frames at which its target is out of reach."""
 
 
 class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
@@ -47,7 +47,7 @@ class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
     TABLE = TABLES["fit_root"]
 
     def plan(self, scene: Scene, settings: RootFitSettings, active: Object | None, span: Span | None) -> FitPlan:
-        """All enabled chains with a target, and the root above them."""
+        """Plan all enabled chains with a target, and the root above them."""
         return plan_fitting(scene, settings, active, span)
 
     def reaches(self, plan: FitPlan) -> Sequence[Reach]:
@@ -57,17 +57,17 @@ class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
         return [Reach(plan.armature, {path for path, _ in plan.root.keyed}, (float(plan.frames[0]), float(plan.frames[-1])))]
 
     def held(self, plan: FitPlan) -> int:
-        """Little is kept of the legs' samples but how far they reach."""
+        """Bytes per quantity and frame; fewer than the default: of the legs' samples little but their reach is kept."""
         return 100
 
     def solve(self, plan: FitPlan, begun: Any, look: Look) -> Steps[RootSolution]:
-        """How far the root moves."""
+        """Solve the root's moves and their keys."""
         quantities = [*plan.quantities(), *(leg.plan.target_world for leg in plan.legs)]
         samples = yield from look(quantities, plan.samples, evaluation=evaluation_of([leg.plan for leg in plan.legs]))
         return solve_root(plan, plan.settings.axis, samples)
 
     def paths(self, plan: FitPlan, solution: RootSolution) -> set[tuple[Object, str]]:
-        """The root's location."""
+        """Data paths of the root's location."""
         armature = object_named(plan.armature)
         return {(armature, channel.pieces[0].path) for channel in solution.keys}
 
@@ -77,7 +77,7 @@ class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
         return solution
 
     def prove(self, plan: FitPlan, solution: RootSolution, look: Look) -> Steps[RootProof | None]:
-        """Which targets the limbs reach in what Blender makes of the new keys."""
+        """Measure which targets the limbs reach as Blender evaluates the new keys."""
         if not plan.settings.verify:
             return None
         plans = [leg.plan for leg in plan.legs]
@@ -86,17 +86,17 @@ class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
         return RootProof([_missed(leg, samples) for leg in plan.legs])
 
     def report(self, outcome: Outcome[FitPlan, RootSolution, RootProof]) -> RootFitReport | ClipsReport:
-        """What the limbs reach, before and after, in each action."""
+        """Report of each action: frames in reach of each limb, before and after."""
         return report_of_clips(outcome, self.NAME)
 
     def judge(self, scene: Scene, done: Done[FitPlan, RootSolution, RootProof]) -> RootFitReport:
-        """What became of one action."""
+        """Report of one action."""
         plan, solution = done.plan, done.solution
         chains = []
         for number, (leg, goals) in enumerate(zip(solution.legs, solution.goals, strict=True)):
-            ways = goals - leg.joints[:, 0]
+            paths = goals - leg.joints[:, 0]
             before, after = (
-                (leg.extensions_for(way) > 1.0 + REACHED)[::SAMPLES_PER_FRAME] for way in (ways, ways - solution.moves)
+                (leg.extensions_for(path) > 1.0 + REACHED)[::SAMPLES_PER_FRAME] for path in (paths, paths - solution.moves)
             )
             missed = after if done.proof is None else done.proof.missed[number]
             chains.append(_reach(plan, leg.leg, before, missed))
@@ -108,13 +108,13 @@ class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
 
 
 def _missed(leg: LegPlan, samples: Samples) -> Array:
-    """Frames `(F,)` at which the target of a limb is farther from its root joint than the limb is long, in armature space."""
+    """Mask `(F,)` of frames at which a limb's target is farther from its root joint than the limb is long, in armature space."""
     joints = track(leg, samples).joints
     world = every_row(samples[leg.plan.armature_world], len(joints))
-    into_armature = np.linalg.inv(world)[:, :3, :3]
-    ways = samples.every(leg.plan.target_world)[:, :3, 3] - joints[:, 0]
-    length = path_length(joints @ np.swapaxes(into_armature, -1, -2))
-    return magnitude((into_armature @ ways[..., None])[..., 0]) > (1.0 + REACHED) * length
+    armature_from_world = np.linalg.inv(world)[:, :3, :3]
+    paths = samples.every(leg.plan.target_world)[:, :3, 3] - joints[:, 0]
+    length = path_length(joints @ np.swapaxes(armature_from_world, -1, -2))
+    return magnitude((armature_from_world @ paths[..., None])[..., 0]) > (1.0 + REACHED) * length
 
 
 def _reach(plan: FitPlan, leg: LegPlan, before: Mask, after: Mask) -> ReachReport:

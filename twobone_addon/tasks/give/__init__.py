@@ -1,1 +1,1 @@
-"""FK motion baked onto a target and a pole."""
+"""Bake FK motion onto a target and a pole."""

@@ -1,4 +1,4 @@
-"""The motion that a chain has becomes keys on its target, and on its pole: loose objects, such as empties."""
+"""Bake a chain's motion onto its target and pole, where these are objects such as empties."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ from .solve import TargetMotion, round_trip, solve_target
 from .target_report import TargetReport
 
 SAME_SHAPE = 1e-3
-"""Part of the chain's length that joints may be moved by and still be where they were to the eye."""
+"""Joint displacement, relative to the chain's length, below which no difference is visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Guide:
-    """A target or a pole, its keys, and where they are to bring it."""
+    """A target or pole, its keys, and the places that they should bring it to."""
 
     thing: Object
     keys: list[ChannelKeys]
     drift: float
     places_world: Array
-    """`(F, 3)`"""
+    """`(F, 3)` goals of the keys."""
 
     @property
     def world(self) -> Quantity:
-        """Where it is."""
+        """Its world matrix."""
         return Quantity("WORLD", self.thing.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Guided:
-    """One chain and what guides it."""
+    """A chain with its target and, if any, its pole."""
 
     plan: ChainPlan
     solved: TargetMotion
@@ -67,33 +67,35 @@ class Guided:
 
 @dataclass(frozen=True, slots=True)
 class GuideProof:
-    """What became of a chain's guides as Blender evaluates them."""
+    """Errors of a chain's guides as Blender evaluates them."""
 
     error: float
+    """Largest distance of a guide from its goal, world units."""
     round_trip: float
+    """Largest distance that a bake with these guides moves a joint, world units."""
     end_turn: float | None
-    """Radians."""
+    """Largest angle that it rotates the bone at the tip, radians; `None` where that does not copy the target."""
 
 
 def with_rotation(settings: BakeSettings) -> BakeSettings:
-    """The settings with the target's rotation keyed as well."""
+    """Settings that also key the target's rotation."""
     return replace(settings, end_rotation="TARGET")
 
 
 def planned_guides(
     scene: Scene, wanted: Sequence[BakeSettings], active: Object | None
 ) -> tuple[list[ChainPlan], list[list[Object]]]:
-    """The chains, and the target and pole of each; raises a `TwoBoneError` where these could not be keyed."""
+    """Plan the chains and find the target and pole of each; raises a `TwoBoneError` where these could not be keyed."""
     refuse_stretched_time(scene)
     _refuse_source(wanted)
-    plans = [plan_chain(scene, _of_the_chain(settings), active) for settings in wanted]
-    things = [_things(plan.settings) for plan in plans]
+    plans = [plan_chain(scene, _with_scene_range(settings), active) for settings in wanted]
+    things = [_guide_objects(plan.settings) for plan in plans]
     _refuse_shared(things)
     return plans, things
 
 
 def _refuse_source(wanted: Sequence[BakeSettings]) -> None:
-    """Targets are put where the limb is; those of another character's limb are elsewhere."""
+    """Raise `SettingError` for a target on another character's limb: the keys made here place it at this limb."""
     for settings in wanted:
         if settings.target_root_bone:
             raise SettingError(
@@ -103,13 +105,13 @@ def _refuse_source(wanted: Sequence[BakeSettings]) -> None:
             )
 
 
-def _of_the_chain(settings: BakeSettings) -> BakeSettings:
-    """An automatic range is the scene's here: the keys that a target has are those that go."""
+def _with_scene_range(settings: BakeSettings) -> BakeSettings:
+    """Replace an automatic range by the scene's: the target's own keys, which would give the range, are about to be replaced."""
     return replace(settings, frame_range="SCENE") if settings.frame_range == "AUTO" else settings
 
 
-def _things(settings: BakeSettings) -> list[Object]:
-    """The objects that get keys: the target, and the pole where there is one."""
+def _guide_objects(settings: BakeSettings) -> list[Object]:
+    """Objects that get keys: the target and, with the plane Pole, the pole; raises a `TwoBoneError` where one cannot."""
     roles = [("Target", settings.target, settings.target_bone)]
     if settings.plane == "POLE":
         roles.append(("Pole", settings.pole, settings.pole_bone))
@@ -124,8 +126,8 @@ def _things(settings: BakeSettings) -> list[Object]:
             )
         thing = find_object(role, name)
         refuse_constrained(thing)
-        turned = [rotation_channel(thing.rotation_mode)] if role == "Target" and settings.end_rotation == "TARGET" else []
-        refuse_unwritable(thing, [LOCATION, *turned], settings.destination)
+        rotation = [rotation_channel(thing.rotation_mode)] if role == "Target" and settings.end_rotation == "TARGET" else []
+        refuse_unwritable(thing, [LOCATION, *rotation], settings.destination)
         things.append(thing)
     if len(things) > 1 and things[0] == things[1]:
         raise ObjectError('"{object}" cannot be target and pole at once. Choose two objects.', object=things[0].name)
@@ -133,7 +135,7 @@ def _things(settings: BakeSettings) -> list[Object]:
 
 
 def _refuse_shared(things: list[list[Object]]) -> None:
-    """One object cannot be in two places."""
+    """Raise `ObjectError` where two chains share a guide: one object cannot be in two places."""
     names = [thing.name for chain in things for thing in chain]
     shared = next((name for name in names if names.count(name) > 1), None)
     if shared is not None:
@@ -145,22 +147,22 @@ def _refuse_shared(things: list[list[Object]]) -> None:
 def solved_guides(
     plans: Sequence[ChainPlan], things: Sequence[Sequence[Object]], look: Look
 ) -> Steps[tuple[list[Guided], str | dict[str, str]]]:
-    """All chains in one pass over time, with the keys of what guides them; and how their motion was sampled."""
+    """Solve all chains in one pass over time; return them with their guides' keys, and how the motion was sampled."""
     frames = all_frames(plan.frames for plan in plans)
     with parent_frames([thing for chain in things for thing in chain]) as stand_ins:
         parents = [Quantity("WORLD", name) for name in stand_ins]
-        own = [quantity for plan in plans for quantity in (*motion_quantities(plan), *plan.poses)]
-        samples = yield from look([*own, *parents], frames, evaluation=evaluation_of(plans))
-        left = iter(parents)
+        chain_quantities = [quantity for plan in plans for quantity in (*motion_quantities(plan), *plan.poses)]
+        samples = yield from look([*chain_quantities, *parents], frames, evaluation=evaluation_of(plans))
+        remaining_parents = iter(parents)
         guided = []
         for plan, chain_things in zip(plans, things, strict=True):
-            own_samples = samples.on(plan.frames)
-            above = [own_samples.every(next(left)) for _ in chain_things]
-            spaces = [location_space(*pair) for pair in zip(chain_things, above, strict=True)]
+            chain_samples = samples.on(plan.frames)
+            parents_world = [chain_samples.every(next(remaining_parents)) for _ in chain_things]
+            spaces = [location_space(*pair) for pair in zip(chain_things, parents_world, strict=True)]
             for thing, space in zip(chain_things, spaces, strict=True):
                 refuse_flat(thing, plan.frames, space)
-            solved = solve_target(plan, own_samples, spaces[0])
-            guided.append(Guided(plan, solved, _keyed(plan, solved, chain_things, spaces, above)))
+            solved = solve_target(plan, chain_samples, spaces[0])
+            guided.append(Guided(plan, solved, _keyed(plan, solved, chain_things, spaces, parents_world)))
     return guided, samples.evaluation
 
 
@@ -180,7 +182,7 @@ def _keyed(
 
 
 def guide_changes(guided: Sequence[Guided], task: str) -> list[Change]:
-    """What is written."""
+    """Keys of all guides, as changes to be written."""
     return [
         Change(
             owner=guide.thing.name,
@@ -198,7 +200,7 @@ def guide_changes(guided: Sequence[Guided], task: str) -> list[Change]:
 
 
 def measured_guides(guided: Sequence[Guided], look: Look) -> Steps[list[GuideProof | None]]:
-    """What Blender's evaluation makes of the keys; `None` where nobody asked."""
+    """Measure the written keys as Blender evaluates them; `None` for chains that are not verified."""
     checked = [chain for chain in guided if chain.plan.settings.verify]
     if not checked:
         return [None] * len(guided)
@@ -220,19 +222,19 @@ def _proof(chain: Guided, samples: Samples) -> GuideProof:
 
 
 def guide_report(chain: Guided, proof: GuideProof | None) -> TargetReport:
-    """What became of one chain's target and pole."""
+    """Report of one chain's target and pole."""
     plan, solved, guides = chain.plan, chain.solved, chain.guides
     keys = [key for guide in guides for key in guide.keys]
     drift = KeyDrift(max(guide.drift for guide in guides))
-    told = chain_report(SolvedChain(plan, solved.motion, [], solved.pose), keys, None, drift=drift, twist=solved.twist)
-    told = replace(
-        told,
+    report = chain_report(SolvedChain(plan, solved.motion, [], solved.pose), keys, None, drift=drift, twist=solved.twist)
+    report = replace(
+        report,
         max_error=proof.error if proof else None,
         max_off_plane=float(solved.off_plane[plan.report_rows].max()),
-        notes=[*(said for said in told.notes if said not in plan.notes), *_notes(plan, solved, proof)],
+        notes=[*(sentence for sentence in report.notes if sentence not in plan.notes), *_notes(plan, solved, proof)],
     )
     return TargetReport(
-        told,
+        report,
         pole=guides[1].thing.name if len(guides) > 1 else "",
         max_round_trip=proof.round_trip if proof else None,
         max_end_turn=math.degrees(proof.end_turn) if proof and proof.end_turn is not None else None,
@@ -241,7 +243,7 @@ def guide_report(chain: Guided, proof: GuideProof | None) -> TargetReport:
 
 
 def _notes(plan: ChainPlan, solved: TargetMotion, proof: GuideProof | None) -> list[Sentence]:
-    """What keeps a bake with the target from giving the motion back, if it visibly does not."""
+    """Notes on why a bake with the target visibly fails to reproduce the motion; none where it does reproduce it."""
     wrong = plan.report_frames[solved.wrong_side[plan.report_rows]]
     notes = []
     if len(wrong):
@@ -255,7 +257,7 @@ def _notes(plan: ChainPlan, solved: TargetMotion, proof: GuideProof | None) -> l
         )
     if proof is None or proof.round_trip <= SAME_SHAPE * solved.length:
         return notes
-    links, far = len(plan.rest.turning), digits(proof.round_trip)
+    links, distance = len(plan.rest.turning), digits(proof.round_trip)
     if links > TWO:
         found = Sentence("A target does not determine how {links} links bend: a bake with it moves joints by up to {distance}.")
         if plan.settings.reference != "POSE":
@@ -263,7 +265,7 @@ def _notes(plan: ChainPlan, solved: TargetMotion, proof: GuideProof | None) -> l
                 "A target does not determine how {links} links bend: a bake with it moves joints by up to {distance}. With the "
                 "reference Current Pose they keep the shape they have."
             )
-        return [*notes, replace(found, values={"links": links, "distance": far}, level=WARN)]
+        return [*notes, replace(found, values={"links": links, "distance": distance}, level=WARN)]
     if notes:
         return notes
     if plan.settings.keys == "REDUCE":
@@ -271,18 +273,18 @@ def _notes(plan: ChainPlan, solved: TargetMotion, proof: GuideProof | None) -> l
             "The target's keys are reduced: a bake with it moves joints by up to {distance}. Lower the tolerance, or key every "
             "frame."
         )
-    elif _is_held_back(plan) and solved.off_plane[plan.report_rows].max() <= SAME_SHAPE * solved.length:
+    elif _changes_motion(plan) and solved.off_plane[plan.report_rows].max() <= SAME_SHAPE * solved.length:
         found = Sentence("The chain's Reach settings change the motion: a bake with its target moves joints by up to {distance}.")
     else:
         found = Sentence(
             "The motion leaves the plane: a bake with it moves joints by up to {distance}. The plane Pole keeps any motion of "
             "two bones."
         )
-    return [replace(found, values={"distance": far}, level=WARN)]
+    return [replace(found, values={"distance": distance}, level=WARN)]
 
 
-def _is_held_back(plan: ChainPlan) -> bool:
-    """Whether a bake poses the chain otherwise than its target asks, or without a stretch that it has now."""
+def _changes_motion(plan: ChainPlan) -> bool:
+    """Whether limits or reach settings make a bake deviate from the target, or a bake would lose the chain's present stretch."""
     settings = plan.settings
     limited = settings.use_limits or settings.min_distance > 0.0 or settings.max_distance > 0.0
     return limited or settings.reach != "CLAMP" or bool(plan.stretched_before)

@@ -1,4 +1,4 @@
-"""New targets and poles: their names, where they go, at the tip and beyond the middle joint, and those that a chain lacks."""
+"""Create targets and poles: name them, place them at the tip and beyond the middle joint, and fill in those a chain lacks."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from ...scene.visible.visible_bone import shown_bone
 from ...settings import BakeSettings
 
 TARGET_SIZE = 0.15
-"""Size of a target relative to the chain's length: seen beside the bones, not hiding them."""
+"""Size of a target relative to the chain's length: visible beside the bones without hiding them."""
 
 POLE_SIZE = 0.1
-
+"""Size of a pole relative to the chain's length."""
 
 TARGET_SHAPE = "SPHERE"
 POLE_SHAPE = "PLAIN_AXES"
@@ -41,7 +41,7 @@ POLE_ROLE = "Pole"
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A place for an empty, in world space."""
+    """Placement of a new empty, in world space."""
 
     location_world: Array
     """`(3,)`"""
@@ -52,34 +52,34 @@ class Guide:
 
 
 def target_guide(armature: Object, names: ChainNames) -> Guide:
-    """A target on the chain's tip as it is posed now, turned as the bone that begins there; `armature` is evaluated."""
+    """Placement of a target at the posed chain's tip, rotated like the bone that begins there; `armature` is evaluated."""
     joints_world = _joints_world(armature, names)
     return Guide(joints_world[2], TARGET_SIZE * float(path_length(joints_world)), _end_rotation(armature, names))
 
 
 def seen_target_guide(armature: Object, names: ChainNames) -> Guide:
-    """The same on the tip that people see, where what deforms there follows something else, such as the rig's IK."""
+    """Placement of a target at the visible tip, also where the deforming bones follow something else, such as the rig's IK."""
     guide, shown = target_guide(as_evaluated(armature), names), shown_bone(armature, names)
     if shown is None or shown.follows:
         return guide
-    other = as_evaluated(object_named(shown.armature))
-    carrier = armature.data.bones[names.tip]
-    place = seen_from(armature, other, shown.bone, carrier.tail_local if names.tip_at_tail else carrier.head_local)
-    seen_world = other.matrix_world @ other.pose.bones[shown.bone].matrix @ place
-    return replace(guide, location_world=np.array(seen_world))
+    shown_armature = as_evaluated(object_named(shown.armature))
+    tip = armature.data.bones[names.tip]
+    place = seen_from(armature, shown_armature, shown.bone, tip.tail_local if names.tip_at_tail else tip.head_local)
+    tip_world = shown_armature.matrix_world @ shown_armature.pose.bones[shown.bone].matrix @ place
+    return replace(guide, location_world=np.array(tip_world))
 
 
 def add_guide(scene: Scene, beside: Object, guide: Guide, *, name: str, size: float, shape: str) -> Object:
-    """An empty in a guide's place, in the collection of the object `beside`."""
+    """Add an empty at a guide's placement, to the collection of the object `beside`."""
     place, turn = guide.location_world, guide.rotation_world
     return add_empty(scene, beside, name=name, location=place, rotation=turn, size=size, shape=shape)
 
 
 def pole_guide(armature: Object, names: ChainNames, plane: str, bend: str) -> Guide:
-    """A pole one chain's length beyond the middle joint, on the side to which the chain is bent now.
+    """Placement of a pole one chain length beyond the middle joint, on the side to which the chain bends now.
 
-    A straight chain says nothing about its side: then it is the side to which `bend` would bend it in the letter
-    plane `plane` of the armature, or about its own hinge, see `resting_hinge`.
+    A straight chain has no such side: then it is the side to which `bend` would bend it in the armature's letter plane
+    `plane`, or about its own hinge, see `resting_hinge`.
     """
     root, mid, tip = joints_world = _joints_world(armature, names)
     along = unit(tip - root)
@@ -91,23 +91,23 @@ def pole_guide(armature: Object, names: ChainNames, plane: str, bend: str) -> Gu
 
 
 def guide_name(role: str, armature: Object, names: ChainNames) -> str:
-    """`role` and what it guides, as people call it: for a pole the lower bone, else the bone that begins at the tip.
+    """`role` followed by the plain name of a bone: the lower bone for a pole, else the bone that begins at the tip.
 
-    Of several that begin there a visible bone counts first. Where none begins there it is the bone that ends there.
+    If several bones begin there, the first visible one is used; if none does, the bone that ends there.
     """
     if role == POLE_ROLE:
         return f"{role} {plain_name(names.lower)}"
-    carrier = armature.pose.bones[names.tip]
-    starting = [child for child in carrier.children if starts_at_tail(child)] if names.tip_at_tail else [carrier]
+    tip = armature.pose.bones[names.tip]
+    starting = [child for child in tip.children if starts_at_tail(child)] if names.tip_at_tail else [tip]
     if starting:
-        bone = starting[0]
-        here = [bone, *(below for below in bone.children_recursive if below.bone.head_local == bone.bone.head_local)]
-        return f"{role} {plain_name(next((each for each in here if is_seen(each)), bone).name)}"
+        first = starting[0]
+        candidates = [first, *(child for child in first.children_recursive if child.bone.head_local == first.bone.head_local)]
+        return f"{role} {plain_name(next((bone for bone in candidates if is_seen(bone)), first).name)}"
     return f"{role} {plain_name(names.tip)}"
 
 
 def _end_rotation(armature: Object, names: ChainNames) -> Array | None:
-    """World rotation `(3, 3)` that leaves the bone at the tip as it is when this copies it; `None` where none begins there."""
+    """World rotation `(3, 3)` of the bone at the tip, which copying it leaves unchanged; `None` unless just one begins there."""
     tip = armature.pose.bones[names.tip]
     starting = [child for child in tip.children if starts_at_tail(child)] if names.tip_at_tail else [tip]
     if len(starting) != 1:
@@ -117,7 +117,7 @@ def _end_rotation(armature: Object, names: ChainNames) -> Array | None:
 
 
 def _side_of_bend(armature: Object, names: ChainNames, along: Array, plane: str) -> Array:
-    """Direction, world space, from a straight chain to where its middle joint goes when it bends to the positive side."""
+    """Direction, world space, in which a straight chain's middle joint moves when the chain bends to the positive side."""
     linear = np.array(armature.matrix_world)[:3, :3]
     if plane in LETTERS:
         frame = carried_frames(letter_axes(plane), linear)
@@ -126,12 +126,12 @@ def _side_of_bend(armature: Object, names: ChainNames, along: Array, plane: str)
         normal = carried_normal(resting_hinge(chain_found(armature, names).rest), upper)
         frame = plane_with_normal(normal[None], along[None]).frames[0]
     aside = np.cross(along, frame[:, 2])
-    # A chain that stands on its plane has no side in it; any direction across it will do.
+    # A chain perpendicular to its plane has no side in it; any direction across the chain will do.
     return aside if np.any(np.abs(aside) > STRAIGHT) else frame[:, 0]
 
 
 def _joints_world(armature: Object, names: ChainNames) -> Array:
-    """Root, middle joint and tip as posed, `(3, 3)`, world space."""
+    """Posed root, middle joint and tip, `(3, 3)`, world space."""
     bones = armature.pose.bones
     tip = bones[names.tip].tail if names.tip_at_tail else bones[names.tip].head
     places = (bones[names.upper].head, bones[names.lower].head, tip)
@@ -140,9 +140,10 @@ def _joints_world(armature: Object, names: ChainNames) -> Array:
 
 @contextmanager
 def missing_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None) -> Iterator[list[BakeSettings]]:
-    """The settings with an empty for each target and pole that they leave out; raises a `TwoBoneError` for wrong bones.
+    """Create an empty for each target and pole that the settings leave out; raises a `TwoBoneError` for wrong bones.
 
-    The empties stay, and become those of the stored chains that the settings come from, if the block ends well.
+    If the block succeeds, the empties stay and are assigned to the stored chains that the settings come from; otherwise they
+    are removed.
     """
     made: list[Object] = []
     try:
@@ -157,8 +158,8 @@ def missing_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object 
 
 
 def _filled(scene: Scene, settings: BakeSettings, active: Object | None, made: list[Object]) -> BakeSettings:
-    lacking = [role for role in _roles(settings) if not getattr(settings, role)]
-    if not lacking:
+    missing = [role for role in _roles(settings) if not getattr(settings, role)]
+    if not missing:
         return settings
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
@@ -166,13 +167,13 @@ def _filled(scene: Scene, settings: BakeSettings, active: Object | None, made: l
         "target": (target_guide(armature, names), TARGET_SHAPE),
         "pole": (pole_guide(armature, names, settings.plane, settings.bend), POLE_SHAPE),
     }
-    given = {}
-    for role in lacking:
+    filled = {}
+    for role in missing:
         guide, shape = guides[role]
         name = guide_name(role.capitalize(), armature, names)
         made.append(add_guide(scene, armature, guide, name=name, size=guide.size, shape=shape))
-        given[role] = made[-1].name
-    return replace(settings, **given)
+        filled[role] = made[-1].name
+    return replace(settings, **filled)
 
 
 def _roles(settings: BakeSettings) -> tuple[str, ...]:
@@ -180,7 +181,7 @@ def _roles(settings: BakeSettings) -> tuple[str, ...]:
 
 
 def _store(before: BakeSettings, after: BakeSettings, active: Object | None) -> None:
-    """Give the stored chain, if the settings come from one, what was made for it."""
+    """Assign the empties made for the settings to the stored chain that they come from, if any."""
     chains = find_armature(after.armature, active).twobone.chains
     chain: StoredChain = chains.get(after.stored) if after.stored else None
     if chain is None:

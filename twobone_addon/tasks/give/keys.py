@@ -1,4 +1,4 @@
-"""Keys that bring what a chain follows to places in the world: its location and rotation in its parent's space."""
+"""Location and rotation keys that bring an object to world-space placements."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from .solve import location_values
 
 LOCATION = "location"
 GROUP = "Object Transforms"
-"""Where Blender itself puts an object's curves."""
+"""Channel group in which Blender itself puts an object's F-Curves."""
 
 FLAT_TO_BLENDER = 1e-6
-"""Volume of a space's axes, relative to their lengths, that Blender's matrices of single precision cannot tell from none."""
+"""Volume spanned by a space's axes, relative to their lengths, that is 0 within the single precision of Blender's matrices."""
 
 
 def location_space(thing: Object, parent_world: Array) -> Array:
-    """From an object's location to where that brings it in the world, `(F, 4, 4)`.
+    """Transforms `(F, 4, 4)` from an object's location channels to world space.
 
-    parent_world : (F, 4, 4), where the object would be without location, rotation and scale
+    parent_world : (F, 4, 4), the object's world matrix without its own location, rotation and scale
     """
     space = parent_world.copy()
     space[:, :3, 3] += parent_world[:, :3, :3] @ np.array(thing.delta_location)
@@ -46,7 +46,7 @@ def location_space(thing: Object, parent_world: Array) -> Array:
 
 
 def refuse_flat(thing: Object, frames: Array, space: Array) -> None:
-    """Raise `WriteError` where no location brings an object to any place: what it is parented to is scaled to nothing.
+    """Raise `WriteError` where an object's location cannot move it freely, because its parent is scaled to 0.
 
     space : (F, 4, 4), see `location_space`
     """
@@ -61,7 +61,7 @@ def refuse_flat(thing: Object, frames: Array, space: Array) -> None:
 
 
 def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:
-    """Keys of an object's location that bring it to `places_world` `(F, 3)`, and what reducing them costs, world units.
+    """Keys of an object's location that bring it to `places_world` `(F, 3)`, and the drift from reducing them, world units.
 
     space : (F, 4, 4), see `location_space`
     """
@@ -72,13 +72,13 @@ def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Ar
 
 
 def location_drift(values: Array, linear: Array) -> Drift:
-    """How far other locations than `values` `(F, 3)` are off, where `linear` `(F, 3, 3)` carries them into the world."""
+    """Function measuring the world-space distance of locations from `values` `(F, 3)`; `linear` `(F, 3, 3)` maps to the world."""
     linear = np.broadcast_to(linear, (len(values), 3, 3))
     return lambda tried, indices: magnitude((linear[indices] @ (tried - values[indices])[..., None])[..., 0])
 
 
 def rotation_space(thing: Object, parent_world: Array) -> Array:
-    """What an object's own rotation is applied to, `(F, 3, 3)`: its parent's rotation and its delta rotation."""
+    """Rotations `(F, 3, 3)` that come before an object's own rotation: its parent's times its delta rotation."""
     mode = thing.rotation_mode
     delta = thing.delta_rotation_quaternion if mode == "QUATERNION" else (*thing.delta_rotation_euler, 0.0)
     turn = np.eye(3)[None] if mode == "AXIS_ANGLE" else channel_rotations(mode, np.array([delta]))
@@ -88,7 +88,7 @@ def rotation_space(thing: Object, parent_world: Array) -> Array:
 def rotation_keys(
     plan: ChainPlan, thing: Object, space: Array, turns_world: Array, *, lever: float
 ) -> tuple[list[ChannelKeys], float]:
-    """Keys of an object's rotation that turn it as `turns_world` `(F, 3, 3)`, and what reducing them costs, world units.
+    """Keys that give an object the rotations `turns_world` `(F, 3, 3)`, and the drift from reducing them, world units.
 
     space : (F, 3, 3), see `rotation_space`; lever : distance at which a drift of the rotation is measured
     """
@@ -101,47 +101,47 @@ def rotation_keys(
 def rotation_samples(
     plan: ChainPlan, thing: Object, path: str, group: str, rotation: Array, *, mode: str, present: Sequence[float]
 ) -> list[CurveSamples]:
-    """Continuous curves of all channels of a rotation property, that of an object or of one of its bones.
+    """Continuous curves for all channels of a rotation property of an object or one of its bones.
 
-    rotation : (F, 3, 3); present : what the channels hold now
+    rotation : (F, 3, 3); present : the channels' present values
     """
     start, end = float(plan.frames[0]), float(plan.frames[-1])
     keyed = [read_keyed(thing, path, index, start, end) for index in range(4)]
     sides = []
     for side in (0, 1):
-        found = [each.beside[side] for each in keyed]
-        known = [now if value is None else value for value, now in zip(found, present, strict=True)]
-        sides.append(np.array(known[: 3 if path.endswith("euler") else 4]) if any(each is not None for each in found) else None)
+        outer = [channel.beside[side] for channel in keyed]
+        values = [now if value is None else value for value, now in zip(outer, present, strict=True)]
+        sides.append(np.array(values[: 3 if path.endswith("euler") else 4]) if any(each is not None for each in outer) else None)
     now = np.broadcast_to(np.array(present), (len(rotation), 4))
-    # Of an Euler rotation all channels are keyed: what one of them holds at other frames may be anything.
-    every = frozenset(range(3))
-    curves = rotation_curves(mode, rotation=Matrices(rotation), present=now, outside=Surroundings(*sides), baked=every)
+    # All channels of an Euler rotation are keyed, since an unkeyed one may have any value at other frames.
+    all_axes = frozenset(range(3))
+    curves = rotation_curves(mode, rotation=Matrices(rotation), present=now, outside=Surroundings(*sides), baked=all_axes)
     return [
         CurveSamples(path, index, group, curves.values[:, column], now[:, index]) for column, index in enumerate(curves.indices)
     ]
 
 
 def rotation_drift(mode: str, rotation: Array, lever: float) -> Drift:
-    """How far other rotations than `rotation` `(F, 3, 3)` move points at a distance `lever`."""
+    """Function measuring how far rotations other than `rotation` `(F, 3, 3)` move points at the distance `lever`."""
 
     def drift(tried: Array, indices: Indices) -> Array:
-        filled = np.concatenate([tried, np.zeros((*tried.shape[:-1], 4 - tried.shape[-1]))], axis=-1)
-        away = channel_rotations(mode, filled) - rotation[indices]
-        # A turn by an angle a differs from none by 2 sqrt(2) sin(a/2): the chord is that over the root of two.
-        return np.sqrt(0.5 * np.sum(away**2, axis=(-1, -2))) * lever
+        padded = np.concatenate([tried, np.zeros((*tried.shape[:-1], 4 - tried.shape[-1]))], axis=-1)
+        difference = channel_rotations(mode, padded) - rotation[indices]
+        # A rotation by angle a differs from the identity by 2 sqrt(2) sin(a/2) (Frobenius norm); the chord is that / sqrt(2).
+        return np.sqrt(0.5 * np.sum(difference**2, axis=(-1, -2))) * lever
 
     return drift
 
 
 def chosen_keys(plan: ChainPlan, thing: Object, curves: list[CurveSamples], drift: Drift) -> tuple[list[ChannelKeys], float]:
-    """The keys of some channels that are keyed together, as the settings say, and what reducing them costs, world units."""
+    """Full-rate or reduced keys, by the settings, of channels keyed together, and the drift from reducing them, world units."""
     if plan.settings.keys == "REDUCE":
-        keys, cost = _reduced(plan, curves, drift)
+        keys, worst_drift = _reduced(plan, curves, drift)
     else:
-        keys, cost = full_rate_keys(plan, curves), 0.0
+        keys, worst_drift = full_rate_keys(plan, curves), 0.0
     within = float(plan.frames[0]), float(plan.frames[-1])
     keyed = {(curve.path, curve.index): read_keyed(thing, curve.path, curve.index, *within) for curve in curves}
-    return [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)], cost
+    return [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)], worst_drift
 
 
 def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> tuple[list[ChannelKeys], float]:

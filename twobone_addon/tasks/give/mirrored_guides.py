@@ -1,7 +1,6 @@
-"""What a mirrored chain follows: the other side's own target, pole and plane object, made with their motion mirrored.
+"""Make the target, pole and plane object of a mirrored chain, with mirrored motion.
 
-What is built plainly is mirrored as it is built, with its parents and its keys; of anything else the motion itself is mirrored,
-a key on every frame.
+Plain objects are mirrored with their parent and keys; of all others the sampled motion is mirrored, with a key on every frame.
 """
 
 from __future__ import annotations
@@ -39,32 +38,33 @@ ROLES = {"target": "Target", "pole": "Pole", "plane_object": "Plane"}
 SHAPES = {"target": TARGET_SHAPE, "pole": POLE_SHAPE, "plane_object": "ARROWS"}
 
 AWAY, TURNED = 0.25, 0.87
-"""Part of the limb's length, and cosine of a turn by 30 degrees, from which on a character is elsewhere: hips sway less."""
+"""Distance relative to the limb's length, and cosine of a turn (30 degrees), beyond which a character has left its armature's
+mirror plane: swaying hips stay below both."""
 
 ON_MIRROR = 1e-4
-"""Distance from the mirror, relative to the bone's length, up to which a bone belongs to neither side."""
+"""Distance from the mirror plane, relative to the bone's length, up to which a bone belongs to neither side."""
 
 
 def other_guides(
     scene: Scene, armature: Object, settings: BakeSettings, mirrored: BakeSettings, present: StoredChain | None
 ) -> dict[str, str]:
-    """By role, the names of what the mirrored chain is to follow where flipped names lead to nothing of its own.
+    """Setting values that name the mirrored chain's own guides where flipping names found none; missing guides are made.
 
-    settings : the chain that is mirrored; mirrored : the same as far as names can be flipped; present : the other side's chain
-    as it is, if there is one. What is missing is made.
+    settings : the source chain; mirrored : its settings with all names flipped that have another side; present : the other
+    side's chain as stored now, if any
     """
     settings, mirrored = _without_leftovers(settings), _without_leftovers(mirrored)
     found: dict[str, str] = {}
     made: list[Object] = []
     try:
         for role, bone in GUIDES:
-            own, theirs = _followed(settings, role, bone), _stored(present, role, bone)
-            if not own[0] or _followed(mirrored, role, bone) != own or own[0] not in objects_by_name():
+            source, stored = _followed(settings, role, bone), _stored(present, role, bone)
+            if not source[0] or _followed(mirrored, role, bone) != source or source[0] not in objects_by_name():
                 continue
-            if theirs[0] and theirs != own:
-                found |= {role: theirs[0], **({bone: theirs[1]} if bone else {})}
-            elif not _belongs_to_both(armature, role, *own):
-                made.append(_image(scene, armature, settings, mirrored, role))
+            if stored[0] and stored != source:
+                found |= {role: stored[0], **({bone: stored[1]} if bone else {})}
+            elif not _belongs_to_both(armature, role, *source):
+                made.append(_add_image(scene, armature, settings, mirrored, role))
                 _give_motion(scene, armature, settings, mirrored, role, image=made[-1])
                 found |= {role: made[-1].name, **({bone: ""} if bone else {})}
         made.clear()
@@ -75,26 +75,26 @@ def other_guides(
 
 
 def _followed(settings: BakeSettings, role: str, bone: str) -> tuple[str, str]:
-    """Names of object and bone that a chain follows."""
+    """Names of the object and bone that a chain follows in a role."""
     return getattr(settings, role), getattr(settings, bone) if bone else ""
 
 
 def _stored(chain: StoredChain | None, role: str, bone: str) -> tuple[str, str]:
-    """The same of a stored chain."""
+    """Names of the object and bone that a stored chain follows in a role."""
     thing = getattr(chain, role, None)
     return (thing.name, getattr(chain, bone) if bone else "") if thing else ("", "")
 
 
 def _without_leftovers(settings: BakeSettings) -> BakeSettings:
-    """The settings without bones of what is no armature: of one that was the target, or the pole, before."""
+    """Clear bone names left over from an earlier armature where the target or pole is no armature now."""
     objects = objects_by_name()
     things = {bone: objects.get(getattr(settings, role)) for role, bone in GUIDES if bone}
     return replace(settings, **{bone: "" for bone, thing in things.items() if thing is not None and thing.pose is None})
 
 
-def _belongs_to_both(armature: Object, role: str, own: str, bone: str) -> bool:
-    """Whether both sides may follow the same: a bone in the middle, or a still pole or plane that stands on the mirror."""
-    thing = object_named(own)
+def _belongs_to_both(armature: Object, role: str, name: str, bone: str) -> bool:
+    """Whether both sides may share a guide: a bone in the middle, or a still pole or plane that is its own mirror image."""
+    thing = object_named(name)
     if bone and bone in thing.data.bones:
         rest = thing.data.bones[bone]
         head = armature.matrix_world.inverted_safe() @ thing.matrix_world @ rest.head_local
@@ -102,8 +102,8 @@ def _belongs_to_both(armature: Object, role: str, own: str, bone: str) -> bool:
     return not bone and role != "target" and own_mirror_image(armature, thing)
 
 
-def _image(scene: Scene, armature: Object, settings: BakeSettings, mirrored: BakeSettings, role: str) -> Object:
-    """An empty like the object that a chain follows, without its motion."""
+def _add_image(scene: Scene, armature: Object, settings: BakeSettings, mirrored: BakeSettings, role: str) -> Object:
+    """Add an empty like the object that a chain follows, without its motion."""
     thing = object_named(getattr(settings, role))
     bone = getattr(settings, f"{role}_bone", "")
     names = chain_names(armature, mirrored)
@@ -119,20 +119,20 @@ def _image(scene: Scene, armature: Object, settings: BakeSettings, mirrored: Bak
     )
 
 
-def _place_of_mirror(armature: Object, settings: BakeSettings, mirrored: BakeSettings) -> Array:
-    """Where what carries both limbs has brought the armature's mirror `(4, 4)`, armature space; nowhere while it stands nearby.
+def _mirror_placement(armature: Object, settings: BakeSettings, mirrored: BakeSettings) -> Array:
+    """Transform `(4, 4)`, armature space, by which the limbs' common ancestor has moved the mirror plane; identity while near.
 
-    A character that has walked away from its armature's origin, or turned, has its other side there.
+    A character that has walked away from its armature's origin, or turned, has its plane of symmetry there.
     """
     bones = armature.pose.bones
-    own, theirs = (bones[name].parent_recursive for name in (settings.upper, mirrored.upper))
-    both = next((bone for bone in own if bone in theirs), None)
-    if both is None:
+    source_parents, mirrored_parents = (bones[name].parent_recursive for name in (settings.upper, mirrored.upper))
+    ancestor = next((bone for bone in source_parents if bone in mirrored_parents), None)
+    if ancestor is None:
         return np.eye(4)
-    posed = np.array(both.matrix) @ np.linalg.inv(np.array(both.bone.matrix_local))
+    posed = np.array(ancestor.matrix) @ np.linalg.inv(np.array(ancestor.bone.matrix_local))
     posed[:3, :3] = nearest_rotation(posed[:3, :3])
     length = bones[settings.upper].bone.length + bones[settings.lower].bone.length
-    moved = abs((posed @ np.array([*both.bone.head_local, 1.0]))[0] - both.bone.head_local[0])
+    moved = abs((posed @ np.array([*ancestor.bone.head_local, 1.0]))[0] - ancestor.bone.head_local[0])
     return posed if moved > AWAY * length or posed[0, 0] < TURNED else np.eye(4)
 
 
@@ -141,24 +141,24 @@ def _give_motion(
 ) -> None:
     thing, bone = object_named(getattr(settings, role)), getattr(settings, f"{role}_bone", "")
     still = Stillness().holds(dependencies(objects_by_name(), [(armature.name, "")]).nodes)
-    place = _place_of_mirror(armature, settings, mirrored)
-    is_here = np.array_equal(place, np.eye(4))
-    if bone or not is_here or not is_plain(thing) or not mirror_plainly(armature, thing, image, armature_is_still=still):
-        _mirror_motion(scene, armature, settings, image, Quantity("WORLD", thing.name, bone), place=place)
+    placement = _mirror_placement(armature, settings, mirrored)
+    has_moved = not np.array_equal(placement, np.eye(4))
+    if bone or has_moved or not is_plain(thing) or not mirror_plainly(armature, thing, image, armature_is_still=still):
+        _mirror_motion(scene, armature, settings, image, Quantity("WORLD", thing.name, bone), placement=placement)
 
 
 def _mirror_motion(
-    scene: Scene, armature: Object, settings: BakeSettings, image: Object, source: Quantity, *, place: Array
+    scene: Scene, armature: Object, settings: BakeSettings, image: Object, source: Quantity, *, placement: Array
 ) -> None:
-    """Key the image on every frame of the chain's range and of the object's own keys; one that is still gets no keys."""
+    """Key the image on every frame of the chain's range and of the object's own keys; a still one gets no keys."""
     start, end = frame_range(scene, settings)
     keyed = key_frames(object_named(source.object), source.bone)
     first, last = min([start, *keyed[:1]]), max([end, *keyed[-1:]])
     frames = np.arange(math.floor(first), math.ceil(last) + 1, dtype=float)
     owner = Quantity("WORLD", armature.name)
     samples = sample(scene, [source, owner], frames)
-    carried = samples.every(owner) @ place
-    mirror = carried @ np.array(ACROSS_X) @ np.linalg.inv(carried)
+    plane_world = samples.every(owner) @ placement
+    mirror = plane_world @ np.array(ACROSS_X) @ np.linalg.inv(plane_world)
     worlds = mirror @ samples.every(source) @ np.array(ACROSS_X)
     turns = continuous_quaternions(to_quaternion(nearest_rotation(worlds[:, :3, :3])))
     image.rotation_mode = "QUATERNION"

@@ -1,4 +1,4 @@
-"""From the motion that a chain has to the motion that its target, and its pole, would need to have."""
+"""Find the target and pole motion that would reproduce a chain's present motion."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from ...scene.sampling.quantities import Samples
 
 @dataclass(frozen=True, slots=True)
 class TargetMotion:
-    """What a chain does now, as its target and pole would make it do it."""
+    """A chain's present motion, and the target and pole motion that reproduces it."""
 
     motion: PlanMotion
-    """The motion with the pole at its goal."""
+    """The chain's motion with the pole at its goal."""
     pose: SolvedPose
-    """What a bake would make of the goals, without the turns."""
+    """Pose that a bake with these goals would give, without rotations."""
     twist: Twist
-    """How far that would turn bones about their own axes."""
+    """Largest turn of bones about their own axes in that bake."""
     targets_world: Array
-    """`(F, 3)`"""
+    """`(F, 3)` target locations."""
     poles_world: Array | None
-    """`(F, 3)`; `None` without pole."""
+    """`(F, 3)` pole locations; `None` without pole."""
     turns_world: Array | None
-    """`(F, 3, 3)` rotation of the bone at the tip, which the target is to have; `None` where that bone does not copy it."""
+    """`(F, 3, 3)` target rotations, those of the bone at the tip; `None` where that bone does not copy the target."""
     joints: Array
-    """`(F, n + 1, 3)` the chain's joints as they are now, armature space."""
+    """`(F, n + 1, 3)` the chain's present joints, armature space."""
     off_plane: Array
-    """`(F,)` farthest that a joint is from the plane through the root joint, world units."""
+    """`(F,)` largest distance of a joint from the plane through the root joint, world units."""
     length: float
-    """Of the chain, world units, at its longest."""
+    """Largest length of the chain over the frames, world units."""
     wrong_side: Mask
-    """`(F,)` where the chain is bent to the other side than the settings say."""
+    """`(F,)` frames at which the chain bends to the side opposite to the settings' bend."""
 
 
 def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> TargetMotion:
-    """Find where target and pole have to be, and what a bake would make of them.
+    """Find the target and pole motion, and the pose that a bake with them would give.
 
-    world_from_keys : (F, 4, 4), from the target's location as it is keyed to where that brings it
+    world_from_keys : (F, 4, 4), from the target's location channels to world space
     """
     motion = plan_motion(plan, samples)
     joints = _present_joints(plan, motion, samples)
@@ -66,14 +66,14 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
         poles = pole_places(joints, sides, plan.settings.pole_angle, normals)
         poles_world = points(motion.world_from_armature, poles)
     turns_world = _end_turns(plan, motion)
-    places = np.tile(np.eye(4), (len(joints), 1, 1))
-    places[:, :3, 3] = targets_world
+    target_matrices = np.tile(np.eye(4), (len(joints), 1, 1))
+    target_matrices[:, :3, 3] = targets_world
     if turns_world is not None:
-        places[:, :3, :3] = turns_world
-    posed = aimed(replace(motion, pole_world=poles_world, influence=np.ones(len(joints))), places)
+        target_matrices[:, :3, :3] = turns_world
+    posed = aimed(replace(motion, pole_world=poles_world, influence=np.ones(len(joints))), target_matrices)
     pose = solve_chain_pose(plan, posed)
     frames = pose.task.frames
-    away = out_of_plane(frames[:, None], joints - joints[:, :1])
+    off_plane = out_of_plane(frames[:, None], joints - joints[:, :1])
     linear = motion.world_from_armature[:, :3, :3]
     bends = seen_bend(frames, joints)
     return TargetMotion(
@@ -84,19 +84,19 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
         poles_world=poles_world,
         turns_world=turns_world,
         joints=joints,
-        off_plane=magnitude(_carried(linear, frames[:, None, :, 2] * away[..., None])).max(axis=1),
+        off_plane=magnitude(_carried(linear, frames[:, None, :, 2] * off_plane[..., None])).max(axis=1),
         length=float(magnitude(_carried(linear, np.diff(joints, axis=1))).sum(axis=1).max()),
         wrong_side=(np.abs(bends) > UNSEEN_BEND) & (bends * pose.task.bend < 0.0),
     )
 
 
 def round_trip(plan: ChainPlan, solved: TargetMotion, target_world: Array, pole_world: Array | None) -> tuple[Array, Array]:
-    """What a bake with target and pole as they really are makes of the chain, and of the bone at its tip.
+    """Errors of a bake with the target and pole as evaluated, against the chain's present motion.
 
     target_world : (F, 4, 4); pole_world : (F, 3)
 
-    The farthest `(F,)` that it brings a joint from where that is now, world units, and how far `(F,)`, radians, it turns the
-    bone at the tip where that copies the target, else 0.
+    Returns the largest distance `(F,)` of a joint from its present place, world units, and the angle `(F,)`, radians, by
+    which the bone at the tip is rotated where it copies the target, else 0.
     """
     motion = aimed(replace(solved.motion, pole_world=pole_world), target_world)
     chain = solve_chain_pose(plan, motion)
@@ -115,7 +115,7 @@ def angles_between(first: Array, second: Array) -> Array:
 
 
 def _end_turns(plan: ChainPlan, motion: PlanMotion) -> Array | None:
-    """Rotation `(F, 3, 3)`, world space, that leaves the bone at the tip as it is when this copies it."""
+    """World rotations `(F, 3, 3)` of the bone at the tip; `None` where it does not copy the target."""
     if plan.settings.end_rotation != "TARGET" or motion.end_pose is None:
         return None
     return nearest_rotation((motion.world_from_armature @ motion.end_pose)[:, :3, :3])
@@ -127,21 +127,21 @@ def location_values(space: Array, places_world: Array) -> Array:
 
 
 def _present_joints(plan: ChainPlan, motion: PlanMotion, samples: Samples) -> Array:
-    """Joints `(F, n + 1, 3)` as they are now, armature space.
+    """Present joints `(F, n + 1, 3)`, armature space.
 
-    Blender's matrices hold them in single precision, and a nearly straight chain's middle joint would magnify that. So
-    where the chain's own channels lead to the same place they are worked out of these, as the bake does it. Where they do
-    not, such as under IK, whose matrices are not quite square, the joints are the visible ones.
+    Blender's pose matrices are in single precision, an error that a nearly straight chain's middle joint magnifies. So
+    joints are computed from the chain's own channels, as the bake does, wherever that gives the same place. Where it does
+    not, such as under IK, whose matrices are not quite orthogonal, they are read from the evaluated pose.
     """
-    seen = joints_of(plan.rest, [samples.every(pose) for pose in plan.poses])
-    own = joints_of(plan.rest, pose_path(plan.rest, motion.chain))
-    size = np.abs(seen).max(axis=(1, 2)) + path_length(seen)
-    same = magnitude(own - seen).max(axis=1) <= SINGLE_PRECISION * size
-    return np.where(same[:, None, None], own, seen)
+    evaluated = joints_of(plan.rest, [samples.every(pose) for pose in plan.poses])
+    from_channels = joints_of(plan.rest, pose_path(plan.rest, motion.chain))
+    size = np.abs(evaluated).max(axis=(1, 2)) + path_length(evaluated)
+    same = magnitude(from_channels - evaluated).max(axis=1) <= SINGLE_PRECISION * size
+    return np.where(same[:, None, None], from_channels, evaluated)
 
 
 def _as_keyed(motion: PlanMotion, joints: Array, world_from_keys: Array) -> Array:
-    """Places of the tips `(F, 3)`, world space, as single-precision keys can bring the target there."""
+    """Tip places `(F, 3)`, world space, rounded to those that single-precision location keys of the target can reach."""
     values = location_values(world_from_keys, points(motion.world_from_armature, joints[:, -1]))
     return points(world_from_keys, rounded_at_distance(values, motion.armature_from_world @ world_from_keys, joints[:, 0]))
 

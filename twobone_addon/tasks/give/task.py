@@ -1,4 +1,4 @@
-"""Bake Target from Chain: a chain's motion given to what it follows, loose objects or the controls of its rig."""
+"""Bake Target from Chain: transfer a chain's motion to its target and pole, objects or controls of its rig."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ from .guides import missing_guides
 
 @dataclass(frozen=True, slots=True)
 class GivePlan:
-    """Chains whose motion goes onto objects, and those whose motion goes onto controls."""
+    """Chains whose motion is baked onto objects, and chains whose motion is baked onto controls."""
 
     scene: Scene
     active: Object | None
     onto_objects: Sequence[BakeSettings]
-    """As they are asked for; what they leave out is made when the run begins."""
+    """Settings as requested; missing guides are made when the run begins."""
     controls: Sequence[ControlPlan]
     order: Sequence[int]
-    """Where each of both stands among all chains, those onto objects first."""
+    """Position of each chain among all requested ones: first of `onto_objects`, then of `controls`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """The chains whose motion goes onto objects, and these objects, all of which are there now."""
+    """Plans of the chains baked onto objects, and these objects, which all exist now."""
 
     plans: Sequence[ChainPlan]
     things: Sequence[Sequence[Object]]
@@ -59,7 +59,7 @@ class _Begun:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What to write."""
+    """The solution: keys of objects and controls."""
 
     guided: Sequence[Guided]
     solved: Sequence[SolvedControls]
@@ -71,9 +71,9 @@ GivenProof = tuple[Sequence[GuideProof | None], Sequence[Seen | None]]
 
 
 class Give(Task[GiveSettings, GivePlan, Given, GivenProof]):
-    """Key what chains follow so that they would do what they do now: the reverse of Bake.
+    """Key the targets and poles of chains so that following them reproduces the present motion: the reverse of Bake.
 
-    Controls follow by the rig's own IK, which only Blender can tell: their keys are found on trial, in copies of the
+    Controls act through the rig's own IK, which only Blender can evaluate: their keys are found by trial in copies of the
     actions, before anything is written.
     """
 
@@ -81,7 +81,7 @@ class Give(Task[GiveSettings, GivePlan, Given, GivenProof]):
     TABLE = TABLES["give"]
 
     def by_armature(self, settings: GiveSettings, active: Object | None) -> Mapping[Object, GiveSettings]:
-        """The armatures of all chains, each with its own; raises `ObjectError` where a target does not play their actions."""
+        """Settings of each armature's chains; raises `ObjectError` where a target does not play the armature's actions."""
         found = super().by_armature(settings, active)
         for armature, own in found.items():
             for chain in own.chains:
@@ -95,7 +95,7 @@ class Give(Task[GiveSettings, GivePlan, Given, GivenProof]):
         return found
 
     def plan(self, scene: Scene, settings: GiveSettings, active: Object | None, span: Span | None) -> GivePlan:
-        """All chains and the controls of those that follow bones."""
+        """Plan the controls of chains that follow bones; chains that follow objects are planned in `begun`."""
         wanted = [with_rotation(chain) if settings.rotate else chain for chain in settings.chains]
         wanted = [chain if span is None else with_range(chain, span) for chain in wanted]
         onto_bones = [number for number, chain in enumerate(wanted) if chain.target_bone]
@@ -105,24 +105,24 @@ class Give(Task[GiveSettings, GivePlan, Given, GivenProof]):
 
     @contextmanager
     def begun(self, scene: Scene, plan: GivePlan, beginning: Beginning) -> Iterator[_Begun]:
-        """A target and a pole for each chain that lacks one."""
+        """Make missing targets and poles, and plan the chains baked onto objects."""
         with missing_guides(scene, plan.onto_objects, plan.active) as filled:
             plans, things = planned_guides(scene, filled, plan.active) if filled else ([], [])
             yield _Begun(plans, things, beginning)
 
     def solve(self, plan: GivePlan, begun: _Begun, look: Look) -> Steps[Given]:
-        """Where everything has to go; controls on trial."""
+        """Find all keys, those of controls by trial."""
         guided, evaluation = [], ""
         if begun.plans:
             guided, evaluation = yield from solved_guides(begun.plans, begun.things, look)
         if not plan.controls:
             return Given(guided, [], [], evaluation)
-        solved, own_evaluation = yield from solved_controls(plan.controls, look)
+        solved, control_evaluation = yield from solved_controls(plan.controls, look)
         steered = yield from steered_keys(plan.scene, solved)
-        return Given(guided, solved, steered, evaluation or own_evaluation)
+        return Given(guided, solved, steered, evaluation or control_evaluation)
 
     def paths(self, plan: GivePlan, solution: Given) -> set[tuple[Object, str]]:
-        """Location, rotation and scale of objects and controls."""
+        """Keyed data paths of objects and controls: location, rotation and scale."""
         objects = {(guide.thing, key.path) for chain in solution.guided for guide in chain.guides for key in guide.keys}
         controls = [(name, key.path) for each in solution.steered for name, keys in each.keys.items() for key in keys]
         return objects | {(object_named(name), path) for name, path in controls}
@@ -133,12 +133,12 @@ class Give(Task[GiveSettings, GivePlan, Given, GivenProof]):
         return solution
 
     def prove(self, plan: GivePlan, solution: Given, look: Look) -> Steps[GivenProof]:
-        """Where objects are, and what the rig's IK makes of its controls."""
+        """Measure where the objects are, and what the rig's IK does with its keyed controls."""
         guides = yield from measured_guides(solution.guided, look)
         return guides, (yield from measured(plan.scene, solution.steered))
 
     def judge(self, scene: Scene, done: Done[GivePlan, Given, GivenProof]) -> list[ReportEntry]:
-        """One entry for each chain, in the order in which they were asked for."""
+        """One entry for each chain, in the requested order."""
         given = done.solution
         guides, seen = done.proof or ([None] * len(given.guided), [None] * len(given.solved))
         entries: list[ReportEntry] = [guide_report(*each) for each in zip(given.guided, guides, strict=True)]
@@ -146,7 +146,7 @@ class Give(Task[GiveSettings, GivePlan, Given, GivenProof]):
         return [entry for _, entry in sorted(zip(done.plan.order, entries, strict=True), key=lambda pair: pair[0])]
 
     def report(self, outcome: Outcome[GivePlan, Given, GivenProof]) -> BakeReport:
-        """All chains, in all actions."""
+        """Report of all chains in all actions."""
         return bake_report(outcome)
 
 
@@ -154,19 +154,19 @@ GIVE = Give()
 
 
 STILL = 1e-6
-"""Part of the armature's size in the world that bones may seem to move by, in single precision, and be still."""
+"""Movement, relative to the armature's size and distance from the world origin, below which a bone is still: single precision."""
 
 PLAIN = {
     "frame_range": "SCENE", "step": 1.0, "keys": "FRAMES", "destination": "ACTION", "end_rotation": "NONE",
     "key_before": False, "key_after": False, "target_root_bone": "", "verify": False,
 }  # fmt: skip
-"""How such keys are made, whatever the chain's own bakes are like: every frame of the scene's range."""
+"""Key settings for new targets and poles, in place of the stored chain's: a key on every frame of the scene's range."""
 
 
 def give_motion(scene: Scene, chains: Sequence[StoredChain]) -> None:
-    """Key the new targets of stored chains, over the scene's range, where their limbs move; raises a `TwoBoneError`.
+    """Key the new targets of stored chains whose limbs move, over the scene's range; raises a `TwoBoneError`.
 
-    The target of a limb whose visible bones follow something else stays where these are now.
+    A limb whose visible bones follow something else gets no keys: its target stays where these bones are now.
     """
     moving = [stored_settings(chain.id_data, chain, PLAIN) for chain in chains if _moves(scene, chain)]
     if moving:
@@ -174,7 +174,7 @@ def give_motion(scene: Scene, chains: Sequence[StoredChain]) -> None:
 
 
 def give_pole_motion(scene: Scene, chain: StoredChain) -> None:
-    """Key the new pole of a stored chain where its limb moves; the target keeps its own motion."""
+    """Key the new pole of a stored chain if its limb moves; the target keeps its own motion."""
     if not _moves(scene, chain):
         return
     settings = replace(stored_settings(chain.id_data, chain, PLAIN), target="", target_bone="", stored="")

@@ -1,1 +1,1 @@
-"""Nudge: the tip of a limb moved at a frame, on top of its motion, and less and less beside that."""
+"""Nudge: move the tip of a limb at a frame, on top of its motion, fading out before and after."""

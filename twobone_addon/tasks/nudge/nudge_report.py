@@ -1,4 +1,4 @@
-"""What became of a nudge."""
+"""Report of a nudge."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from ...said import Sentence, joined
 
 @dataclass(frozen=True, slots=True)
 class NudgeEntry:
-    """One nudge that a limb has."""
+    """One nudge of a limb."""
 
     frame: float
     offset: list[float]
-    """World units."""
+    """`[x, y, z]` offset of the tip, world units."""
     before: float
+    """Number of frames before its frame over which it acts."""
     after: float
+    """Number of frames after its frame over which it acts."""
     falloff: str
+    """`SMOOTH`, `LINEAR` or `CONSTANT`."""
     loop: str
+    """`AUTO`, `ON` or `OFF`."""
 
 
 @dataclass(frozen=True, slots=True)
 class NudgedLimb:
-    """A limb, under the names by which other reports list theirs."""
+    """The limb, with the field names that other reports use for theirs."""
 
     chain: str
     upper: str
@@ -36,15 +40,15 @@ class NudgedLimb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NudgeReport(WholeReport):
-    """One limb, and all nudges that it has now. Distances are in world units."""
+    """One limb and all nudges that it has now. Distances are in world units."""
 
     KIND: ClassVar[str] = "nudge"
 
     armature: str
     chains: list[NudgedLimb]
-    """The one limb, whose values also stand beside this."""
+    """The one limb; its values are repeated beside this list."""
     chain: str
-    """Name of the stored chain; empty where the limb is in no list."""
+    """Name of the stored chain; empty where none is stored for the limb."""
     upper: str
     lower: str
     tip: str
@@ -52,36 +56,36 @@ class NudgeReport(WholeReport):
     removed: bool
     """Whether the nudge at the frame was removed."""
     nudged_by: list[float]
-    """Offset of the tip from its place without nudges at the frame, measured; as solved without verification."""
+    """Measured offset of the tip, at the frame, from its place without nudges; the solved one without verification."""
     nudges: list[NudgeEntry]
     frames: int
-    """Number of frames with keys."""
+    """Number of keyed frames."""
     ranges: list[list[float]]
-    """`[first, last]` of them, for each part."""
+    """`[first, last]` keyed frames of each part."""
     keys: int
     channels: int
     out_of_reach: list[list[float]]
-    """`[first, last]` ranges of frames at which the limb is too short, and has the closest pose."""
+    """`[first, last]` ranges of frames at which the goal is out of reach, and the limb has the closest pose."""
     max_missed: float
-    """Largest distance of the tip from its goal at those."""
+    """Largest distance of the tip from its goal at these frames."""
     max_error: float | None
-    """Largest measured distance of the tip from its goal at all others; `None` without verification."""
+    """Largest measured distance of the tip from its goal at all other frames; `None` without verification."""
     on_edited_keys: bool
-    """Whether keys of earlier nudges were edited since, so that these are part of the motion now."""
+    """Whether keys of earlier nudges were edited since, so that these nudges are part of the motion now."""
     said_distance: str
-    """How far the tip was moved, in words."""
+    """Length of the nudge as text with its unit."""
     seconds: dict[str, float]
     evaluation: str | dict[str, str]
 
     @property
     def summary(self) -> Sentence:
-        """What was moved, and what a person should look at."""
+        """Summary of what was moved, and of what needs the user's attention."""
         name, others = self.chain or self.upper, len(self.nudges) - (not self.removed)
         values = {"limb": name, "frame": f"{self.frame:g}", "distance": self.said_distance}
-        said = Sentence("{limb} nudged by {distance} at frame {frame}", values)
+        result = Sentence("{limb} nudged by {distance} at frame {frame}", values)
         if self.removed:
-            said = Sentence("Nudge of {limb} at frame {frame} removed", values)
-        parts = [said, *([Sentence("other nudges: {count}", {"count": f"{others}"})] if others else [])]
+            result = Sentence("Nudge of {limb} at frame {frame} removed", values)
+        parts = [result, *([Sentence("other nudges: {count}", {"count": f"{others}"})] if others else [])]
         if self.out_of_reach:
             spans = ", ".join(f"{first:g}-{last:g}" if first != last else f"{first:g}" for first, last in self.out_of_reach)
             parts.append(Sentence("out of reach at frames {frames}", {"frames": spans}))
@@ -89,5 +93,5 @@ class NudgeReport(WholeReport):
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether there is nothing that a person should look at."""
+        """Whether nothing needs the user's attention."""
         return not self.out_of_reach and not self.notes

@@ -1,4 +1,4 @@
-"""Which limb is nudged, when and how far; everything that can be refused is refused here."""
+"""Plan a nudge: find the limb, and check everything that can be refused."""
 
 from __future__ import annotations
 
@@ -34,37 +34,37 @@ from ...settings import BakeSettings
 from ...settings.nudging import NudgeSettings
 
 QUARTER = 0.25
-"""Seconds before and after that a nudge takes where nothing is said."""
+"""Default duration of a nudge's fade-in and of its fade-out, seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class NudgePlan:
-    """One limb, and the nudges that it is to have."""
+    """One limb, and the nudges that it should have."""
 
     settings: NudgeSettings
     armature: str
     chain: str
-    """Name of the stored chain; empty where the limb is in no list."""
+    """Name of the stored chain; empty where none is stored for the limb."""
     limb: ChainPlan
-    """Its frames are first and last of all that is about to be written."""
+    """Its two frames are the first and the last that old and new nudges affect."""
     frame: float
     new: Nudge | None
-    """What is added; `None` where a nudge is removed."""
+    """The nudge that is added; `None` where one is removed."""
     nudges: Sequence[Nudge]
-    """All that the limb is to have."""
+    """All nudges that the limb should have."""
     known: Sequence[Nudge]
-    """All that it has."""
+    """All nudges that it has now."""
     cycle: Span | None
-    """Where the limb's repeating animation begins and ends, or counts as such; `None` where none repeats."""
+    """First and last frame of the limb's animation as a cycle, see `_cycle`; `None` without two keys."""
     repeats: bool
-    """Whether it repeats by itself."""
+    """Whether the animation itself repeats."""
     own_frames: Array
-    """`(K,)` of the keys that the limb's bones have."""
+    """`(K,)` frames of the keys on the limb's bones."""
     notes: Sequence[Sentence]
     units: Units
 
     def cycle_of(self, nudge: Nudge) -> Span | None:
-        """The cycle in which a nudge goes on."""
+        """The cycle in which a nudge repeats; `None` where it does not."""
         return self.cycle if nudge.loop == "ON" or (nudge.loop == "AUTO" and self.repeats) else None
 
 
@@ -73,8 +73,8 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
     if not settings.remove and not any(settings.offset):
         raise SettingError("Offset is 0 along all axes, so nothing would move. Say how far to nudge the tip.")
     armature = find_armature(settings.armature, active)
-    wanted, chain = _limb(scene, settings, armature)
-    limb = plan_chain(scene, wanted, armature)
+    limb_settings, chain = _limb(scene, settings, armature)
+    limb = plan_chain(scene, limb_settings, armature)
     refuse_ik(armature, limb.names)
     refuse_unwritable_chain(scene, limb)
     frame = settings.frame if settings.frame is not None else scene.frame_current_final
@@ -119,11 +119,11 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
         notes=limb.notes,
         units=units_of(scene),
     )
-    return replace(plan, notes=[*plan.notes, *_stands(plan, armature)])
+    return replace(plan, notes=[*plan.notes, *_note_on_stance(plan, armature)])
 
 
 def refuse_ik(armature: Object, names: ChainNames) -> None:
-    """Raise `DependencyError` where something other than the limb's own keys poses it, or the visible bones."""
+    """Raise `DependencyError` where IK poses the limb, or the visible bones do not follow it."""
     turning = inverse_kinematics(armature)
     for name in (names.upper, names.lower):
         acting = next((constraint for constraint in turning.get(name, ()) if is_acting(constraint)), None)
@@ -144,12 +144,12 @@ def refuse_ik(armature: Object, names: ChainNames) -> None:
 
 
 def _limb(scene: Scene, settings: NudgeSettings, armature: Object) -> tuple[BakeSettings, str]:
-    """The limb as a chain that is posed from its own motion, in the plane in which it is bent, and its name in the list."""
+    """Settings that pose the limb from its own motion, in the plane in which it is bent; and the name of its stored chain."""
     names = {name: getattr(settings, name) for name in ("upper", "lower", "tip", "tip_end")}
-    given = {name: value for name, value in names.items() if value and value != "AUTO"}
-    found = completed(scene, {"armature": armature.name, "plane": "POSE", **given}, armature, settings.chain)
+    chosen = {name: value for name, value in names.items() if value and value != "AUTO"}
+    found = completed(scene, {"armature": armature.name, "plane": "POSE", **chosen}, armature, settings.chain)
     chain = find_chain(found, armature).names
-    wanted = BakeSettings(
+    limb_settings = BakeSettings(
         armature=armature.name,
         upper=chain.upper,
         lower=chain.lower,
@@ -168,11 +168,11 @@ def _limb(scene: Scene, settings: NudgeSettings, armature: Object) -> tuple[Bake
         key_after=True,
     )
     try:
-        end_bone_of(find_chain(wanted, armature), wanted)
+        end_bone_of(find_chain(limb_settings, armature), limb_settings)
     except ChainError:
-        wanted = replace(wanted, end_rotation="NONE")  # The tip has no child, or several.
-    same = (each.name for each in armature.twobone.chains if (each.upper, each.lower) == (chain.upper, chain.lower))
-    return wanted, settings.chain or next(same, "")
+        limb_settings = replace(limb_settings, end_rotation="NONE")  # The tip has no child, or several.
+    stored = (each.name for each in armature.twobone.chains if (each.upper, each.lower) == (chain.upper, chain.lower))
+    return limb_settings, settings.chain or next(stored, "")
 
 
 def _nudge(scene: Scene, settings: NudgeSettings, frame: float) -> Nudge:
@@ -183,9 +183,9 @@ def _nudge(scene: Scene, settings: NudgeSettings, frame: float) -> Nudge:
 
 
 def _cycle(armature: Object, bones: Sequence[str]) -> Span | None:
-    """From where to where the animation of bones goes: what their action says, else from their first to their last key.
+    """First and last frame of the bones' animation: the cyclic range of their action, else their first and last key.
 
-    Curves that repeat count alone, where there are some.
+    If any curves have an active Cycles modifier, only the keys of these count. `None` if that is a frame or less.
     """
     data = armature.animation_data
     action = data.action if data is not None else None
@@ -198,8 +198,8 @@ def _cycle(armature: Object, bones: Sequence[str]) -> Span | None:
     return (first, last) if last - first > 1.0 else None
 
 
-def _stands(plan: NudgePlan, armature: Object) -> list[Sentence]:
-    """A note where a foot that stands is nudged."""
+def _note_on_stance(plan: NudgePlan, armature: Object) -> list[Sentence]:
+    """A note on frames at which a standing foot is nudged, if there are any."""
     if not plan.chain or plan.new is None:
         return []
     (start, end), chain = plan.new.spans(None)[0], armature.twobone.chains[plan.chain]
@@ -209,6 +209,6 @@ def _stands(plan: NudgePlan, armature: Object) -> list[Sentence]:
     if not stands.any():
         return []
     spans = ranges(frames, stands)
-    said = ", ".join(f"{first:g}-{last:g}" for first, last in spans)
+    frames_text = ", ".join(f"{first:g}-{last:g}" for first, last in spans)
     text = 'Chain "{chain}" stands on the ground at frames {frames}, and is nudged from there.'
-    return [replace(note(text, chain=plan.chain, frames=said), frames=tuple((first, last) for first, last in spans))]
+    return [replace(note(text, chain=plan.chain, frames=frames_text), frames=tuple((first, last) for first, last in spans))]

@@ -1,4 +1,4 @@
-"""From a limb's own motion to the keys of its nudged one."""
+"""Solve the keys of a nudged limb from its motion without nudges."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SolvedPart:
-    """The same with the tip's place before, and its goal."""
+    """One solved part, with the tip's places before and its offsets."""
 
     part: Part
     solved: SolvedChain
     before: Array
-    """`(F, 3)` places of the tip as it was, world space."""
+    """`(F, 3)` places of the tip without nudges, world space."""
     offset: Array
-    """`(F, 3)`"""
+    """`(F, 3)` sum of the nudges' offsets, world space."""
 
     @property
     def goals(self) -> Array:
-        """`(F, 3)`, the tip's goals, world space."""
+        """Goals `(F, 3)` of the tip, world space."""
         return self.before + self.offset
 
 
@@ -45,20 +45,20 @@ class NudgeSolution:
     """All keys of one limb."""
 
     nudges: Sequence[Nudge]
-    """Those that the keys hold."""
+    """Nudges that the keys contain."""
     parts: Sequence[SolvedPart]
     keys: Sequence[ChannelKeys]
-    """Pieces of its channels."""
+    """Keys of each channel, one piece for each part."""
     evaluation: str | dict[str, str] = ""
 
 
 def quantities(parts: Sequence[Part]) -> list[Quantity]:
-    """What to sample."""
+    """Quantities to sample for all parts."""
     return motion_quantities(parts[0].limb)
 
 
 def solve_nudges(plan: NudgePlan, nudges: Sequence[Nudge], parts: Sequence[Part], samples: Samples) -> NudgeSolution:
-    """The limb's tip moved by all nudges together, from the motion that it has without them."""
+    """Move the limb's tip by the sum of all nudges, from its motion without them."""
     cycled = [(nudge, plan.cycle_of(nudge)) for nudge in nudges]
     motions, before, moved = [], [], []
     for part in parts:
@@ -76,7 +76,7 @@ def solve_nudges(plan: NudgePlan, nudges: Sequence[Nudge], parts: Sequence[Part]
 
 
 def _keys(parts: Sequence[SolvedPart]) -> list[ChannelKeys]:
-    """A piece for each part of each channel; outside these the curves go on as they are."""
+    """Keys for each part of each channel; the curves stay unchanged outside these."""
     channels: dict[tuple[str, int], list[tuple[SolvedPart, CurveSamples]]] = {}
     for part in parts:
         for curve in part.solved.curves:
@@ -96,7 +96,7 @@ def _keys(parts: Sequence[SolvedPart]) -> list[ChannelKeys]:
 
 
 def _held(part: Part, keyed: Keyed, curve: CurveSamples) -> list[tuple[float, float] | None]:
-    """Frame and value of what the curve holds at the ends of a part; `None` at the seam of a cycle."""
+    """Frame and value at which a curve is held at both ends of a part; `None` at the seam of a cycle."""
     settings, beside = part.limb.settings, keyed.frame_beside
     ends = ((settings.key_before, part.start, beside[0], 0), (settings.key_after, part.end, beside[1], -1))
     return [

@@ -1,7 +1,7 @@
-"""Nudge: a limb's tip is moved at a frame, and the limb's motion goes over to that and back again.
+"""Nudge: move a limb's tip at a frame, fading into the limb's motion before and after.
 
-The action keeps all nudges of a limb. Each run solves the limb from its motion without any, with the sum of all: so several add
-up, and each can be changed or removed without the others.
+The action stores all nudges of a limb. Each run solves the limb from its motion without nudges, with the sum of all: so several
+add up, and each can be changed or removed independently.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from .solve import NudgeSolution, quantities, solve_nudges
 
 @dataclass(frozen=True, slots=True)
 class _Solved:
-    """The keys, and whether they were made on top of others that somebody has edited."""
+    """The solved keys, and whether they were made on top of earlier nudges' keys that were edited since."""
 
     solution: NudgeSolution
     is_on_edited: bool
 
 
 Places = Array
-"""`(F, 3)` of the tip in all parts, one after the other, world space."""
+"""`(F, 3)` tip places of all parts, concatenated, world space."""
 
 
 class NudgeLimb(Task[NudgeSettings, NudgePlan, _Solved, Places]):
@@ -58,16 +58,16 @@ class NudgeLimb(Task[NudgeSettings, NudgePlan, _Solved, Places]):
     REPORT = NudgeReport
 
     def plan(self, scene: Scene, settings: NudgeSettings, active: Object | None, span: Span | None) -> NudgePlan:
-        """The limb, and the nudges that it is to have."""
+        """Plan the limb and the nudges that it should have."""
         return plan_nudge(scene, settings, active)
 
     def reaches(self, plan: NudgePlan) -> Sequence[Reach]:
-        """The limb's rotations, over the frames of all nudges that it has and is to have."""
+        """The limb's rotations, over the frames of all its old and new nudges."""
         start, end = map(float, plan.limb.frames)
         return [Reach(plan.armature, set(plan.limb.keyed_paths()), (start, end))]
 
     def solve(self, plan: NudgePlan, begun: Beginning, look: Look) -> Steps[_Solved]:
-        """The limb from its motion without nudges, with all of them; where somebody has edited that, with the new one alone."""
+        """Solve the limb's motion with all nudges; on top of edited keys, with the new nudge alone."""
         is_on_edited, nudges = plan.armature in begun.edited, plan.nudges
         if is_on_edited and plan.new is None:
             raise WriteError(
@@ -89,27 +89,27 @@ class NudgeLimb(Task[NudgeSettings, NudgePlan, _Solved, Places]):
         return {(object_named(plan.armature), path) for path in plan.limb.keyed_paths()}
 
     def write(self, scene: Scene, plan: NudgePlan, solution: _Solved, begun: Beginning) -> _Solved:
-        """Key the limb, and keep its nudges with the keys; without any left there is what was there before."""
-        armature, made = object_named(plan.armature), solution.solution
+        """Key the limb and store its nudges in the action; if none is left, restore what was there before the first."""
+        armature, solved = object_named(plan.armature), solution.solution
         start, end = map(float, plan.limb.frames)
         change = Change(
             owner=plan.armature,
-            keys=made.keys,
+            keys=solved.keys,
             within=(start, end),
             task=self.NAME,
             limb=limb_name(plan.armature, plan.limb.names.upper),
             in_pieces=True,
         )
-        put([change] if made.keys else [], begun.earlier)
+        put([change] if solved.keys else [], begun.earlier)
         bag = curve_bag(armature)
-        if bag is not None and made.keys:
-            keep_nudges(bag, plan.limb.names.upper, made.nudges)
+        if bag is not None and solved.keys:
+            keep_nudges(bag, plan.limb.names.upper, solved.nudges)
         elif bag is not None:
             unmake(armature, Ledger.of(bag))
         return solution
 
     def prove(self, plan: NudgePlan, solution: _Solved, look: Look) -> Steps[Places | None]:
-        """Where Blender has the tip now."""
+        """Measure the tip's places as Blender evaluates them."""
         parts = solution.solution.parts
         if not plan.settings.verify or not parts:
             return None
@@ -121,21 +121,21 @@ class NudgeLimb(Task[NudgeSettings, NudgePlan, _Solved, Places]):
         return every_row(points(samples[limb.armature_world], tips), len(frames))
 
     def judge(self, scene: Scene, done: Done[NudgePlan, _Solved, Places]) -> NudgeReport:
-        """What became of it."""
-        plan, made = done.plan, done.solution.solution
-        parts, names = made.parts, plan.limb.names
+        """Report of the limb and all its nudges."""
+        plan, nudge_solution = done.plan, done.solution.solution
+        parts, names = nudge_solution.parts, plan.limb.names
         frames = np.concatenate([np.empty(0), *(part.part.limb.frames for part in parts)])
         goals = np.concatenate([np.empty((0, 3)), *(part.goals for part in parts)])
         before = np.concatenate([np.empty((0, 3)), *(part.before for part in parts)])
-        missed = np.concatenate([np.empty(0, bool), *(_missed(part.solved.pose.on_targets.reach) for part in parts)])
+        missed = np.concatenate([np.empty(0, bool), *(part.solved.pose.on_targets.reach != Reached.REACHED for part in parts)])
         now = goals if done.proof is None else done.proof
-        away, at = magnitude(now - goals), np.abs(frames - plan.frame) <= NEAR_END
+        errors, at = magnitude(now - goals), np.abs(frames - plan.frame) <= NEAR_END
         nudged = (now - before)[at][0] if at.any() else np.array(plan.new.offset if plan.new is not None else (0.0, 0.0, 0.0))
         edited = 'Keys of "{limb}" were edited since the last nudge. Earlier nudges are part of its motion now.'
         notes = [note(edited, limb=plan.chain or names.upper)] if done.solution.is_on_edited else []
-        asked = magnitude(np.array(plan.new.offset)) if plan.new is not None else 0.0
-        error = None if done.proof is None else float(away[~missed].max(initial=0.0))
-        limb = NudgedLimb(plan.chain, names.upper, names.lower, names.tip, nudged.tolist(), error)
+        distance = magnitude(np.array(plan.new.offset)) if plan.new is not None else 0.0
+        max_error = None if done.proof is None else float(errors[~missed].max(initial=0.0))
+        limb = NudgedLimb(plan.chain, names.upper, names.lower, names.tip, nudged.tolist(), max_error)
         return NudgeReport(
             armature=plan.armature,
             chains=[limb],
@@ -148,30 +148,26 @@ class NudgeLimb(Task[NudgeSettings, NudgePlan, _Solved, Places]):
             nudged_by=limb.nudged_by,
             nudges=[
                 NudgeEntry(each.frame, list(each.offset), each.before, each.after, each.falloff, each.loop)
-                for each in made.nudges
+                for each in nudge_solution.nudges
             ],
             frames=len(frames),
             ranges=[[float(part.part.limb.frames[0]), float(part.part.limb.frames[-1])] for part in parts],
-            keys=sum(len(piece.frames) for piece in made.keys),
-            channels=len({(piece.path, piece.index) for piece in made.keys}),
+            keys=sum(len(piece.frames) for piece in nudge_solution.keys),
+            channels=len({(piece.path, piece.index) for piece in nudge_solution.keys}),
             out_of_reach=ranges(frames, missed),
-            max_missed=float(away[missed].max(initial=0.0)),
+            max_missed=float(errors[missed].max(initial=0.0)),
             max_error=limb.max_error,
             on_edited_keys=done.solution.is_on_edited,
-            said_distance=plan.units.text(float(asked)),
+            said_distance=plan.units.text(float(distance)),
             seconds={},
-            evaluation=made.evaluation,
+            evaluation=nudge_solution.evaluation,
             notes=[*plan.notes, *notes],
         )
 
     def report(self, outcome: Outcome[NudgePlan, _Solved, Places]) -> NudgeReport:
-        """The same, with how long it took."""
-        told: NudgeReport = outcome.done[0].told
-        return replace(told, seconds=outcome.seconds, notes=[*told.notes, *outcome.unused])
-
-
-def _missed(reach: Array) -> Array:
-    return reach != Reached.REACHED
+        """The report of `judge`, with the time taken and notes on unused settings."""
+        report: NudgeReport = outcome.done[0].told
+        return replace(report, seconds=outcome.seconds, notes=[*report.notes, *outcome.unused])
 
 
 NUDGE = NudgeLimb()

@@ -1,1 +1,1 @@
-"""Limbs switched between FK and IK, without being seen to move."""
+"""Switch limbs between FK and IK without visible movement."""

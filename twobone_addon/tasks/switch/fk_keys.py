@@ -1,4 +1,4 @@
-"""A limb that is shown by IK switched to FK, so that what a bake keys is what people see."""
+"""Switch a visible limb from IK to FK, so that it shows the keys of a bake."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from .switch_report import SwitchReport
 
 
 def plan_fk_switch(scene: Scene, settings: BakeSettings, active: Object | None = None) -> Callable[[], SwitchReport]:
-    """What lets the whole visible limb follow its chain over the range: keyed at its ends where there is animation, else set.
+    """Plan the switch of the whole visible limb to its chain over the range; returns the function that writes it.
 
-    Raises a `TwoBoneError`, also where something other than a switch hinders the limb.
+    Switches are keyed at the ends of the range where the armature is animated, else only set. Raises a `TwoBoneError`, also
+    where something other than a switch keeps the limb from following.
     """
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
@@ -57,11 +58,11 @@ def plan_fk_switch(scene: Scene, settings: BakeSettings, active: Object | None =
 
 
 def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float]) -> list[Setting]:
-    """What puts the limb on FK wherever in the range it is not: looked for at its ends and middle, and where keys change it."""
+    """Settings that put the limb on FK wherever in the range it is not; searched at its ends, middle and switch keys."""
     found: dict[tuple[str, str], Setting] = {}
-    keyed = switch_frames(scene, armature, deciding(armature, names), within)
+    key_frames = switch_frames(scene, armature, deciding(armature, names), within)
     with frame_and_edits_kept(scene):
-        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *keyed)):
+        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *key_frames)):
             scene.frame_set(round(frame))
             found |= {(setting.owner.name, setting.path): setting for setting in fk_settings(armature, names)}
     return list(found.values())
@@ -70,7 +71,7 @@ def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: 
 def switch_keys(
     settings: BakeSettings, wanted: Sequence[Setting], within: tuple[float, float]
 ) -> dict[Object, list[ChannelKeys]]:
-    """Keys of all that is switched over a range, by its owner; raises `WriteError` where they cannot be written."""
+    """Keys of all switches over a range, by the data-block that owns them; raises `WriteError` where they cannot be written."""
     keyed: dict[Object, list[ChannelKeys]] = {}
     for setting in wanted:
         keyed.setdefault(setting.owner, []).append(_keys(settings, setting, within))
@@ -88,7 +89,7 @@ def switch_report(
     *,
     to: str = "FK",
 ) -> SwitchReport:
-    """What was switched."""
+    """Report of one switched limb."""
     shown = shown_bone(armature, names)
     return SwitchReport(
         armature=armature.name,
@@ -115,7 +116,7 @@ def is_still(armature: Object) -> bool:
 def write_switch(
     scene: Scene, settings: BakeSettings, keyed: dict[Object, list[ChannelKeys]], within: tuple[float, float]
 ) -> None:
-    """Put the keys of a switch where the settings say."""
+    """Write the keys of a switch to the settings' destination."""
     changes = [
         Change(
             owner=key_of(owner),
@@ -132,7 +133,7 @@ def write_switch(
 
 
 def _keys(settings: BakeSettings, setting: Setting, within: tuple[float, float]) -> ChannelKeys:
-    """Keys at both ends of the range, and beside it such that all is as before there."""
+    """Keys at both ends of the range, and beside it keys that preserve the values there."""
     present = float(setting.owner.path_resolve(setting.path))
     frames = np.unique(np.array(within))
     held = BakeSettings(key_before=True, key_after=True, destination=settings.destination)

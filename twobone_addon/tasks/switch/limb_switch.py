@@ -1,4 +1,4 @@
-"""A limb switched between FK and IK without being seen to move: its motion baked onto the other side, and the switch keyed."""
+"""Switch a limb between FK and IK without visible movement: bake its motion onto the other side, and key the switch."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ from .switch_report import SwitchReport, in_words
 
 @dataclass(frozen=True, slots=True)
 class Toe:
-    """The visible bones of toes, and what poses them on IK."""
+    """A visible toe bone before the switch, and the control that poses it on IK."""
 
     control: RestBone
     parent: Quantity
     """Pose of the control's parent."""
     seen: Array
-    """`(F, 4, 4)` poses of the toes before the switch, armature space."""
+    """`(F, 4, 4)` poses of the toe bone before the switch, armature space."""
 
 
 def seen_toes(scene: Scene, armature: Object, plan: ChainPlan) -> list[Toe]:
-    """The toes of a chain's limb as they visibly are; raises `WriteError` where the control cannot be keyed."""
+    """Sample the visible toes of a chain's limb; raises `WriteError` where a control of theirs cannot be keyed."""
     found = [
         (shown, read_rest_bone(control), Quantity("POSE", armature.name, control.parent.name))
         for shown, control in toe_controls(armature, plan.names.upper)
@@ -87,7 +87,7 @@ def seen_toes(scene: Scene, armature: Object, plan: ChainPlan) -> list[Toe]:
 
 
 def key_toes(scene: Scene, plan: ChainPlan, toes: Sequence[Toe]) -> list[ChannelKeys]:
-    """Key the toes' controls so that on IK, which has its keys, they are as they were seen."""
+    """Key the toes' controls so that the toes keep their earlier poses on IK, whose keys must be written already."""
     if not toes:
         return []
     armature = object_named(plan.names.armature)
@@ -119,31 +119,31 @@ class SwitchRanges:
     """Parts of a range, each as its first and last frame."""
 
     switched: list[tuple[float, float]]
-    """Where to switch the limb, with its motion; empty where it is on the wanted side all along."""
+    """Parts in which to switch the limb, with its motion; empty if it is on the wanted side throughout."""
     between: list[tuple[float, float]]
-    """Where it is blended between the sides, in poses that neither side may have."""
+    """Parts in which it is blended between the sides, in poses that neither side may have."""
 
     @property
     def notes(self) -> list[Sentence]:
-        """What to say about frames that are left between the sides."""
+        """Notes on frames that stay blended between the sides."""
         if not self.between:
             return []
         return [note("Skipped frames {frames}: the limb is blended between FK and IK there.", frames=in_words(self.between))]
 
     @property
     def remarks(self) -> list[Sentence]:
-        """The same for the status bar."""
+        """Status bar statements on frames that stay blended between the sides."""
         return [statement("HALFWAY", {"frames": in_words(self.between)}, self.between)] if self.between else []
 
 
 def ranges_to_switch(
     scene: Scene, names: ChainNames, wanted: Sequence[Setting], within: tuple[float, float], *, apart: bool
 ) -> SwitchRanges:
-    """The parts of a range that are not as the settings want it, frame by frame.
+    """Find the frames of a range at which the switches do not have their wanted values.
 
-    apart : FK and IK are bones of their own, and the visible limb is a mix of both while a switch is halfway
+    apart : FK, IK and visible bones are separate, so that the visible limb is a blend of both while a switch is halfway
 
-    Raises `ChainError` where it is halfway at all frames.
+    Raises `ChainError` where it is halfway at all of these frames.
     """
     frames = frame_grid(*within)
     values = values_over(scene, [(setting.owner, setting.path) for setting in wanted], frames)
@@ -168,25 +168,25 @@ class LimbSwitch:
     """One limb to switch, found and checked."""
 
     prepare: Callable[[], Steps[None]]
-    """Finds and solves all that `write` will, and changes nothing."""
+    """Solves everything that `write` will write, without changing anything."""
     write: Callable[[], SwitchReport]
     properties: Sequence[tuple[Object, str]] = ()
-    """Owners and data paths of what switches it."""
+    """Owners and data paths of the properties that switch it."""
 
 
 def plan_switch(
     scene: Scene, settings: BakeSettings, active: Object | None, *, to: str, motion: str, just_baked: bool
 ) -> LimbSwitch:
-    """How a limb is switched to FK or to IK over the range; raises a `TwoBoneError` where it cannot be.
+    """Plan the switch of a limb to FK or IK over the range; raises a `TwoBoneError` where it cannot be switched.
 
-    just_baked : the chain's own keys are what somebody wants to see now
+    just_baked : the chain was just baked, so that its own keys should become visible instead of the present motion
     """
     if to == "IK":
         return _to_ik(scene, settings, active)
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
     if motion == "KEEP" or (motion == "AUTO" and just_baked):
-        return LimbSwitch(_nothing, plan_fk_switch(scene, settings, active))
+        return LimbSwitch(_no_steps, plan_fk_switch(scene, settings, active))
     if motion == "AUTO" and not _is_moved_by_ik(scene, settings, armature, names):
         switch = plan_fk_switch(scene, settings, active)
 
@@ -194,16 +194,16 @@ def plan_switch(
             report = switch()
             return replace(report, remarks=[statement("OWN_KEYS", {})] if report.keys else [])
 
-        return LimbSwitch(_nothing, write)
+        return LimbSwitch(_no_steps, write)
     return _to_fk(scene, settings, armature, names)
 
 
-def _nothing() -> Steps[None]:
+def _no_steps() -> Steps[None]:
     yield from ()
 
 
 def _is_moved_by_ik(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> bool:
-    """Whether the limb shows motion that its own FK bones do not have."""
+    """Whether the limb is on IK in the range, and its IK's target or pole moves, or its FK bones have no animated rotation."""
     if is_still(armature) or not fk_settings_over(scene, armature, names, frame_range(scene, settings)):
         return False
     ik = RigReader(armature, names).steered_by(None)
@@ -220,21 +220,21 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
     within = frame_range(scene, settings)
     wanted = fk_settings_over(scene, armature, names, within)
     is_rigify = any(names.upper in limb.controls for limb in rigify_limbs(armature))
-    apart = is_rigify or _shown(armature, names) != (names.upper, names.lower, names.tip)
+    apart = is_rigify or _visible_bones(armature, names) != (names.upper, names.lower, names.tip)
     parts = ranges_to_switch(scene, names, wanted, within, apart=apart) if wanted else SwitchRanges([within], [])
 
     def prepare(part: Span) -> Steps[None]:
         if is_rigify:
-            yield from run_steps(scene, CONVERT, _by_rigify(settings, names, part), armature, dry_run=True)
+            yield from run_steps(scene, CONVERT, _rigify_settings(settings, names, part), armature, dry_run=True)
         else:
             yield from _solved_fk(scene, with_range(settings, part), armature, names)
 
     def switch(part: Span) -> SwitchReport:
         if is_rigify:
-            return _rigify_to_fk(scene, _by_rigify(settings, names, part), armature, names, wanted)
-        return _own_to_fk(scene, with_range(settings, part), armature, names, wanted)
+            return _rigify_to_fk(scene, _rigify_settings(settings, names, part), armature, names, wanted)
+        return _plain_to_fk(scene, with_range(settings, part), armature, names, wanted)
 
-    return _over_parts(parts, prepare, switch, partial(_with_moves, scene, armature), wanted)
+    return _over_parts(parts, prepare, switch, partial(_with_movement_remark, scene, armature), wanted)
 
 
 def _over_parts(
@@ -246,8 +246,8 @@ def _over_parts(
 ) -> LimbSwitch:
     """Switch each part of a range.
 
-    Each part is planned anew when the one before it was written, because that has left keys beside it: here the story is not
-    told in one go. So all parts are tried first, and whatever is refused is refused then.
+    Each part is planned anew after the one before it was written, because that leaves keys beside it: plan, solve and write
+    repeat for each part. So all parts are tried first, and any refusal is raised then.
     """
 
     def prepare_all() -> Steps[None]:
@@ -257,23 +257,23 @@ def _over_parts(
     def write_all() -> SwitchReport:
         reports = [switch(part) for part in parts.switched]
         moved = [report.max_moved for report in reports if report.max_moved is not None]
-        notes = dict.fromkeys(said for report in reports for said in report.notes)
-        whole = replace(
+        notes = dict.fromkeys(sentence for report in reports for sentence in report.notes)
+        combined = replace(
             reports[0],
             keys=sum(report.keys for report in reports),
             frame_end=reports[-1].frame_end,
             ranges=parts.switched,
             max_moved=max(moved, default=None),
             notes=[*notes, *parts.notes],
-            remarks=[*(said for report in reports for said in report.remarks), *parts.remarks],
+            remarks=[*(remark for report in reports for remark in report.remarks), *parts.remarks],
         )
-        return finish(whole)
+        return finish(combined)
 
     return LimbSwitch(prepare_all, write_all, [(setting.owner, setting.path) for setting in wanted])
 
 
-def _with_moves(scene: Scene, armature: Object, report: SwitchReport) -> SwitchReport:
-    """The report, with a remark where the limb does not stay where it was to the eye."""
+def _with_movement_remark(scene: Scene, armature: Object, report: SwitchReport) -> SwitchReport:
+    """The report, with a remark if the limb visibly moved."""
     bones, moved = armature.data.bones, report.max_moved or 0.0
     length = (bones[report.upper].length + bones[report.lower].length) * armature.matrix_world.median_scale
     if moved <= SEEN_TO_MOVE * length:
@@ -281,7 +281,7 @@ def _with_moves(scene: Scene, armature: Object, report: SwitchReport) -> SwitchR
     return replace(report, remarks=[*report.remarks, statement("SEEN_TO_MOVE", {"distance": units_of(scene).text(moved)})])
 
 
-def _by_rigify(settings: BakeSettings, names: ChainNames, part: Span) -> ConvertSettings:
+def _rigify_settings(settings: BakeSettings, names: ChainNames, part: Span) -> ConvertSettings:
     keys = {entry.name: getattr(with_range(settings, part), entry.name) for entry in fields(KeySettings)}
     return ConvertSettings(**keys, armature=settings.armature, bone=names.upper, rigify=True)
 
@@ -291,38 +291,38 @@ def _rigify_to_fk(
 ) -> SwitchReport:
     report = run(scene, CONVERT, wanted, armature)
     (chain,), (entry,) = report.chains, report.entries
-    made = switch_report(armature, names, switched, [], frame_range(scene, wanted.bake()))
+    switched_report = switch_report(armature, names, switched, [], frame_range(scene, wanted.bake()))
     moved = entry.max_moved if isinstance(entry, ConvertedReport) else None
-    return replace(made, keys=chain.keys, baked=True, max_moved=moved, notes=chain.notes)
+    return replace(switched_report, keys=chain.keys, baked=True, max_moved=moved, notes=chain.notes)
 
 
 def _solved_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> Steps[SolvedLimb]:
     plan = plan_chain(scene, settings, armature)
     refuse_unwritable_chain(scene, plan)
-    limb = limb_plan(armature, plan, _shown(armature, names), ik=None, ends=(), keyed_off=False)
+    limb = limb_plan(armature, plan, _visible_bones(armature, names), ik=None, ends=(), keyed_off=False)
     samples = yield from sample_steps(scene, limb.quantities(), plan.frames, evaluation=evaluation_of([plan]), held=HELD)
     return solve_limb(limb, samples)
 
 
-def _own_to_fk(
+def _plain_to_fk(
     scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames, wanted: Sequence[Setting]
 ) -> SwitchReport:
     within = frame_range(scene, settings)
     keyed = switch_keys(settings, wanted, within)
     solved = at_once(_solved_fk(scene, settings, armature, names))
-    shown, frames = solved.plan.shown, _whole_frames(within)
+    shown, frames = solved.plan.shown, frame_grid(*within)
     before = _joints(scene, armature, shown, frames)
     write(scene, chain_changes([solved.keyed], "switch"))
     _write_switch_after(scene, settings, armature, keyed, within)
     moved = float(magnitude(_joints(scene, armature, shown, frames) - before).max())
-    made = switch_report(armature, names, wanted, [*solved.keyed.keys, *_all(keyed)], within)
-    return replace(made, baked=True, max_moved=moved)
+    report = switch_report(armature, names, wanted, [*solved.keyed.keys, *_all_keys(keyed)], within)
+    return replace(report, baked=True, max_moved=moved)
 
 
 def _write_switch_after(
     scene: Scene, settings: BakeSettings, armature: Object, keyed: dict[Object, list[ChannelKeys]], within: tuple[float, float]
 ) -> None:
-    """Key the switch once the new keys have posed the limb, or the pose from before would count as edits to be kept."""
+    """Key the switch after the new keys have been evaluated; else the earlier pose would be kept as the user's unkeyed edits."""
     as_evaluated(armature)
     write_switch(scene, settings, keyed, within)
 
@@ -344,56 +344,57 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
     plan = plan_controls(scene, settings, armature)
     within = frame_range(scene, settings)
     if not plan.settings:
-        return LimbSwitch(_nothing, lambda: switch_report(armature, names, [], [], within, to="IK"))
+        return LimbSwitch(_no_steps, lambda: switch_report(armature, names, [], [], within, to="IK"))
     apart = plan.shown[:2] != (names.upper, names.lower)
     parts = ranges_to_switch(scene, names, plan.settings, within, apart=apart)
     if not parts.switched:
-        return LimbSwitch(_nothing, lambda: switch_report(armature, names, [], [], within, to="IK"))
+        return LimbSwitch(_no_steps, lambda: switch_report(armature, names, [], [], within, to="IK"))
 
     def prepare(part: Span) -> Steps[None]:
-        own = plan_controls(scene, with_range(settings, part), armature)
-        solved, _ = yield from solved_controls([own], looking(scene))
+        part_plan = plan_controls(scene, with_range(settings, part), armature)
+        solved, _ = yield from solved_controls([part_plan], looking(scene))
         yield from steered_keys(scene, solved)
 
     def switch(part: Span) -> SwitchReport:
         return _part_to_ik(scene, with_range(settings, part), armature, names)
 
-    return _over_parts(parts, prepare, switch, partial(_with_moves, scene, armature), plan.settings)
+    return _over_parts(parts, prepare, switch, partial(_with_movement_remark, scene, armature), plan.settings)
 
 
 def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> SwitchReport:
     within = frame_range(scene, settings)
     plan = plan_controls(scene, settings, armature)
     keyed = switch_keys(settings, plan.settings, within)
-    # Between keys that are far apart the IK goes its own way, and a robot's foot may be the control itself.
+    # Measure movement here where the bake's own report cannot: between keys more than a frame apart the IK deviates from the
+    # motion, and a robot's foot may be the control itself.
     control = plan.target.bone.name
     is_foot = plan.target.armature == armature.name and Skins().deforms_a_mesh(armature, control)
-    shown, is_looked_at = (*plan.shown, control) if is_foot else plan.shown, is_foot or settings.step > 1.0
-    frames = _whole_frames(within)
-    before = _joints(scene, armature, shown, frames) if is_looked_at else np.zeros(0)
+    shown, is_measured = (*plan.shown, control) if is_foot else plan.shown, is_foot or settings.step > 1.0
+    frames = frame_grid(*within)
+    before = _joints(scene, armature, shown, frames) if is_measured else np.zeros(0)
     toes = seen_toes(scene, armature, plan.plan)
     report, lost = bake_plans(scene, [plan])
     toe_keys = key_toes(scene, plan.plan, toes)
     _write_switch_after(scene, settings, armature, keyed, within)
     (chain,), (entry,) = report.chains, report.entries
-    chain = replace(chain, notes=[said for said in chain.notes if said.template not in {each.template for each in lost}])
+    notes = [each for each in chain.notes if each.template not in {twist.template for twist in lost}]
     moved = entry.max_round_trip if isinstance(entry, TargetReport) else None
-    if moved is not None and is_looked_at:
+    if moved is not None and is_measured:
         moved = max(moved, float(magnitude(_joints(scene, armature, shown, frames) - before).max()))
-    made = switch_report(armature, names, plan.settings, [*_all(keyed), *toe_keys], within, to="IK")
+    switched = switch_report(armature, names, plan.settings, [*_all_keys(keyed), *toe_keys], within, to="IK")
     why = Sentence("it poses the toes on IK")
-    kept = [note('Bone "{bone}" was keyed as well, because {reason}.', bone=toe.control.name, reason=why) for toe in toes]
-    return replace(made, keys=made.keys + chain.keys, baked=True, max_moved=moved, notes=[*chain.notes, *kept], remarks=lost)
+    notes += [note('Bone "{bone}" was keyed as well, because {reason}.', bone=toe.control.name, reason=why) for toe in toes]
+    return replace(switched, keys=switched.keys + chain.keys, baked=True, max_moved=moved, notes=notes, remarks=lost)
 
 
 def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> BakeSettings:
-    """The settings of a bake that keeps the chain as it is, with the channels held outside the range.
+    """Settings of a bake that preserves the chain's pose, with the channels held outside the range.
 
-    Of those that are given only what says where keys go counts: reach, limits and the like are for a chain that follows.
+    Only the key settings are taken over: reach, limits and the like are for a chain that follows a target.
     """
     keys: dict[str, Any] = {entry.name: getattr(settings, entry.name) for entry in fields(KeySettings)}
     keys["frame_range"] = "SCENE" if settings.frame_range == "AUTO" else settings.frame_range
-    # The frames that a target or the chain has keys on would not show the visible motion between them.
+    # Keys only at the frames where the target or the chain has keys would lose the visible motion between them.
     keys["keys"] = "REDUCE" if settings.keys == "REDUCE" else "FRAMES"
     keys["keep_keys"] = "EXTREMES" if settings.keep_keys == "EXTREMES" else "NONE"
     keys["key_before"] = keys["key_after"] = True
@@ -409,41 +410,36 @@ def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> B
         stored=settings.stored,
         asked=settings.asked & keys.keys(),
     )
-    turned = replace(settings, end_rotation="KEEP")
+    with_end_kept = replace(settings, end_rotation="KEEP")
     try:
-        end_bone_of(find_chain(turned, armature), turned)
+        end_bone_of(find_chain(with_end_kept, armature), with_end_kept)
     except ChainError:
         return settings
-    return turned
+    return with_end_kept
 
 
 def _for_control(settings: BakeSettings, armature: Object, ik: RigIk, control: str) -> BakeSettings:
-    """The settings of a bake onto the controls of an IK."""
-    turned = "TARGET" if settings.end_rotation == "KEEP" else "NONE"
-    pole = ik.pole is not None and ik.pole[1] != "" and ik.pole[0] == armature.name
-    guided = {"plane": "POLE", "pole": ik.pole[0], "pole_bone": ik.pole[1]} if pole and ik.pole else {"plane": "POSE"}
-    return replace(settings, target=armature.name, target_bone=control, end_rotation=turned, reference="REST", **guided)
+    """Settings of a bake onto the controls of an IK."""
+    end_rotation = "TARGET" if settings.end_rotation == "KEEP" else "NONE"
+    has_pole_bone = ik.pole is not None and ik.pole[1] != "" and ik.pole[0] == armature.name
+    plane = {"plane": "POLE", "pole": ik.pole[0], "pole_bone": ik.pole[1]} if has_pole_bone and ik.pole else {"plane": "POSE"}
+    return replace(settings, target=armature.name, target_bone=control, end_rotation=end_rotation, reference="REST", **plane)
 
 
-def _shown(armature: Object, names: ChainNames) -> tuple[str, ...]:
-    """The visible bones at the upper bone, the lower bone and the tip's bone."""
+def _visible_bones(armature: Object, names: ChainNames) -> tuple[str, ...]:
+    """Bones that visibly show the upper bone, the lower bone and the tip's bone."""
     reader = RigReader(armature, names)
     ik = reader.steered_by(None)
     chain = (names.upper, names.lower, names.tip)
     return tuple(reader.shown(bone, ik.target) or bone for bone in chain) if ik else chain
 
 
-def _whole_frames(within: tuple[float, float]) -> Array:
-    """Every frame of a range, those without keys as well."""
-    return frame_grid(*within, 1.0)
-
-
 def _joints(scene: Scene, armature: Object, shown: tuple[str, ...], frames: Array) -> Array:
-    """The visible heads of bones, world space, `(F, B, 3)`."""
+    """Evaluated heads of bones, world space, `(F, B, 3)`."""
     quantities = [Quantity("WORLD", armature.name, bone) for bone in shown]
     samples = at_once(sample_steps(scene, quantities, frames, evaluation="PROBES"))
     return np.stack([samples.every(each)[:, :3, 3] for each in quantities], axis=1)
 
 
-def _all(keyed: dict[Object, list[ChannelKeys]]) -> list[ChannelKeys]:
+def _all_keys(keyed: dict[Object, list[ChannelKeys]]) -> list[ChannelKeys]:
     return [key for keys in keyed.values() for key in keys]

@@ -1,1 +1,1 @@
-"""FK motion baked onto the controls of the rig's own IK."""
+"""Bake FK motion onto the controls of the rig's own IK."""

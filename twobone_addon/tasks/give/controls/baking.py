@@ -1,4 +1,4 @@
-"""The motion that a chain has becomes keys on the controls of the rig's own IK, so that this does the same."""
+"""Bake a chain's motion onto the controls of its rig's own IK, so that the IK reproduces it."""
 
 from __future__ import annotations
 
@@ -40,27 +40,29 @@ from .steering import SteeredLimb
 from .trying import look_at, on_trial, steer_all, steered_limb
 
 TURNED = math.radians(0.05)
-"""Angle that the bone at the tip may be off; more is something in the control's way."""
+"""Rotation error of the bone at the tip, radians, above which something must be blocking the control."""
 
 SEEN = 1e-3
-"""Part of the limb's length that joints may be off and still be where they were to the eye; the tip more if something is in
-the control's way. Single frames of a stretching IK are off by a fifth of that, wherever its search begins."""
+"""Joint error, relative to the limb's length, below which no difference is visible; above it at the tip, something must be
+blocking the control. A stretching IK has errors of a fifth of that at single frames, wherever its search starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlReport(TargetReport):
-    """What became of one limb's controls. `max_round_trip` and `max_end_turn` are what the rig's own IK makes of the keys."""
+    """One limb's controls. `max_round_trip` and `max_end_turn` are errors of the rig's own IK with the keys."""
 
     target_bone: str
+    """Bone that was keyed as the target."""
     pole_bone: str
+    """Bone that was keyed as the pole; empty without pole."""
     constraint: str
-    """The IK constraint that follows the controls; empty where none does."""
+    """Name of the IK constraint that follows the controls; empty where none does."""
     base_bone: str
-    """First bone of the IK, where it had to be keyed as well."""
+    """First bone of the IK, where it had to be keyed as well; else empty."""
 
     @property
     def keyed(self) -> tuple[str, ...]:
-        """Names of the bones that have the keys."""
+        """Names of the keyed bones."""
         return self.target_bone, self.pole_bone, self.base_bone
 
 
@@ -72,20 +74,18 @@ class SolvedControls:
     motion: TargetMotion
     goals: Goals
     before: Samples
+    """Samples of the limb's present motion."""
 
 
 def planned_controls(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> list[ControlPlan]:
-    """The limbs and their controls; raises a `TwoBoneError` where they cannot be found or must not be keyed."""
+    """Plan limbs and their controls; raises a `TwoBoneError` where controls cannot be found or must not be keyed."""
     plans = [plan_controls(scene, settings, active) for settings in wanted]
     _refuse_shared(plans)
     return [replace(plan, toes=moving_toes(plan)) for plan in plans]
 
 
 def bake_plans(scene: Scene, plans: Sequence[ControlPlan]) -> tuple[BakeReport, list[Sentence]]:
-    """Key the controls of limbs that have been found and checked, as part of a switch, which has its own story.
-
-    Also returns which bones lose their twist.
-    """
+    """Key the controls of planned limbs as part of a switch; return the report, and statements on bones that lose their twist."""
     watch = Stopwatch()
     with watch.stage("sample"):
         solved, evaluation = at_once(solved_controls(plans, looking(scene)))
@@ -95,12 +95,12 @@ def bake_plans(scene: Scene, plans: Sequence[ControlPlan]) -> tuple[BakeReport, 
         write(scene, control_changes(steered, "switch"))
     with watch.stage("verify"):
         proofs = at_once(measured(scene, steered))
-    lost = [said for each, seen in zip(solved, proofs, strict=True) if seen for said in lost_twists(each, seen)]
+    lost = [twist for each, seen in zip(solved, proofs, strict=True) if seen for twist in lost_twists(each, seen)]
     return BakeReport(control_reports(solved, steered, proofs), watch.seconds, evaluation), lost
 
 
 def looking(scene: Scene) -> Look:
-    """Samples of a scene for what is no story of its own."""
+    """Sampling function for work inside another task."""
 
     def look(quantities: Sequence[Quantity], frames: Array, *, evaluation: str = "AUTO", **how: Any) -> Steps[Samples]:
         return sample_steps(scene, quantities, frames, evaluation=evaluation, held=HELD, **how)
@@ -111,12 +111,12 @@ def looking(scene: Scene) -> Look:
 def control_reports(
     solved: Sequence[SolvedControls], steered: Sequence[SteeredKeys], proofs: Sequence[Seen | None]
 ) -> list[ReportEntry]:
-    """What became of the limbs."""
+    """One report for each limb."""
     return [_report(*each) for each in zip(solved, steered, proofs, strict=True)]
 
 
 def _refuse_shared(plans: Sequence[ControlPlan]) -> None:
-    """One control cannot be in two places."""
+    """Raise `ObjectError` where two chains share a control: one control cannot be in two places."""
     nodes = [each.node for plan in plans for each in (plan.target, plan.pole) if each is not None]
     shared = next((node for node in nodes if nodes.count(node) > 1), None)
     if shared is not None:
@@ -124,7 +124,7 @@ def _refuse_shared(plans: Sequence[ControlPlan]) -> None:
 
 
 def solved_controls(plans: Sequence[ControlPlan], look: Look) -> Steps[tuple[list[SolvedControls], str | dict[str, str]]]:
-    """What the limbs do now, and where their rig's IK is to have them."""
+    """Sample the limbs' present motion and find the goals of their IK; return also how it was sampled."""
     frames = all_frames(plan.plan.frames for plan in plans)
     quantities: list[Quantity] = []
     for plan in plans:
@@ -133,14 +133,14 @@ def solved_controls(plans: Sequence[ControlPlan], look: Look) -> Steps[tuple[lis
     samples = yield from look(quantities, frames, evaluation=evaluation_of([plan.plan for plan in plans]))
     solved = []
     for plan in plans:
-        own = samples.on(plan.plan.frames)
-        motion = solve_target(plan.plan, own, np.tile(np.eye(4), (len(plan.plan.frames), 1, 1)))
-        solved.append(SolvedControls(plan, motion, read_goals(plan, motion, own), own))
+        limb_samples = samples.on(plan.plan.frames)
+        motion = solve_target(plan.plan, limb_samples, np.tile(np.eye(4), (len(plan.plan.frames), 1, 1)))
+        solved.append(SolvedControls(plan, motion, read_goals(plan, motion, limb_samples), limb_samples))
     return solved, samples.evaluation
 
 
 def steered_keys(scene: Scene, solved: Sequence[SolvedControls]) -> Steps[list[SteeredKeys]]:
-    """Keys of all controls, found on trial; raises `ObjectError` where one cannot get where it has to."""
+    """Keys of all controls, found by trial; raises `ObjectError` where a control cannot reach its goal."""
     limbs = [steered_limb(each.control, each.goals, each.before) for each in solved]
     with on_trial(scene, [each.control for each in solved]):
         yield from steer_all(scene, limbs)
@@ -151,37 +151,37 @@ def steered_keys(scene: Scene, solved: Sequence[SolvedControls]) -> Steps[list[S
 
 def _refuse_missed(limb: SteeredLimb) -> None:
     seen, goals, plan = limb.now(), limb.goals, limb.control.plan
-    away, turned = limb.aim_errors(), end_errors(goals, seen)
+    distances, angles = limb.aim_errors(), end_errors(goals, seen)
     name = limb.control.target.bone.name
-    stuck = limb.control.target.constraints
+    constraints = limb.control.target.constraints
     remedy = Sentence("Choose the bone that the rig's IK follows.")
-    if stuck:
-        remedy = Sentence('Mute its constraint "{constraint}" first.', {"constraint": stuck[0]})
-    worst = int(np.argmax(turned))
-    if turned[worst] > TURNED:
+    if constraints:
+        remedy = Sentence('Mute its constraint "{constraint}" first.', {"constraint": constraints[0]})
+    worst = int(np.argmax(angles))
+    if angles[worst] > TURNED:
         raise ObjectError(
             'Target bone "{bone}" cannot match the rotation of the bone at the tip at frame {frame:g}: {angle:.3g} degrees are '
             "missing. {remedy}",
             bone=name,
             frame=plan.frames[worst],
-            angle=math.degrees(turned[worst]),
+            angle=math.degrees(angles[worst]),
             remedy=remedy,
         )
-    # What is put beyond its goal to make up for what the IK leaves is right where the tip is.
-    away = np.minimum(away, tip_errors(goals, seen))
-    worst = int(np.argmax(away))
-    if away[worst] > SEEN * goals.length:
+    # A target that is moved past its goal, to make up for the IK's residual, is right where the tip is at its goal.
+    distances = np.minimum(distances, tip_errors(goals, seen))
+    worst = int(np.argmax(distances))
+    if distances[worst] > SEEN * goals.length:
         raise ObjectError(
             'Target bone "{bone}" cannot reach the tip at frame {frame:g}: {distance} is missing. {remedy}',
             bone=name,
             frame=plan.frames[worst],
-            distance=digits(away[worst]),
+            distance=digits(distances[worst]),
             remedy=remedy,
         )
 
 
 def measured(scene: Scene, steered: Sequence[SteeredKeys]) -> Steps[list[Seen | None]]:
-    """What the rig's own IK makes of the keys as they are written; `None` where nobody asked."""
+    """Measure what the rig's own IK does with the written keys; `None` for limbs that are not verified."""
     limbs = [each.limb for each in steered]
     checked = [limb.control for limb in limbs if limb.control.plan.settings.verify]
     if not checked:
@@ -211,33 +211,33 @@ def _chain_report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | Non
     """The chain's own report, with the keys of the controls."""
     motion, plan, keys = solved.motion, solved.control.plan, steered.all_keys
     chain, drift = SolvedChain(plan, motion.motion, [], motion.pose), KeyDrift(steered.drift)
-    told = chain_report(chain, [], None, drift=drift, twist=motion.twist)
+    report = chain_report(chain, [], None, drift=drift, twist=motion.twist)
     return replace(
-        told,
+        report,
         keys=sum(len(key.frames) for key in keys),
-        full_rate_keys=told.frames * len(keys),
+        full_rate_keys=report.frames * len(keys),
         channels=len(keys),
         max_error=float(tip_errors(solved.goals, seen)[plan.report_rows].max()) if seen else None,
         max_off_plane=float(motion.off_plane[plan.report_rows].max()),
-        notes=[*(said for said in told.notes if said not in plan.notes), *_notes(solved, steered, seen)],
+        notes=[*(sentence for sentence in report.notes if sentence not in plan.notes), *_notes(solved, steered, seen)],
     )
 
 
 def _keyed_base(control: ControlPlan, steered: SteeredKeys) -> Control | None:
-    """The first bone of the IK, where it had to be keyed as well."""
+    """First bone of the IK, if it had to be keyed as well."""
     return control.base if "Base" in steered.limb.used else None
 
 
 def lost_twists(solved: SolvedControls, seen: Seen) -> list[Sentence]:
-    """Which of the two bones are visibly twisted about their links against before: IK has no say in that."""
+    """Statements on limb bones visibly twisted about their links compared with before: the IK does not control twist."""
     control, plan, lost = solved.control, solved.control.plan, []
     before, rows = solved.before.on(plan.frames), plan.report_rows
     world = before.every(plan.armature_world)
     for place, (pose, shown) in enumerate(zip(control.chain_poses[:2], control.shown, strict=False)):
-        own = nearest_rotation((world @ before.every(pose))[:, :3, :3]) @ rest_turn(control.armature, pose.bone, shown)
+        earlier = nearest_rotation((world @ before.every(pose))[:, :3, :3]) @ rest_turn(control.armature, pose.bone, shown)
         now = nearest_rotation(seen.samples.every(Quantity("WORLD", control.armature, shown))[:, :3, :3])
         links = unit(solved.goals.joints[:, place + 1] - solved.goals.joints[:, place])
-        twists = np.degrees(twists_about(links, now @ np.swapaxes(own, -1, -2)))[rows]
+        twists = np.degrees(twists_about(links, now @ np.swapaxes(earlier, -1, -2)))[rows]
         worst = int(np.argmax(twists))
         if twists[worst] > SEEN_TWIST:
             values = {"bone": shown, "angle": f"{twists[worst]:.0f}", "frame": f"{plan.report_frames[worst]:g}"}
@@ -263,7 +263,7 @@ def _notes(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> l
     ]
     if seen is None:
         return notes
-    notes += [replace(said, kind="") for said in lost_twists(solved, seen)]
+    notes += [replace(twist, kind="") for twist in lost_twists(solved, seen)]
     moved = float(joint_errors(solved.goals, seen)[control.plan.report_rows].max())
     if moved > SEEN * solved.goals.length:
         notes.append(note("The rig's IK cannot reproduce the motion: joints are up to {distance} off.", distance=digits(moved)))

@@ -1,4 +1,4 @@
-"""Controls that were steered, as keys in their armatures' actions."""
+"""Turn the channels of steered controls into keys of their armatures' actions."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class SteeredKeys:
 
     limb: SteeredLimb
     keys: dict[str, list[ChannelKeys]]
-    """By the name of the controls' armature."""
+    """Keys by the name of the controls' armature."""
     drift: float
-    """Farthest that reduced keys let a control drift, world units."""
+    """Largest drift of a control from reducing its keys, world units."""
 
     @property
     def all_keys(self) -> list[ChannelKeys]:
-        """Those of all armatures."""
+        """Keys of all armatures."""
         return [key for keys in self.keys.values() for key in keys]
 
 
 def keys_of(limb: SteeredLimb) -> SteeredKeys:
-    """The keys of a limb's controls, as the settings choose them; raises `ObjectError` where a lock is in the way."""
+    """Full-rate or reduced keys of a limb's controls, by its settings; raises `ObjectError` where a lock is in the way."""
     found: dict[str, list[ChannelKeys]] = {}
     drifts = [0.0]
     for control in limb.control.controls:
@@ -51,7 +51,7 @@ def keys_of(limb: SteeredLimb) -> SteeredKeys:
 
 
 def control_changes(steered: Sequence[SteeredKeys], task: str) -> list[Change]:
-    """What is written of controls."""
+    """Keys of all controls, as changes to be written."""
     return [
         Change(
             owner=name,
@@ -70,25 +70,25 @@ def control_changes(steered: Sequence[SteeredKeys], task: str) -> list[Change]:
 
 
 def _curves(limb: SteeredLimb, control: Control) -> list[tuple[list[CurveSamples], Drift]]:
-    """Channels of a control that are keyed together, and how far other values of them would be off."""
+    """Groups of a control's channels that are keyed together, each with the drift function of its values."""
     held, plan, length = limb.held[control.role], limb.control.plan, limb.goals.length
-    made: list[tuple[list[CurveSamples], Drift]] = []
+    groups: list[tuple[list[CurveSamples], Drift]] = []
     if control.role != "Base":
         refuse_locked(control, held.location, RIGHT * length)
         free = [axis for axis in range(3) if not control.locked[axis]]
         curves = _vector_curves(control.location_path, control, held.location, control.present_location(), free)
-        made.append((curves, _only(free, held.location, location_drift(held.location, _linear(limb, control)))))
+        groups.append((curves, _drift_of_axes(free, held.location, location_drift(held.location, _linear(limb, control)))))
     if turns(limb, control):
         mode = control.bone.rotation_mode
-        made.append((rotation_curves_of(plan, control, held.rotation), rotation_drift(mode, held.rotation, length)))
+        groups.append((rotation_curves_of(plan, control, held.rotation), rotation_drift(mode, held.rotation, length)))
     if control.role == "Base" and limb.scales:
         curves = _vector_curves(control.scale_path, control, held.scale, control.present_scale(), [0, 1, 2])
-        made.append((curves, lambda tried, indices: length * np.abs(tried - held.scale[indices]).max(axis=-1)))
-    return [(curves, drift) for curves, drift in made if curves]
+        groups.append((curves, lambda tried, indices: length * np.abs(tried - held.scale[indices]).max(axis=-1)))
+    return [(curves, drift) for curves, drift in groups if curves]
 
 
 def _linear(limb: SteeredLimb, control: Control) -> Array:
-    """From a control's location to the world, `(F, 3, 3)`, without what constraints do to it."""
+    """Linear maps `(F, 3, 3)` from a control's location channels to world space, ignoring its constraints."""
     samples = limb.now().samples
     place = parent_transform(control.bone, control.parent_pose(samples)).place
     return samples.every(control.world)[:, :3, :3] @ place
@@ -99,12 +99,12 @@ def _vector_curves(path: str, control: Control, values: Array, present: Array, a
     return [CurveSamples(path, axis, control.bone.name, values[:, axis], np.full(count, present[axis])) for axis in axes]
 
 
-def _only(axes: list[int], values: Array, drift: Drift) -> Drift:
-    """The drift of all three components where only some of them are tried."""
+def _drift_of_axes(axes: list[int], values: Array, drift: Drift) -> Drift:
+    """Drift function of some axes only; the other axes keep their `values` `(F, 3)`."""
 
-    def of_some(tried: Array, indices: Indices) -> Array:
-        whole = values[indices].copy()
-        whole[..., axes] = tried
-        return drift(whole, indices)
+    def drift_of_axes(tried: Array, indices: Indices) -> Array:
+        vectors = values[indices].copy()
+        vectors[..., axes] = tried
+        return drift(vectors, indices)
 
-    return of_some
+    return drift_of_axes

@@ -1,4 +1,4 @@
-"""Controls of a rig: which of their channels may be keyed, and what they hold."""
+"""Controls of a rig: which of their channels may be keyed, and their present values."""
 
 from __future__ import annotations
 
@@ -30,20 +30,21 @@ class Control:
     """A bone that an animator poses."""
 
     role: str
-    """As in sentences: `Target`, `Pole`, `Base`."""
+    """`Target`, `Pole` or `Base`, as in messages."""
     armature: str
     bone: RestBone
     parent: str
     """Name of its parent; empty without one."""
     carried: bool
+    """Whether an acting constraint carries it along as a whole, see `CARRYING`."""
     constraints: tuple[str, ...]
-    """Those that act on it."""
+    """Names of the constraints that act on it."""
     locked: tuple[bool, bool, bool]
     """Which of its location channels are locked."""
 
     @property
     def node(self) -> Node:
-        """Its names."""
+        """Names of its armature and bone."""
         return self.armature, self.bone.name
 
     @property
@@ -63,29 +64,29 @@ class Control:
 
     @property
     def pose(self) -> Quantity:
-        """Where it is, armature space."""
+        """Its pose, armature space."""
         return Quantity("POSE", *self.node)
 
     @property
     def world(self) -> Quantity:
-        """Where its armature is."""
+        """World matrix of its armature."""
         return Quantity("WORLD", self.armature)
 
     @property
     def channels(self) -> Quantity:
-        """What it holds."""
+        """Values of its channels."""
         return Quantity("CHANNELS", *self.node)
 
     def quantities(self) -> list[Quantity]:
-        """What to know of it at every frame."""
+        """Quantities that `changed` needs at every frame."""
         return [self.pose, self.world, *([Quantity("POSE", self.armature, self.parent)] if self.parent else [])]
 
     def parent_pose(self, samples: Samples) -> Array | None:
-        """Poses `(F, 4, 4)` of its parent, armature space."""
+        """Poses `(F, 4, 4)` of its parent, armature space; `None` without parent."""
         return samples.every(Quantity("POSE", self.armature, self.parent)) if self.parent else None
 
     def changed(self, samples: Samples, held: BoneChannels, change_world: Array) -> BoneChannels:
-        """Channels that bring it from where it visibly is to where `change_world` `(F, 4, 4)` brings that."""
+        """Channels that move it from its evaluated pose by `change_world` `(F, 4, 4)`; `held` are the channels of that pose."""
         posed, world = samples.every(self.pose), samples.every(self.world)
         wanted = np.linalg.inv(world) @ change_world @ world @ posed
         parent = self.parent_pose(samples)
@@ -93,15 +94,15 @@ class Control:
         return BoneChannels(location, rotation, held.scale)
 
     def present_location(self) -> Array:
-        """What its location channels hold now, `(3,)`."""
+        """Present values of its location channels, `(3,)`."""
         return np.array(self._posed().location)
 
     def present_rotation(self) -> tuple[float, ...]:
-        """What its rotation channels hold now."""
+        """Present values of its rotation channels."""
         return rotation_values(self._posed())
 
     def present_scale(self) -> Array:
-        """What its scale channels hold now, `(3,)`."""
+        """Present values of its scale channels, `(3,)`."""
         return np.array(self._posed().scale)
 
     def _posed(self) -> Object:
@@ -109,7 +110,7 @@ class Control:
 
 
 def read_control(role: str, armature: str, bone: str) -> Control:
-    """A control as the rig has it; raises `ObjectError` where it is not there, or keys on its location would not move it."""
+    """Read a control from its rig; raises `ObjectError` where it does not exist, or keys on its location would not move it."""
     posed = find_object(role, armature, bone).pose.bones[bone]
     if posed.bone.use_connect and posed.parent is not None:
         raise ObjectError(
@@ -129,26 +130,28 @@ def read_control(role: str, armature: str, bone: str) -> Control:
 
 
 def can_turn(armature: Object, bone: str) -> bool:
-    """Whether an animator may rotate a bone: it is visible, and not all of its rotation is locked."""
+    """Whether an animator may rotate a bone: it is visible, unconstrained, and not all of its rotation is locked."""
     posed = armature.pose.bones[bone]
     return not (is_hidden(posed) or all(posed.lock_rotation) or any(is_acting(each) for each in posed.constraints))
 
 
 def refuse_locked(control: Control, location: Array, near: float) -> None:
-    """Raise `ObjectError` where locations `(F, 3)` are not where locked channels hold the control."""
-    away = np.abs(location - control.present_location()).max(axis=0)
-    stuck = [letter for letter, lock, way in zip("XYZ", control.locked, away, strict=True) if lock and way > near]
-    if stuck:
+    """Raise `ObjectError` where locations `(F, 3)` differ by more than `near` from the present values of locked channels."""
+    differences = np.abs(location - control.present_location()).max(axis=0)
+    blocked = [
+        letter for letter, lock, difference in zip("XYZ", control.locked, differences, strict=True) if lock and difference > near
+    ]
+    if blocked:
         raise ObjectError(
             '{role} bone "{bone}" has its location locked in {axes}, but would have to move there by up to {distance}. Unlock '
             "it, or choose another bone.",
             role=Sentence(control.role),
             bone=control.bone.name,
-            axes=", ".join(stuck),
-            distance=digits(away.max()),
+            axes=", ".join(blocked),
+            distance=digits(differences.max()),
         )
 
 
 def refuse_unwritable_control(control: Control, paths: list[str], destination: str) -> None:
-    """Raise `WriteError` where a control could not take keys, or they would not be seen."""
+    """Raise `WriteError` where a control cannot be keyed, or its keys would have no effect."""
     refuse_unwritable(object_named(control.armature), paths, destination)

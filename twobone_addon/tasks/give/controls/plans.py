@@ -1,4 +1,4 @@
-"""What must be known of a rig before its controls are keyed: its IK, its controls, and its visible bones."""
+"""Find a rig's IK, controls and visible bones, and check them, before its controls are keyed."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from ....scene.visible.switches import Setting, ik_settings
 from ....settings import BakeSettings
 from .controls import Control, can_turn, read_control, refuse_unwritable_control
 
-ENDS = 3
-"""Bones of a limb before its toes."""
+BONES_BEFORE_TOES = 3
+"""Number of a limb's bones before its toes: upper, lower, end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlPlan:
-    """One chain whose motion becomes that of its rig's controls."""
+    """One chain whose motion is baked onto its rig's controls."""
 
     plan: ChainPlan
     target: Control
     pole: Control | None
     base: Control | None
-    """First bone of the rig's IK, where turning it turns the limb; keyed only where nothing else does that."""
+    """First bone of the rig's IK, where an animator may turn it; keyed only where other controls do not suffice."""
     ik: RigIk | None
-    """`None` where the control steers no IK: then it is put on the tip itself."""
+    """`None` where the control steers no IK: then it is placed at the tip itself."""
     pole_acts: bool
-    """Whether the IK points at something that depends on the pole."""
+    """Whether the IK's pole depends on the pole control."""
     shown: tuple[str, ...]
-    """Visible bones at the upper and lower bone, then, if it is there, where the end bone is."""
+    """Visible bones that show the upper and lower bone on IK, then, if there is one, the end bone."""
     settings: tuple[Setting, ...]
-    """What lets the limb follow the IK, where it does not."""
+    """Settings that let the limb follow the IK, where it does not."""
     toes: tuple[str, ...] = ()
-    """What poses toes on IK that move on FK, where it is not keyed."""
+    """Controls that pose the toes on IK, left unkeyed although the toes move on FK."""
 
     @property
     def armature(self) -> str:
@@ -56,22 +56,22 @@ class ControlPlan:
 
     @property
     def controls(self) -> list[Control]:
-        """All that may be keyed."""
+        """All controls that may be keyed."""
         return [each for each in (self.target, self.pole, self.base) if each is not None]
 
     @property
     def aim(self) -> Quantity:
-        """What the IK brings the tip to, or the control itself."""
+        """World matrix of the IK's target, or of the control itself without IK."""
         return Quantity("WORLD", *(self.ik.target if self.ik else self.target.node))
 
     @property
     def chain_poses(self) -> list[Quantity]:
-        """Poses of the chain's upper and lower bone, then of the end bone."""
+        """Poses of the chain's upper and lower bone, then, if there is one, of the end bone."""
         found = [self.plan.pose(self.plan.rest.turning[0]), self.plan.pose(self.plan.rest.turning[-1])]
         return found if self.plan.end_pose is None else [*found, self.plan.end_pose]
 
     def seen(self) -> list[Quantity]:
-        """What to know while the controls are on trial."""
+        """Quantities to sample while the controls are on trial."""
         quantities = [quantity for control in self.controls for quantity in control.quantities()]
         shown = [Quantity("WORLD", self.armature, bone) for bone in self.shown]
         pole = [Quantity("WORLD", *self.pole_aim)] if self.pole_aim else []
@@ -79,7 +79,7 @@ class ControlPlan:
 
     @property
     def pole_aim(self) -> Node | None:
-        """What the IK points at, or the pole itself."""
+        """Node that the IK's pole follows, or the pole control itself; `None` without pole."""
         if self.pole is None:
             return None
         return self.ik.pole if self.pole_acts and self.ik and self.ik.pole else self.pole.node
@@ -104,7 +104,7 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
     if pole is not None:
         refuse_unwritable_control(pole, [pole.location_path], settings.destination)
     shown = _shown(plan, reader, ik, target.node)
-    steers = tuple(ik_settings(armature, reader, ik, shown, target.node)) if ik else ()
+    settings_on_ik = tuple(ik_settings(armature, reader, ik, shown, target.node)) if ik else ()
     return ControlPlan(
         plan=plan,
         target=target,
@@ -113,15 +113,15 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
         ik=ik,
         pole_acts=bool(pole and ik and ik.pole and reader.depends(ik.pole, pole.node)),
         shown=shown,
-        settings=steers,
+        settings=settings_on_ik,
     )
 
 
 def toe_controls(armature: Object, upper: str) -> list[tuple[str, PoseBone]]:
-    """Of a Rigify limb, what shows its toes, and the control that poses them on IK; `upper` is the limb's first FK control."""
+    """Visible toe bones of a Rigify limb, each with the control that poses it on IK; `upper` is the limb's first FK control."""
     found = []
     for limb in rigify_limbs(armature):
-        for shown in limb.shown[ENDS:] if upper in limb.controls else ():
+        for shown in limb.shown[BONES_BEFORE_TOES:] if upper in limb.controls else ():
             control = ik_control(armature, shown)
             if control is not None and control.parent is not None and can_turn(armature, control.name):
                 found.append((shown, control))
@@ -129,19 +129,19 @@ def toe_controls(armature: Object, upper: str) -> list[tuple[str, PoseBone]]:
 
 
 def moving_toes(plan: ControlPlan) -> tuple[str, ...]:
-    """The controls that pose a limb's toes on IK, where those of its FK are keyed and the foot rotates."""
+    """Controls that pose a limb's toes on IK, where its FK toe controls are keyed and the foot's rotation is keyed."""
     armature = object_named(plan.armature)
     upper = plan.plan.names.upper
     keyed = any(
         is_animated(armature, rotation_path(armature.pose.bones[toe]))
         for limb in rigify_limbs(armature)
-        for toe in (limb.controls[ENDS:] if upper in limb.controls else ())
+        for toe in (limb.controls[BONES_BEFORE_TOES:] if upper in limb.controls else ())
     )
     return tuple(control.name for _, control in toe_controls(armature, upper)) if keyed and plan.turns else ()
 
 
 def _with_pole(settings: BakeSettings, ik: RigIk | None) -> BakeSettings:
-    """The settings with the rig's own pole where none is named."""
+    """Fill in the rig's own pole where the plane needs one and none is named; raises `ObjectError` without a pole bone."""
     if settings.plane != "POLE" or settings.pole:
         if settings.plane == "POLE" and not settings.pole_bone:
             raise ObjectError(
@@ -164,7 +164,7 @@ def _shown(plan: ChainPlan, reader: RigReader, ik: RigIk | None, control: Node) 
 
 
 def _base(armature: Object, plan: ChainPlan, ik: RigIk | None, destination: str) -> Control | None:
-    """The first bone of the IK, where it is a control of its own that an animator may turn."""
+    """First bone of the IK, if it is outside the chain, an animator may turn it, and its rotation and scale can be keyed."""
     if ik is None or ik.upper.name in {bone.name for bone in plan.rest.bones} or not can_turn(armature, ik.upper.name):
         return None
     posed = armature.pose.bones[ik.upper.name]

@@ -1,4 +1,4 @@
-"""Controls on trial: their channels as keys in actions that are thrown away, and what Blender makes of them."""
+"""Try out channels of controls: key them in temporary copies of the actions and let Blender evaluate them."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ from .steering import SteeredLimb, Steering
 
 @contextmanager
 def on_trial(scene: Scene, plans: Sequence[ControlPlan]) -> Iterator[None]:
-    """Let the limbs follow their IK, in copies of the armatures' actions; afterwards all is as it was."""
+    """Let the limbs follow their IK, in copies of the armatures' actions; everything is restored afterwards."""
     names = dict.fromkeys(name for plan in plans for name in (plan.armature, *(each.armature for each in plan.controls)))
     things = [object_named(name) for name in names]
     with edits_kept(scene, things, set()), trial_actions(things):
         for plan in plans:
-            _let_follow(plan)
+            _key_ik_settings(plan)
         yield
 
 
-def _let_follow(control: ControlPlan) -> None:
+def _key_ik_settings(control: ControlPlan) -> None:
+    """Key the settings that let a limb follow its IK, over its frames."""
     frames = control.plan.frames[[0, -1]]
     keys = [
         ChannelKeys(setting.path, 0, "", np.unique(frames), np.full(len(np.unique(frames)), setting.value), "CONSTANT")
@@ -51,18 +52,19 @@ def _let_follow(control: ControlPlan) -> None:
 
 
 def steer_all(scene: Scene, limbs: Sequence[SteeredLimb]) -> Steps[None]:
-    """Steer all limbs at the same time, until each is content; what they hold and see is in them afterwards."""
+    """Steer all limbs at the same time until each has converged; their channels and samples are left in `limbs`."""
     working = [(limb, limb.steer()) for limb in limbs]
     for _, steering in working:
         next(steering)
     while working:
         for limb, _ in working:
-            _try(limb)
+            _write_trial_keys(limb)
         samples = yield from look_at(scene, [limb.control for limb, _ in working])
-        working = [(limb, steering) for limb, steering in working if _goes_on(steering, samples)]
+        working = [(limb, steering) for limb, steering in working if _continues(steering, samples)]
 
 
-def _goes_on(steering: Steering, samples: Samples) -> bool:
+def _continues(steering: Steering, samples: Samples) -> bool:
+    """Send samples to a limb's steering; return whether it asks for more."""
     try:
         steering.send(samples)
     except StopIteration:
@@ -71,14 +73,14 @@ def _goes_on(steering: Steering, samples: Samples) -> bool:
 
 
 def look_at(scene: Scene, plans: Sequence[ControlPlan]) -> Steps[Samples]:
-    """What Blender makes of the limbs and their controls now."""
+    """Samples of the limbs and their controls as Blender evaluates them now."""
     frames = all_frames(plan.plan.frames for plan in plans)
     quantities = [quantity for plan in plans for quantity in plan.seen()]
     evaluation = "SCENE" if any(plan.plan.reads_scene or plan.plan.settings.evaluation == "SCENE" for plan in plans) else "PROBES"
     return (yield from sample_steps(scene, quantities, frames, evaluation=evaluation))
 
 
-def _try(limb: SteeredLimb) -> None:
+def _write_trial_keys(limb: SteeredLimb) -> None:
     plan = limb.control.plan
     for control in limb.control.controls:
         if control.role in limb.used:
@@ -113,7 +115,7 @@ def rotation_curves_of(plan: ChainPlan, control: Control, rotation: Array) -> li
 
 
 def steered_limb(control: ControlPlan, goals: Goals, samples: Samples) -> SteeredLimb:
-    """A limb with its controls as they are now, at every frame of the plan."""
+    """A limb ready to be steered, with its controls' present channels at every frame of the plan."""
     samples = samples.on(control.plan.frames)
     held = {}
     for each in control.controls:
