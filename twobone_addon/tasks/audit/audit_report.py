@@ -21,7 +21,7 @@ class ContactAudit:
     last: float
     """Last frame."""
     slide: float
-    """Distance, world units, that a standing point slides along the ground: mean place of its last third from that of its first."""
+    """Distance, world units, that a standing point slides along the ground: mean of its last third from that of its first."""
     height: float
     """Height of the sole over the floor, world units, for three quarters of the time; negative below it."""
 
