@@ -21,7 +21,7 @@ class ContactAudit:
     last: float
     """Last frame."""
     slide: float
-    """World units that a standing point slides along the ground: from the mean place of its first third to that of its last."""
+    """Distance, world units, that a standing point slides along the ground: mean of its last third from that of its first."""
     height: float
     """Height of the sole over the floor, world units, for three quarters of the time; negative below it."""
 
