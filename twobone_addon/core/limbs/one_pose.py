@@ -1,4 +1,4 @@
-"""The limbs that one pose shows, whatever the names say."""
+"""Find the limbs of a single pose by geometry alone."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .tree.joints import JointTree, joint_tree
 from .tree.links import ON_LINK, PASSED, Judge, Links, off_line
 
 NOT_TURNED = 0.5
-"""What joints that no control turns take from a choice of links."""
+"""Score factor for links whose middle joint no control turns."""
 
 
 def search(skeleton: Skeleton) -> Found:
-    """The limbs of one pose, whatever the names say."""
+    """Find the limbs of one pose by geometry alone: among deforming bones, or among all where these have nothing."""
     found = _findings(skeleton, skeleton.deforms)
     if found.pairs or found.left_out or all(skeleton.deforms):
         return _with_lone(skeleton, skeleton.deforms, found)
@@ -33,7 +33,7 @@ def search(skeleton: Skeleton) -> Found:
 
 
 def _with_lone(skeleton: Skeleton, chosen: Sequence[bool], found: Found) -> Found:
-    """The findings with an arm that has no counterpart, on a body that stands on legs and has no arms."""
+    """The findings, with arms without a counterpart added on a single body that has legs and no arms."""
     if not found.pairs or len(found.pairs) != found.pairs[0].place.count or any(pair.kind is Kind.ARM for pair in found.pairs):
         return found
     first, second = ((bones.upper, bones.lower, bones.tip) for bones in found.pairs[0].both)
@@ -70,20 +70,20 @@ def _findings(skeleton: Skeleton, chosen: Sequence[bool]) -> Found:
     judge_for = partial(_turning_judge, tree, controls)
     pairs = Anatomy(tree).pairs
     found = [candidate(tree, pair, judge_for(pair)) for pair in pairs]
-    left_out += [(_first_bones(tree, pair), Reason.SMALL) for pair, each in zip(pairs, found, strict=True) if each is None]
-    for body in bodies(tree, [each for each in found if each is not None], hint):
+    left_out += [(_first_bones(tree, pair), Reason.SMALL) for pair, option in zip(pairs, found, strict=True) if option is None]
+    for body in bodies(tree, [option for option in found if option is not None], hint):
         verdict = judged(tree, body, hint)
-        seen = facing(tree, verdict.limbs, verdict.down)
-        for limb, place in placed(tree, verdict.limbs, seen, judge_for):
+        direction = facing(tree, verdict.limbs, verdict.down)
+        for limb, place in placed(tree, verdict.limbs, direction, judge_for):
             both = tuple(_bones(tree, controls, limb, second=second) for second in (False, True))
-            left = side_of(tree, limb.shape, seen.left) * (-1.0 if skeleton.mirrored else 1.0)
+            left = side_of(tree, limb.shape, direction.left) * (-1.0 if skeleton.mirrored else 1.0)
             limbs.append(LimbPair(limb.kind, place, both, left, limb.shape.hand))
         left_out += [(_first_bones(tree, pair), reason) for pair, reason in verdict.left_out]
     return Found(tuple(limbs), tuple(left_out))
 
 
 def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
-    """For all limbs: their joints are those that controls turn, which pieces that a bone was cut into are not."""
+    """A judge that prefers joints turned by controls; joints between the pieces of a cut bone are not."""
     partners = pair.match.partners
 
     @cache
@@ -108,20 +108,20 @@ def _bones(tree: JointTree, controls: Controls, limb: Judged, *, second: bool) -
     """The bones of a limb on one side."""
     partners, links, way = limb.shape.pair.match.partners, limb.shape.links, limb.shape.way
 
-    def own(joint: int) -> int:
+    def on_side(joint: int) -> int:
         return partners[joint] if second else joint
 
-    root, mid = own(links.root), own(links.mid)
-    tip = own(links.tip) if links.tip >= 0 else mid
+    root, mid = on_side(links.root), on_side(links.mid)
+    tip = on_side(links.tip) if links.tip >= 0 else mid
     shown = tuple(tree.bones[joint][0] for joint in (root, mid, tip))
     found = controls.posing(tree.places[root], tree.places[mid], tree.places[tip], shown)
-    after = [own(joint) for joint in way[way.index(links.tip) :]] if links.tip in way and limb.kind is Kind.LEG else []
+    after = [on_side(joint) for joint in way[way.index(links.tip) :]] if links.tip in way and limb.kind is Kind.LEG else []
     toe = _toe(tree, controls, found.tip, after)
-    return LimbBones(found.upper, found.lower, found.tip, toe, tree.bones[own(way[-1])][0])
+    return LimbBones(found.upper, found.lower, found.tip, toe, tree.bones[on_side(way[-1])][0])
 
 
 def _toe(tree: JointTree, controls: Controls, foot: int, way: Sequence[int]) -> int:
-    """The bone that poses the toes, on the way on from a foot; -1 where there are none."""
+    """The bone that poses the toes, on the path `way` from the ankle on; -1 where there are none."""
     below = (controls.below(foot, tree.places[joint], tree.bones[joint][0]) for joint in way[1:])
     toe = next((bone for bone in below if bone >= 0), -1)
     if toe >= 0:
