@@ -80,7 +80,7 @@ def path_length(joints: Array) -> Array:
 
 
 def held_rows(valid: Mask) -> Indices:
-    """For each frame of `valid` `(..., F)`, the last valid frame up to it; before the first valid frame, the first.
+    """For each frame of `valid` `(..., F)`, the last valid frame up to it; before the first valid frame, that one.
 
     Where none is valid, frame 0.
     """

@@ -67,10 +67,8 @@ class Nudge:
         turns = ((max(start - back - turn, first), min(end - back - turn, last)) for turn in (0.0, period))
         found = [span for span in turns if span[1] - span[0] > NEAR_END]
         # A nudge that ends exactly at the seam has an effect on both of its sides.
-        return [*found, *((seam, seam) for seam in cycle if self._has_effect_at(seam, cycle) and not _are_at(found, seam))]
-
-    def _has_effect_at(self, frame: float, cycle: Span) -> bool:
-        return bool(self.weights(np.array([frame]), cycle)[0] > 0.0)
+        at_seam = [seam for seam in cycle if self.weights(np.array([seam]), cycle)[0] > 0.0 and not _are_at(found, seam)]
+        return [*found, *((seam, seam) for seam in at_seam)]
 
 
 def _are_at(spans: Sequence[Span], frame: float) -> bool:

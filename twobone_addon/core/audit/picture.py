@@ -17,7 +17,7 @@ WIDTH, HEIGHT, LEFT, GAP = 960.0, 120.0, 60.0, 46.0
 COLOURS = {"heel": "#3778bf", "ball": "#2f9e5b", "contact": "#9aa3ad", "skating": "#d62f2f", "pop": "#e08a00"}
 LETTERS, LINE = 130, 16.0
 """Letters per line of the verdict, and line height in pixels."""
-MOST = 2000
+MOST_POINTS = 2000
 """Greatest number of points of a curve; more would be less than a pixel apart."""
 
 
@@ -71,7 +71,7 @@ def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -
                 bar = f'x="{left:.1f}" y="{top + size + 3:.1f}" width="{right - left:.1f}" height="8"'
                 parts.append(f'<rect class="{name}" {bar} fill="{COLOURS[name]}"/>')
         for name, heights in zip(("heel", "ball"), row.heights, strict=False):
-            chosen = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST)).astype(int))
+            chosen = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST_POINTS)).astype(int))
             points = " ".join(f"{across(float(frames[each])):.1f},{down(float(heights[each])):.1f}" for each in chosen)
             parts.append(f'<polyline points="{points}" fill="none" stroke="{COLOURS[name]}" stroke-width="1.2"/>')
         for frame in row.pops:

@@ -34,7 +34,7 @@ FEELING_STRIDE = 8
 """Stride in samples at which the linearised drift is computed; it changes slowly with the pose."""
 
 
-LONG = 1 << 15
+LONG_TAKE = 1 << 15
 """Number of poses above which the linearised drift is stored in single precision: 15,000 frames of a pair of bones."""
 
 
@@ -193,7 +193,7 @@ def feel(values: WithHalves, drift: Drift, tolerance: Array) -> Array:
     first, *rest = portions(len(strided))
     first_form = form_at(strided[first])
     # It only guides the fit of handles, which are judged by the drift itself, so single precision is enough for a long take.
-    form = np.empty((len(strided), *first_form.shape[1:]), dtype=np.float32 if len(strided) > LONG else float)
+    form = np.empty((len(strided), *first_form.shape[1:]), dtype=np.float32 if len(strided) > LONG_TAKE else float)
     form[first] = first_form
     for part in rest:
         form[part] = form_at(strided[part])

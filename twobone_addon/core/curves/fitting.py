@@ -28,7 +28,7 @@ STEP_PRECISION = 1e-8
 """Precision of the curve parameter, as a fraction of the segment: well below any tolerance."""
 
 
-LONG = 64
+LONG_SEGMENT = 64
 """Samples above which a segment is judged at the original samples only: it is too smooth to stray unnoticed between them."""
 
 
@@ -48,7 +48,7 @@ def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -
 
 
 def _worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
-    stride = np.where(last - first > LONG, FINER, 1)
+    stride = np.where(last - first > LONG_SEGMENT, FINER, 1)
     begin = first + np.where(stride == 1, 0, -first % FINER)
     counts = (last - begin) // stride + 1
     starts = np.cumsum(counts) - counts
@@ -258,12 +258,12 @@ def looked_at(bounds: Indices) -> tuple[Indices, Indices]:
 LEVELLING_STEPS = 4
 SMALLEST_GAIN = 0.01
 """Least relative decrease of the cost by a least-squares step; a smaller one ends the first phase."""
-HOPES = np.array([60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6])
+HOPELESS_DRIFTS = np.array([60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6])
 """Worst drift after 0, 1, 2 ... least-squares steps above which the descent is given up: 1 in 100 of the segments that turned
 out good exceeded it, but most of the others."""
-LEVELLING_HOPE = 1.7
+HOPELESS_LEVELLING = 1.7
 """Worst drift above which levelling is skipped: it halves the drift at most."""
-AIM = 0.98
+TARGET_DRIFT = 0.98
 """Target of the linearised drift as a fraction of the tolerance; the rest is for its nonlinear part."""
 SURELY_BAD = 3.0
 """Linearised drift above which a segment counts as bad without exact measurement."""
@@ -322,7 +322,7 @@ class _Descent:
         self.best, self.worst = shapes.copy(), np.full(shapes.shape[:2], np.inf)
         self.fits, self.rows = fits, np.arange(count)
         whole = np.zeros(count, dtype=int)
-        levels = (np.full(count, np.inf), np.full(count, AIM), np.full(count, FIRST_DAMPING))
+        levels = (np.full(count, np.inf), np.full(count, TARGET_DRIFT), np.full(count, FIRST_DAMPING))
         self.now = _State(shapes, fits.trace(shapes, None), *levels, whole, whole.astype(bool))
 
     def judge(self) -> None:
@@ -337,7 +337,7 @@ class _Descent:
         most = measured.max(axis=1)
         self.best[rows[near]], self.worst[rows[near]] = now.shapes[near], measured
         # Lower the aim by the factor by which the linearised drift, or its samples, underestimated the exact drift.
-        now.aim[near] = AIM * peak[near] / np.maximum(most, TINY)
+        now.aim[near] = TARGET_DRIFT * peak[near] / np.maximum(most, TINY)
         done = np.zeros(len(rows), dtype=bool)
         done[near] = most <= 1.0
         going = ~(done | self._are_hopeless(peak) | (peak == 0.0))
@@ -348,11 +348,11 @@ class _Descent:
     def _are_hopeless(self, peak: Array) -> Mask:
         """Mask `(b,)` of fits that will not succeed; fits that have used up their steps enter the levelling phase."""
         now = self.now
-        over = ~now.levelling & (now.steps >= len(HOPES))
+        over = ~now.levelling & (now.steps >= len(HOPELESS_DRIFTS))
         now.levelling |= over
         now.steps[over] = 0
-        levelled = (peak > LEVELLING_HOPE) | (now.steps >= LEVELLING_STEPS)
-        return np.where(now.levelling, levelled, peak > HOPES[np.minimum(now.steps, len(HOPES) - 1)])
+        levelled = (peak > HOPELESS_LEVELLING) | (now.steps >= LEVELLING_STEPS)
+        return np.where(now.levelling, levelled, peak > HOPELESS_DRIFTS[np.minimum(now.steps, len(HOPELESS_DRIFTS) - 1)])
 
     def _record_failures(self, which: Mask) -> None:
         """Record the worst drift of failed fits: linearised if it is surely bad, else measured exactly."""
@@ -408,7 +408,7 @@ def _equations(fits: Fits, shapes: Array, trace: Trace, weights: Array) -> tuple
     count, samples, unknowns, channels = columns.shape
     size = unknowns * channels
     squares, down = np.empty((count, size, size)), np.empty((count, size, 1))
-    at_once = max(1, MOST_PULLED // (samples * size * channels))
+    at_once = max(1, MOST_PRODUCTS // (samples * size * channels))
     for start in range(0, count, at_once):
         part = slice(start, start + at_once)
         block = columns[part]
@@ -421,7 +421,7 @@ def _equations(fits: Fits, shapes: Array, trace: Trace, weights: Array) -> tuple
     return squares, down
 
 
-MOST_PULLED = 1 << 18
+MOST_PRODUCTS = 1 << 18
 """Numbers multiplied at once for the normal equations: a couple of megabytes."""
 
 MOST_NUMBERS, MOST_FITS = 1 << 20, 1024

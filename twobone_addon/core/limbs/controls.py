@@ -14,7 +14,7 @@ from ..array_types import Array
 from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
 
-WHOLE = 0.8
+FULL_LENGTH = 0.8
 """Least length of a control, relative to the visible bone, that counts as equally long."""
 
 ALIGNED = 0.99
@@ -100,7 +100,7 @@ class Controls:
         """Whether a bone is aligned with a visible bone and nearly as long; tweaks are shorter, pivots point elsewhere."""
         candidate, visible = (self._skeleton.tails[each] - self._skeleton.heads[each] for each in (bone, shown))
         length = float(np.linalg.norm(candidate))
-        return length >= WHOLE * float(np.linalg.norm(visible)) and float(candidate @ visible) >= ALIGNED * length * float(
+        return length >= FULL_LENGTH * float(np.linalg.norm(visible)) and float(candidate @ visible) >= ALIGNED * length * float(
             np.linalg.norm(visible)
         )
 

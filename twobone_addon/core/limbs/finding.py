@@ -19,7 +19,7 @@ from .several_poses import sides_over_time, voted
 from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
 
-BRANCHED = 4
+BRANCH_ENDS = 4
 """Least number of branch ends of a skeleton with limbs; ropes and snakes have fewer."""
 
 
@@ -78,28 +78,28 @@ def find_limbs(skeleton: Skeleton) -> Findings:
     tree_like = replace(skeleton, parents=with_loose_ends(skeleton, poses, tolerance))
     poses = steadied(tree_like, poses)
     laid_out = is_laid_out(skeleton)
-    found, from_motion, seen = NOTHING if laid_out else search(tree_like), False, poses[:0]
+    found, from_motion, agreeing = NOTHING if laid_out else search(tree_like), False, poses[:0]
     if len(poses):
-        found, from_motion, seen = voted(tree_like, found, poses)
+        found, from_motion, agreeing = voted(tree_like, found, poses)
     pairs = [as_parented(skeleton, pair, tolerance) for pair in found.pairs]
     known = [pair for pair in pairs if all(is_known_at_rest(skeleton, bones) for bones in pair.both)]
     lost = [(tuple(bones.upper for bones in pair.both), Reason.LOOSE) for pair in pairs if pair not in known]
     found = Found(tuple(known), (*lost, *found.left_out))
-    if laid_out and not len(seen):
-        seen = poses
+    if laid_out and not len(agreeing):
+        agreeing = poses
     elif not from_motion:
-        seen = np.concatenate([np.stack([skeleton.heads, skeleton.tails], axis=1)[None], seen])
-    if len(seen) > 1 or from_motion:
-        found = replace(found, pairs=sides_over_time(skeleton, found.pairs, seen))
+        agreeing = np.concatenate([np.stack([skeleton.heads, skeleton.tails], axis=1)[None], agreeing])
+    if len(agreeing) > 1 or from_motion:
+        found = replace(found, pairs=sides_over_time(skeleton, found.pairs, agreeing))
     if reading.parts_hold:
-        found = with_names(skeleton, reading, found, seen, tolerance)
+        found = with_names(skeleton, reading, found, agreeing, tolerance)
     found = without_listed(tree_like, found)
     limbs, differ = _limbs(skeleton, reading, found.pairs)
     left_out = (LeftOut(tuple(skeleton.names[bone] for bone in bones), reason) for bones, reason in found.left_out)
     limbs_from = "MOTION" if from_motion and limbs else "REST"
     branches = len(skeleton.names) - len(set(skeleton.parents) - {-1})
     return Findings(
-        limbs, tuple(left_out), limbs_from, laid_out and branches >= BRANCHED and not limbs and not len(poses), differ
+        limbs, tuple(left_out), limbs_from, laid_out and branches >= BRANCH_ENDS and not limbs and not len(poses), differ
     )
 
 

@@ -19,16 +19,16 @@ from .tree.joints import JointTree
 FEWEST_JOINTS = 3
 """Number of joints of a limb with wrist or ankle."""
 
-LONG = 0.4
+ARM_LENGTH = 0.4
 """Least length of a branch that may be an arm, relative to the legs."""
 
-APART = 0.05
+HIP_WIDTH = 0.05
 """Least distance between the hips, relative to the legs, at which they define the middle plane."""
 
 ASIDE = 0.02
 """Least distance from the middle, relative to the legs, of all joints after a branch's first."""
 
-EVEN = 0.5
+EVENNESS = 0.5
 """Least ratio of a lone arm's shorter link to its longer one; stricter than for pairs, for want of a counterpart."""
 
 
@@ -41,7 +41,7 @@ def completed(skeleton: Skeleton, tree: JointTree, legs: tuple[Sequence[int], Se
     widths = np.linalg.norm(first - second, axis=1)
     length = float(np.linalg.norm(np.diff(first, axis=0), axis=1).sum())
     # Hips stay in the middle however the legs rest, but the hips of a flat figure coincide.
-    across = 0 if widths[0] > APART * length else int(widths.argmax())
+    across = 0 if widths[0] > HIP_WIDTH * length else int(widths.argmax())
     if widths[across] <= ASIDE * length:
         return None
     normal, hips = (first[across] - second[across]) / widths[across], (first[0] + second[0]) / 2.0
@@ -53,7 +53,7 @@ def is_even(skeleton: Skeleton, bones: Sequence[int]) -> bool:
     """Whether the two links between the heads of three bones are as similar in length as an arm's."""
     heads = skeleton.heads[list(bones)]
     shorter, longer = sorted(np.linalg.norm(np.diff(heads, axis=0), axis=1))
-    return bool(shorter >= EVEN * longer)
+    return bool(shorter >= EVENNESS * longer)
 
 
 def _lone_branches(tree: JointTree, normal: Array, hips: Array, length: float) -> list[int]:
@@ -67,7 +67,12 @@ def _lone_branches(tree: JointTree, normal: Array, hips: Array, length: float) -
         below, above = tree.below(joint), tree.parents[joint]
         aside = (tree.places[below[1:]] - tree.places[above]) @ normal
         is_aside = len(below) >= FEWEST_JOINTS and (aside.min() > ASIDE * length or aside.max() < -ASIDE * length)
-        if above >= 0 and is_aside and tree.depths[joint] >= LONG * length and _body_continues_beside(tree, paired, joint, hips):
+        if (
+            above >= 0
+            and is_aside
+            and tree.depths[joint] >= ARM_LENGTH * length
+            and _body_continues_beside(tree, paired, joint, hips)
+        ):
             found.append(joint)
         else:
             waiting.extend(tree.children[joint])
@@ -106,6 +111,6 @@ def _with_images(skeleton: Skeleton, tree: JointTree, branches: Sequence[int], n
         heads=np.concatenate([skeleton.heads, reflected(skeleton.heads[bones])]),
         tails=np.concatenate([skeleton.tails, reflected(skeleton.tails[bones])]),
         deforms=(*skeleton.deforms, *(skeleton.deforms[bone] for bone in bones)),
-        copies=(*skeleton.copies, *((image[one], image.get(other, other)) for one, other in skeleton.copies if one in image)),
+        copies=(*skeleton.copies, *((image[bone], image.get(other, other)) for bone, other in skeleton.copies if bone in image)),
         bound=skeleton.bound | {image[bone] for bone in bones if bone in skeleton.bound},
     )

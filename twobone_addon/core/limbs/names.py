@@ -97,25 +97,25 @@ SIDES = {
 GLUED = re.compile(r"(left|right|l|r)(?=(?:thigh|calf|foot|toe|knee|hand|fore|shoulder|clav|finger|hip$|leg$|arm$|wrist))(.+)")
 """A word that starts with a side: `lefthand`, `lthigh`."""
 
-TOGETHER = 0.7
+CONSISTENT_RANKS = 0.7
 """Least share of the names with a rank in a limb that must agree with the hierarchy for names to be trusted."""
 
-FEWEST_PLACES = 2
+LEAST_RANKS = 2
 """Least number of such names."""
 
-ONE_SIDE = 0.9
+CONSISTENT_SIDES = 0.9
 """Least share of the bones with a side whose parent has the same side, for sides to be trusted."""
 
-FEWEST_SIDES = 6
+LEAST_SIDES = 6
 """Least number of such bones where names give sides but no ranks."""
 
-DOUBTFUL = 1.0
+MOST_DOUBT = 1.0
 """Greatest summed doubt of a limb found by name."""
 
-NO_END = 0.4
+NO_END_DOUBT = 0.4
 """Doubt added for a limb whose hand or foot has no name."""
 
-BETWEEN = 0.2
+BETWEEN_DOUBT = 0.2
 """Doubt added for each bone between upper and lower that is not a helper."""
 
 
@@ -132,7 +132,7 @@ class Meaning:
     """Text that matched the family's pattern."""
 
 
-PIECE = Meaning(Family.HELPER, {}, Side.CENTER, "")
+PIECE_MEANING = Meaning(Family.HELPER, {}, Side.CENTER, "")
 """Meaning of a bone that has its parent's name and a number: a piece of a bone that was cut up."""
 
 
@@ -177,7 +177,7 @@ class NameReading:
         self.parents = parents
         by_name = [meaning_of(name) for name in names]
         self.meanings = [
-            PIECE
+            PIECE_MEANING
             if len(meaning.ranks) == 1
             and min(meaning.ranks) in {Rank.UPPER, Rank.LOWER}
             and above >= 0
@@ -186,10 +186,10 @@ class NameReading:
             for meaning, above in zip(by_name, parents, strict=True)
         ]
         rank_checks, side_checks = list(self._rank_checks()), list(self._side_checks())
-        self.parts_hold = len(rank_checks) >= FEWEST_PLACES and sum(rank_checks) >= TOGETHER * len(rank_checks)
+        self.parts_hold = len(rank_checks) >= LEAST_RANKS and sum(rank_checks) >= CONSISTENT_RANKS * len(rank_checks)
         """Whether the names of limb parts are consistent with the hierarchy."""
-        sides_agree = sum(side_checks) >= ONE_SIDE * len(side_checks) and len(side_checks) > 0
-        self.sides_hold = sides_agree and (self.parts_hold or (len(side_checks) >= FEWEST_SIDES and not rank_checks))
+        sides_agree = sum(side_checks) >= CONSISTENT_SIDES * len(side_checks) and len(side_checks) > 0
+        self.sides_hold = sides_agree and (self.parts_hold or (len(side_checks) >= LEAST_SIDES and not rank_checks))
         """Whether the sides in names are consistent with the hierarchy."""
         self.parts_hold &= sides_agree or not side_checks
 
@@ -213,8 +213,8 @@ class NameReading:
             for upper in self.above(lower):
                 other = self.meanings[upper]
                 if Rank.UPPER in other.ranks and other.family is meaning.family and other.side is meaning.side:
-                    end, doubt = ends.get(lower, (-1, NO_END))
-                    doubt += other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER] + BETWEEN * between
+                    end, doubt = ends.get(lower, (-1, NO_END_DOUBT))
+                    doubt += other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER] + BETWEEN_DOUBT * between
                     found.append((doubt, len(found), NamedLimb(meaning.family, meaning.side, upper, lower, end)))
                 if other.family in {Family.TRUNK, Family.OTHER}:
                     break
@@ -222,7 +222,7 @@ class NameReading:
         limbs: list[NamedLimb] = []
         for doubt, _, limb in sorted(found, key=lambda entry: entry[:2]):
             bones = {limb.upper, limb.lower, limb.end} - {-1}
-            if doubt <= DOUBTFUL and not any(bones & {each.upper, each.lower, each.end} for each in limbs):
+            if doubt <= MOST_DOUBT and not any(bones & {each.upper, each.lower, each.end} for each in limbs):
                 limbs.append(limb)
         return limbs
 
@@ -248,7 +248,7 @@ class NameReading:
                 lowers[meaning.family, meaning.side].append(bone)
             elif Rank.END in meaning.ranks and not any(self.meanings[each].family in LIMBS for each in self.above(bone)):
                 ends[meaning.family, meaning.side].append(bone)
-        pairs = [(own[0], ends[key][0]) for key, own in lowers.items() if len(own) == len(ends[key]) == 1]
+        pairs = [(bones[0], ends[key][0]) for key, bones in lowers.items() if len(bones) == len(ends[key]) == 1]
         depths = [sum(1 for _ in self.above(bone)) for bone in range(len(self.parents))]
         return {lower: (end, self.meanings[end].ranks[Rank.END]) for lower, end in pairs if depths[end] < depths[lower]}
 

@@ -15,20 +15,20 @@ LAID_OUT = 0.9
 """Length of the sum of all offsets between bones, relative to the sum of their lengths, from which the rest is not a pose: all
 offsets lie along one axis, as motion exporters lay them out. Standing bodies reach both up and down."""
 
-SHAKY = (1e-3, 0.3)
+NOISE_RANGE = (1e-3, 0.3)
 """Range of the standard deviation over time of a bone's offset length, relative to its median, that counts as noise.
 Recordings from markers and video have it; greater changes are intended."""
 
-RIGID = 0.03
+RIGID_CHANGE = 0.03
 """Greatest change of a foot's distance from both ends of the bone it follows, relative to that bone's link."""
 
-BENT = 0.01
+BENDING_CHANGE = 0.01
 """Least change of the foot's distance from the limb's root, relative to the same link, that shows the limb bending."""
 
-DEEP = 4
+LEG_BONES = 4
 """Least number of bones from a skeleton's root to the end of a leg without a foot: root, hips, two of the leg."""
 
-FEWEST_STEADY = 3
+LEAST_POSES = 3
 """Least number of poses for a meaningful median length."""
 
 
@@ -63,17 +63,17 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
             far = np.linalg.norm(placed[:, loose, 0] - end[:, None], axis=2).max(axis=0)
             for bone in (loose[number] for number in np.flatnonzero(far <= 2.0 * tolerance)):
                 way = skeleton.way_up(leaf)
-                if bone not in way and len(way) >= DEEP:
+                if bone not in way and len(way) >= LEG_BONES:
                     parents[bone] = carrier
     heads, has_children = placed[:, loose, 0], set(parents)
-    for leaf in (bone for bone in range(len(parents)) if bone not in has_children and len(skeleton.way_up(bone)) >= DEEP):
+    for leaf in (bone for bone in range(len(parents)) if bone not in has_children and len(skeleton.way_up(bone)) >= LEG_BONES):
         above = parents[leaf]
         link = float(np.linalg.norm(placed[0, leaf, 0] - placed[0, above, 0]))
         off, off_tail, off_above = (
             np.linalg.norm(heads - end[:, None], axis=2) for end in (placed[:, leaf, 0], placed[:, leaf, 1], placed[:, above, 0])
         )
         changes = np.maximum(np.ptp(off, axis=0), np.ptp(off_tail, axis=0))
-        follows = (changes <= RIGID * link) & (np.ptp(off_above, axis=0) > 2.0 * changes + BENT * link)
+        follows = (changes <= RIGID_CHANGE * link) & (np.ptp(off_above, axis=0) > 2.0 * changes + BENDING_CHANGE * link)
         is_link = (off[0] >= BALANCE * link) & (BALANCE * off[0] <= link)
         for bone in (loose[number] for number in np.flatnonzero(follows & is_link)):
             if parents[bone] == skeleton.parents[bone]:
@@ -111,7 +111,7 @@ def as_parented(skeleton: Skeleton, pair: LimbPair, tolerance: float) -> LimbPai
 
 def steadied(skeleton: Skeleton, poses: Array) -> Array:
     """The poses `(P, B, 2, 3)` with the length of each noisy offset replaced by its median over time."""
-    if len(poses) < FEWEST_STEADY:
+    if len(poses) < LEAST_POSES:
         return poses
     steady = poses.copy()
     ways = sorted((skeleton.way_up(bone) for bone in range(len(skeleton.names))), key=len)
@@ -119,7 +119,7 @@ def steadied(skeleton: Skeleton, poses: Array) -> Array:
         offset = poses[:, bone, 0] - poses[:, above, 0]
         lengths = np.linalg.norm(offset, axis=1)
         median = float(np.median(lengths))
-        is_noisy = median > 0.0 and SHAKY[0] <= float(lengths.std()) / median <= SHAKY[1]
+        is_noisy = median > 0.0 and NOISE_RANGE[0] <= float(lengths.std()) / median <= NOISE_RANGE[1]
         factor = (median / np.maximum(lengths, np.finfo(float).tiny))[:, None] if is_noisy else 1.0
         steady[:, bone, 0] = steady[:, above, 0] + offset * factor
         steady[:, bone, 1] = steady[:, bone, 0] + poses[:, bone, 1] - poses[:, bone, 0]

@@ -19,7 +19,7 @@ from .tree.candidates import Anatomy, Pair
 from .tree.joints import JointTree, joint_tree
 from .tree.links import ON_LINK, PASSED, Judge, Links, off_line
 
-NOT_TURNED = 0.5
+NOT_TURNED_FACTOR = 0.5
 """Score factor for links whose middle joint no control turns."""
 
 
@@ -40,21 +40,21 @@ def _with_lone(skeleton: Skeleton, chosen: Sequence[bool], found: Found) -> Foun
     whole = completed(skeleton, joint_tree(skeleton, chosen), (first, second))
     if whole is None:
         return found
-    own = len(skeleton.names)
+    count = len(skeleton.names)
     again = _findings(whole, whole.deforms if chosen is skeleton.deforms else [True] * len(whole.names))
     if not {pair.key for pair in found.pairs} <= {pair.key for pair in again.pairs}:
         return found
     arms, left_out = [], []
     for pair in again.pairs:
-        lone = [bones for bones in pair.both if max(bones.upper, bones.lower, bones.tip) < own]
+        lone = [bones for bones in pair.both if max(bones.upper, bones.lower, bones.tip) < count]
         if pair.kind is Kind.ARM and len(lone) == 1:
             if is_even(skeleton, (lone[0].upper, lone[0].lower, lone[0].tip)):
                 arms.append(replace(pair, both=(lone[0],), left=pair.left if pair.both[0] is lone[0] else -pair.left))
             else:
                 left_out.append(((lone[0].upper,), Reason.UNEVEN))
-    images = set(range(own, len(whole.names)))
+    images = set(range(count, len(whole.names)))
     for bones, reason in again.left_out:
-        mirrored = tuple(bone for bone in bones if bone < own)
+        mirrored = tuple(bone for bone in bones if bone < count)
         if reason is not Reason.SMALL and images & set(bones):
             left_out.append((mirrored, reason))
     return Found((*found.pairs, *arms), (*found.left_out, *(each for each in left_out if each not in found.left_out)))
@@ -99,7 +99,7 @@ def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
         way = above(links.tip if links.tip >= 0 else links.mid)
         between = set(way[: way.index(links.root)]) - {links.mid}
         passed = len(between & pieces)
-        return (1.0 if turn(links.root, links.mid) else NOT_TURNED) / PASSED**passed
+        return (1.0 if turn(links.root, links.mid) else NOT_TURNED_FACTOR) / PASSED**passed
 
     return judge
 

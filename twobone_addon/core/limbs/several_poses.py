@@ -17,7 +17,7 @@ from .pairs import Found, LimbBones, LimbKey, LimbPair, in_order
 from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
 
-CONFIRMED = 0.25
+CONFIRMING_SHARE = 0.25
 """Share of the poses that must show the rest's limbs for these to be taken."""
 
 
@@ -27,7 +27,7 @@ def voted(skeleton: Skeleton, rest: Found, poses: Array) -> tuple[Found, bool, A
     Also returns whether the limbs are from poses, and the poses `(P, B, 2, 3)` that agree. Poses that show nothing do not vote.
     Limbs that only a few poses show are left out.
     """
-    wanted = {pair.key for pair in rest.pairs}
+    rest_keys = {pair.key for pair in rest.pairs}
     votes: Counter[LimbKey] = Counter()
     searched: dict[int, Found] = {}
     confirming: list[int] = []
@@ -37,15 +37,15 @@ def voted(skeleton: Skeleton, rest: Found, poses: Array) -> tuple[Found, bool, A
     for left, number in zip(reversed(range(len(poses))), order, strict=True):
         found = searched[number] = search(replace(skeleton, heads=poses[number, :, 0], tails=poses[number, :, 1]))
         votes.update(key for pair in found.pairs for key in pair.key)
-        if wanted and wanted <= {pair.key for pair in found.pairs}:
+        if rest_keys and rest_keys <= {pair.key for pair in found.pairs}:
             confirming.append(number)
-            if len(confirming) >= CONFIRMED * len(poses):
+            if len(confirming) >= CONFIRMING_SHARE * len(poses):
                 return rest, False, poses[confirming]
-        is_hopeless = not wanted or len(confirming) + left < CONFIRMED * len(poses)
+        is_hopeless = not rest_keys or len(confirming) + left < CONFIRMING_SHARE * len(poses)
         showing = sum(bool(each.pairs) for each in searched.values())
         if is_hopeless and 2 * showing > len(poses) and min(votes.values()) == showing:
             break
-    kept = {key for key, count in votes.items() if 2 * count > showing and count >= CONFIRMED * len(poses)}
+    kept = {key for key, count in votes.items() if 2 * count > showing and count >= CONFIRMING_SHARE * len(poses)}
     pairs = [pair for each in searched.values() for pair in each.pairs]
     others = [pair.both for pair in (*pairs, *rest.pairs) if not kept & set(pair.key)]
     seldom = Counter(tuple(bones.upper for bones in both) for both in others)

@@ -43,7 +43,7 @@ class Task:
     """`(n, 2)` least and greatest angle of each joint, radians: for the first its turn from rest, for each other the angle
     between its link and the previous one; `None` without limits."""
     method: ChainMethod | str = ChainMethod.AUTO
-    """How chains of more than two links are solved."""
+    """Solution method for chains of more than two links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class Following:
 def alike(several: Sequence[Following]) -> list[list[int]]:
     """Group chains of one shape into stacks of limited size; returns their indices."""
     by_shape: dict[Hashable, list[int]] = {}
-    for number, one in enumerate(several):
-        by_shape.setdefault(_shape_key(one) if len(one.chain.turning) == TWO else number, []).append(number)
+    for number, following in enumerate(several):
+        by_shape.setdefault(_shape_key(following) if len(following.chain.turning) == TWO else number, []).append(number)
     return [part for numbers in by_shape.values() for part in _batches(numbers, len(several[numbers[0]].task.targets))]
 
 
@@ -85,12 +85,12 @@ def _batches(numbers: list[int], frames: int) -> Iterator[list[int]]:
         yield numbers[start : start + most]
 
 
-def _shape_key(one: Following) -> Hashable:
+def _shape_key(following: Following) -> Hashable:
     """Key that is equal for chains of one stack: everything that affects the computation except array values."""
-    task, chain = one.task, one.chain
+    task, chain = following.task, following.chain
     limits = None if task.limits is None else task.limits.tobytes()
     solving = (replace(task.options, tolerance=0.0), limits, task.method, task.laying.flatten)
-    return _inheritance_key(chain), solving, _array_shapes(one.motion, one.reference, one.task)
+    return _inheritance_key(chain), solving, _array_shapes(following.motion, following.reference, following.task)
 
 
 def _inheritance_key(chain: RestChain) -> Hashable:
@@ -124,7 +124,7 @@ def references(chains: Sequence[RestChain], motions: Sequence[ChainMotion], at_r
 
 def stacked(several: Sequence[Following]) -> Following:
     """Stack chains of one shape (see `alike`)."""
-    found, tolerances = stack(*several), np.array([[one.task.options.tolerance] for one in several])
+    found, tolerances = stack(*several), np.array([[following.task.options.tolerance] for following in several])
     return replace(found, task=replace(found.task, options=replace(found.task.options, tolerance=tolerances)))
 
 

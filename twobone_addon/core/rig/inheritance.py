@@ -225,10 +225,10 @@ def posed_bone(link: BoneLink, parent_pose: Array | None) -> Array:
 
 def placed_object(link: ObjectLink, parent_world: Array | None) -> Array:
     """World matrices `(F, 4, 4)` of an object under its parent's world matrices; `None` without a parent."""
-    own, deltas = link.channels, link.deltas
-    rotation = channel_rotations(link.rotation_mode, deltas.rotation) @ channel_rotations(link.rotation_mode, own.rotation)
-    linear = rotation * (own.scale * deltas.scale)[..., None, :]
-    location = own.location + deltas.location
+    channels, deltas = link.channels, link.deltas
+    rotation = channel_rotations(link.rotation_mode, deltas.rotation) @ channel_rotations(link.rotation_mode, channels.rotation)
+    linear = rotation * (channels.scale * deltas.scale)[..., None, :]
+    location = channels.location + deltas.location
     placed = np.zeros((*np.broadcast_shapes(linear.shape[:-2], location.shape[:-1]), 4, 4))
     placed[..., :3, :3] = linear
     placed[..., :3, 3] = location

@@ -35,7 +35,7 @@ UNEVEN_SETTLED = 5e-9
 LENGTH_ROUNDS = 20
 """Most rounds of iteration: scale ratios up to about 2:1 converge within them; more is left to the search."""
 
-ASTRAY = 1e-3
+MOST_CORRECTION = 1e-3
 """Greatest direction error of a link, in radians, that the next round corrects. The direction of a link with several bones varies
 by some 1e-7 as they turn, because rest matrices in single precision are not quite rotations and some kinds of scale inheritance
 measure their axes; larger errors have causes that further turning does not remove."""
@@ -59,10 +59,10 @@ def follow_together(several: Sequence[Following]) -> list[ChainPose]:
             continue
         posed, doubtful, hinged = _follow(stacked([several[number] for number in numbers]))
         for place in np.flatnonzero(hinged).tolist():
-            one = several[numbers[place]]
-            pose = pose_of_one(posed, place, one)
-            if one.task.limits is None and doubtful[place].any():
-                pose = _searched(one, pose, doubtful[place])
+            following = several[numbers[place]]
+            pose = pose_of_one(posed, place, following)
+            if following.task.limits is None and doubtful[place].any():
+                pose = _searched(following, pose, doubtful[place])
             poses[numbers[place]] = pose
         others = [numbers[place] for place in np.flatnonzero(~hinged).tolist()]
         waiting += [others] if others else []
@@ -107,13 +107,13 @@ def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
     """
     chain, motion, reference, task = several.chain, several.motion, several.reference, several.task
     targets = _targets_in_plane(several)
-    own = task.laying.own
-    links = link_vectors(task.frames if own is None else own, reference.joints)
+    own_frames = task.laying.own
+    links = link_vectors(task.frames if own_frames is None else own_frames, reference.joints)
     start = angles_of(links)
     rest_direction = _rest_direction(chain, motion, task)
     uneven = _is_uneven(reference)
     settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
-    fixed = not task.laying.flatten and own is None and task.options.mode != ReachMode.STRETCH
+    fixed = not task.laying.flatten and own_frames is None and task.options.mode != ReachMode.STRETCH
     every_one = np.ones(len(targets), dtype=bool)
     hinges, hinged = still_hinges(chain, motion, reference, task.frames) if fixed else (None, every_one)
     lengths = span(links) if hinges is None else hinges.lengths[..., None, :]
@@ -145,7 +145,7 @@ def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
             break
         lengths = np.where(going_on, span(posed) / pose.ratio[..., None], lengths)
         off = wrap(directions - np.arctan2(posed[..., 1], posed[..., 0]))
-        lead = lead + np.where(going_on & (np.abs(off) < ASTRAY), off, 0.0)
+        lead = lead + np.where(going_on & (np.abs(off) < MOST_CORRECTION), off, 0.0)
         del pose  # as large as the next one
         pose, posed, directions, unsettled = pose_with(lengths, lead)
     return pose, unsettled | (uneven & (pose.reach != Reach.REACHED)), hinged

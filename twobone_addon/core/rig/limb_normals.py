@@ -20,7 +20,7 @@ from .plane_frames import STRAIGHT, is_bent, letter_axes, nearest_letters
 from .posing import hinge_axis
 from .rotations import unit
 
-TELLING = np.sin(np.radians(1.0))
+CLEAR_SINE = np.sin(np.radians(1.0))
 """Sine of a bend above which it alone determines the axis: smaller bends may be noise of captured motion."""
 
 LITTLE = np.radians(10.0)
@@ -28,7 +28,7 @@ LITTLE = np.radians(10.0)
 
 TWO_LINKS = 2
 
-FAINT = 0.3
+FAINT_FRACTION = 0.3
 """Fraction of the telling sine below which a bend is ignored; in between, the axis blends into that of the frames around."""
 
 
@@ -79,15 +79,15 @@ def limb_normals(chain: RestChain, joints: Array, upper: Array, around: Hinges |
     hinges = around or limb_hinges(chain, joints, upper)
 
     def normals_of(part: slice) -> Array:
-        own, linear = joints[part], upper[part]
-        along, (seen, sines) = unit(limb_lines(own)), _bend_axes(own, linear)
+        part_joints, linear = joints[part], upper[part]
+        along, (seen, sines) = unit(limb_lines(part_joints)), _bend_axes(part_joints, linear)
         if hinges is None:
             axes = np.broadcast_to(resting_hinge(chain), seen.shape)
         else:
             axes = _blended_axes(seen, sines / hinges.telling, hinges.axes[part])
         normals = across(carried_normal(axes, linear), along)
         normals = unit(np.where(magnitude(normals)[:, None] > STRAIGHT, normals, any_across(along)))
-        return holding_links(normals, own)
+        return holding_links(normals, part_joints)
 
     return in_parts(normals_of, len(joints)), hinges
 
@@ -101,12 +101,12 @@ def holding_links(normals: Array, joints: Array) -> Array:
     its root are at an angle to the line, however small the bend, and only one plane contains them.
     """
     area, sines = limb_bends(joints)
-    faint = sines <= TELLING
+    faint = sines <= CLEAR_SINE
     if joints.shape[-2] - 1 > TWO_LINKS or not np.any(faint):
         return normals
     bend_normals = unit(area)
     aside = magnitude(cross(unit(limb_lines(joints)), unit(joints[..., 1, :] - joints[..., 0, :])))
-    weight = np.where(faint, np.clip(aside / TELLING - 1.0, 0.0, 1.0), 0.0)[..., None]
+    weight = np.where(faint, np.clip(aside / CLEAR_SINE - 1.0, 0.0, 1.0), 0.0)[..., None]
     bend_normals = bend_normals * np.where(dot(bend_normals, normals) < 0.0, -1.0, 1.0)[..., None]
     return np.where(weight > 0.0, unit(normals + weight * (bend_normals - normals)), normals)
 
@@ -116,7 +116,7 @@ def limb_hinges(chain: RestChain, joints: Array, upper: Array) -> Hinges | None:
     joints, upper = _every_frame(joints, upper)
     both = in_parts(lambda part: np.column_stack(_bend_axes(joints[part], upper[part])), len(joints))
     seen, sines = both[:, :3], both[:, 3]
-    telling = float(max(min(TELLING, 0.5 * sines.max(initial=0.0)), STRAIGHT))
+    telling = float(max(min(CLEAR_SINE, 0.5 * sines.max(initial=0.0)), STRAIGHT))
     if not np.any(sines > telling):
         return None
     carried = _interpolated_axes(seen, sines / telling)
@@ -133,7 +133,7 @@ def clear_sides(bends: Array) -> Array:
 
 def is_straight(joints: Array, upper: Array) -> bool:
     """Whether no frame is bent enough to determine the axis of its bend."""
-    return bool(np.all(_bend_axes(*_every_frame(joints, upper))[1] <= TELLING))
+    return bool(np.all(_bend_axes(*_every_frame(joints, upper))[1] <= CLEAR_SINE))
 
 
 def _every_frame(joints: Array, upper: Array) -> tuple[Array, Array]:
@@ -174,7 +174,7 @@ def _interpolated_axes(seen: Array, clarity: Array) -> Array:
 
 
 def _blended_axes(seen: Array, clarity: Array, carried: Array) -> Array:
-    """Unit axes `(F, 3)`: `seen` where `clarity` `(F,)` is 1 or more, blended into `carried` as it falls to `FAINT`."""
-    weight = np.clip((clarity - FAINT) / (1.0 - FAINT), 0.0, 1.0)[:, None]
+    """Unit axes `(F, 3)`: `seen` where `clarity` `(F,)` is 1 or more, blended into `carried` as it falls to `FAINT_FRACTION`."""
+    weight = np.clip((clarity - FAINT_FRACTION) / (1.0 - FAINT_FRACTION), 0.0, 1.0)[:, None]
     aligned = seen * np.where(dot(seen, carried) < 0.0, -1.0, 1.0)[:, None]
     return unit(carried + weight * (aligned - carried))

@@ -109,7 +109,7 @@ STRAIGHT_LIMB = 2e-6
 """Distance of the middle joint from the line, relative to the limb, below which it has no direction: twice the noise of single
 precision, and a pole anywhere else would move the joint by less than a hundred-thousandth."""
 
-TRIANGLE = 3
+TRIANGLE_JOINTS = 3
 """Number of joints of two links."""
 
 
@@ -126,7 +126,7 @@ def pole_places(joints: Array, sides: Array, angle: float, normals: Array) -> Ar
     """
     root, along = joints[:, 0], unit(joints[:, -1] - joints[:, 0])
     away = _bend_offset(joints, along)
-    foot = root if joints.shape[1] > TRIANGLE else joints[:, 1] - away
+    foot = root if joints.shape[1] > TRIANGLE_JOINTS else joints[:, 1] - away
     aside = unit(np.cross(along, normals))
     aside = aside * (sides * np.where(np.sum(away * aside, axis=-1) < 0.0, -1.0, 1.0))[:, None]
     if angle:
@@ -149,7 +149,7 @@ def seen_normals(joints: Array, otherwise: Array) -> Array:
 
 def _bend_offset(joints: Array, along: Array) -> Array:
     """Vectors `(F, 3)` from the line through root and tip to the middle joint; for more than two links, from their bend area."""
-    if joints.shape[1] > TRIANGLE:
+    if joints.shape[1] > TRIANGLE_JOINTS:
         size = path_length(joints)
         return np.cross(along, bend_area(joints)) / np.where(size > 0.0, size, 1.0)[:, None]
     return across(joints[:, 1] - joints[:, 0], along)

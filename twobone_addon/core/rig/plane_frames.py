@@ -23,7 +23,7 @@ LETTERS = {"XY": (0, 1), "XZ": (0, 2), "YZ": (1, 2)}
 STRAIGHT = 1e-4
 """Sine of a bend below which a chain counts as straight: rest matrices in single precision bend a straight chain by 1e-6."""
 
-ASIDE = 0.6
+MOST_OFF_PLANE = 0.6
 """Greatest sine of the angle between a straight chain and the plane in which it swings: legs stand slightly apart. No direction
 has a greater angle to all three letter planes."""
 
@@ -107,7 +107,7 @@ def nearest_letters(joints: Array, among: Sequence[str] = tuple(OUTWARDS)) -> tu
         nearest = max(normals, key=lambda letters: abs(normals[letters] @ bend))
         return nearest, 1 if normals[nearest] @ bend >= 0.0 else -1
     along = unit(limb_lines(joints))
-    nearest = next((letters for letters, normal in normals.items() if abs(normal @ along) <= ASIDE), among[0])
+    nearest = next((letters for letters, normal in normals.items() if abs(normal @ along) <= MOST_OFF_PLANE), among[0])
     # Bent to the positive side, the middle joint is to the right of the chain as seen against the normal.
     return nearest, 1 if np.cross(along, normals[nearest]) @ OUTWARDS[nearest] >= 0.0 else -1
 

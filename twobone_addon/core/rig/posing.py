@@ -266,9 +266,9 @@ def by_angles(frames: Array, angles: Array) -> Turn:
 
 def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[Array]:
     """Own normal `(..., F, 3)` of each link, in the space before the inherited transform; empty where bones turn in-plane."""
-    own = laying.own
-    if own is not None:
-        return [hinge_axis(inherited, own[..., 2]) for inherited in reference.inherited]
+    own_frames = laying.own
+    if own_frames is not None:
+        return [hinge_axis(inherited, own_frames[..., 2]) for inherited in reference.inherited]
     if not laying.flatten:
         return []
     pairs = zip(reference.inherited, reference.links, strict=True)

@@ -26,13 +26,13 @@ FLAT = 1e-14
 """Volume of a matrix's columns, relative to the product of their lengths, that rounding cannot distinguish from 0."""
 
 
-AXES = 2
+MATRIX_DIMENSIONS = 2
 """Number of dimensions of a single matrix."""
 
-ROUNDED = 1e-4
+ROUNDING_ERROR = 1e-4
 """Greatest error of a rotation in single precision; two Newton-Schulz steps reduce it to its fourth power, below rounding."""
 
-WIDE = 0.1
+WIDE_TURN = 0.1
 """1 + trace for a rotation of 162 degrees; of larger turns the trace gives the quaternion's first component imprecisely."""
 
 
@@ -52,9 +52,9 @@ def times_still(matrices: Array, still: Array) -> Array:
 
     All rows go into one matrix product, which takes a tenth of the time. If `still` is not constant, the usual product is taken.
     """
-    if matrices.ndim == AXES or (still.ndim > AXES and still.shape[-3] != 1):
+    if matrices.ndim == MATRIX_DIMENSIONS or (still.ndim > MATRIX_DIMENSIONS and still.shape[-3] != 1):
         return matrices @ still
-    products = matrices.reshape(*matrices.shape[:-3], -1, 3) @ (still[..., 0, :, :] if still.ndim > AXES else still)
+    products = matrices.reshape(*matrices.shape[:-3], -1, 3) @ (still[..., 0, :, :] if still.ndim > MATRIX_DIMENSIONS else still)
     return products.reshape(*products.shape[:-2], -1, 3, 3)
 
 
@@ -171,7 +171,7 @@ def nearest_rotation(matrices: Array) -> Array:
     8.3).
     """
     squares = np.swapaxes(matrices, -1, -2) @ matrices
-    if np.abs(squares - np.eye(3)).max(initial=0.0) <= ROUNDED:
+    if np.abs(squares - np.eye(3)).max(initial=0.0) <= ROUNDING_ERROR:
         rotations = 1.5 * matrices - 0.5 * matrices @ squares
         rotations = 1.5 * rotations - 0.5 * rotations @ (np.swapaxes(rotations, -1, -2) @ rotations)
     else:
@@ -193,7 +193,7 @@ def twists_about(axes: Array, turns: Array) -> Array:
     x, y, z = np.moveaxis(axes, -1, 0)
     along = x * (m[..., 2, 1] - m[..., 1, 2]) + y * (m[..., 0, 2] - m[..., 2, 0]) + z * (m[..., 1, 0] - m[..., 0, 1])
     twists = np.asarray(2.0 * np.arctan2(np.abs(along), squared))
-    wide = squared < WIDE
+    wide = squared < WIDE_TURN
     if np.any(wide):
         quaternions = to_quaternion(m[wide])
         along = np.sum(quaternions[..., 1:] * np.broadcast_to(axes, (*wide.shape, 3))[wide], axis=-1)

@@ -15,11 +15,11 @@ from .bones import BoneChannels, RestBone
 from .inheritance import local_basis, pose_with_channels
 from .rotations import about_axis, carried, nearest_rotation, to_axis_angle, to_quaternion, unit
 
-BENT = 1e-3
+CLEARLY_BENT = 1e-3
 """Least distance of the middle joint from the line from root to tip, relative to the limb, that gives a direction."""
 
 
-LEAST_STEP = 0.3
+LEAST_FACTOR = 0.3
 """Least relaxation factor of a step."""
 
 
@@ -46,7 +46,7 @@ class Relaxation:
             projected = -np.sum(self._before * change, axis=-1)
             learnt = self._factors * np.divide(projected, size, out=np.ones_like(size), where=size > 0.0)
             clear = size > self._noise**2
-            self._factors = np.where(clear & (learnt > 0.0), np.clip(learnt, LEAST_STEP, self._most), self._factors)
+            self._factors = np.where(clear & (learnt > 0.0), np.clip(learnt, LEAST_FACTOR, self._most), self._factors)
         self._before = missing
         return self._factors
 
@@ -75,7 +75,7 @@ def rolls(joints: Array, now: Array) -> Array:
     wanted, present = (across(place - joints[:, 0], axis) for place in (joints[:, 1], now))
     angles = np.arctan2(dot(axis, cross(present, wanted)), dot(present, wanted))
     heights = np.minimum(magnitude(wanted), magnitude(present))
-    return np.where(heights > BENT * magnitude(joints[:, 2] - joints[:, 0]), angles, 0.0)
+    return np.where(heights > CLEARLY_BENT * magnitude(joints[:, 2] - joints[:, 0]), angles, 0.0)
 
 
 def rolled(joints: Array, angles: Array) -> Array:
@@ -103,11 +103,11 @@ def changed_channels(
     Poses are in armature space. The effect of constraints beyond the channels is kept: as a transform of the whole pose if
     `carried`, as by a Child Of constraint, else as an offset of location and rotation.
     """
-    own = pose_with_channels(bone, parent_pose, channels)
+    from_channels = pose_with_channels(bone, parent_pose, channels)
     if carried:
-        aim = own @ np.linalg.inv(posed) @ wanted
+        aim = from_channels @ np.linalg.inv(posed) @ wanted
     else:
-        aim = own.copy() if own.shape == wanted.shape else np.broadcast_to(own, wanted.shape).copy()
+        aim = from_channels.copy() if from_channels.shape == wanted.shape else np.broadcast_to(from_channels, wanted.shape).copy()
         aim[:, :3, 3] += wanted[:, :3, 3] - posed[:, :3, 3]
         turn = nearest_rotation(wanted[:, :3, :3]) @ np.swapaxes(nearest_rotation(posed[:, :3, :3]), -1, -2)
         aim[:, :3, :3] = turn @ aim[:, :3, :3]

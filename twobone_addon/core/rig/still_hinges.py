@@ -28,18 +28,18 @@ HARMONICS = (1, 3)
 """Numbers of Fourier harmonics that are tried. The first harmonic is the turn itself. The second and third occur where a bone
 inherits scale by measuring axes that are not quite orthogonal; the next would be the square of that."""
 
-UPRIGHT = 0.01
+UPRIGHT_FRACTION = 0.01
 """Fraction of a link's length in the plane below which its direction there is too uncertain to be corrected in one step."""
 
-BETWEEN = np.array([[0.7, -1.9], [2.6, 0.4], [-1.2, 2.9]])
+CHECK_TURNS = np.array([[0.7, -1.9], [2.6, 0.4], [-1.2, 2.9]])
 """Turns off the grid, in radians, at which the series is checked against posed bones."""
 
-CARRIED = 1e-5
+CARRIED_TOLERANCE = 1e-5
 """Largest sine of the angle between a link and its direction if it were carried by all turns before it: several times the
 variation that `NEARLY_EVEN` allows, and far less than for a bone that does not inherit rotation."""
 
-TRUE = 1e-9
-"""Largest error of the series at the turns `BETWEEN`, relative to the links: a hundredth of single precision."""
+SERIES_TOLERANCE = 1e-9
+"""Largest error of the series at the turns `CHECK_TURNS`, relative to the links: a hundredth of single precision."""
 
 
 def waves(turns: Array, harmonics: int) -> Array:
@@ -53,7 +53,7 @@ def waves(turns: Array, harmonics: int) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Pairs of turns at which bones are posed: all pairs of w evenly spaced turns, w the number of waves, and `BETWEEN`."""
+    """Pairs of turns at which bones are posed: all pairs of w evenly spaced turns, w the number of waves, and `CHECK_TURNS`."""
 
     harmonics: int
     pairs: Array
@@ -70,7 +70,7 @@ def grid_of(harmonics: int) -> Grid:
     steps = np.arange(count) * (2.0 * np.pi / count)
     pairs = np.stack([np.repeat(steps, count), np.tile(steps, count)], axis=-1)
     halves = np.concatenate([[1.0], np.full(count - 1, 0.5)])
-    return Grid(harmonics, np.concatenate([pairs, BETWEEN]), np.linalg.inv(waves(steps, harmonics)), np.outer(halves, halves))
+    return Grid(harmonics, np.concatenate([pairs, CHECK_TURNS]), np.linalg.inv(waves(steps, harmonics)), np.outer(halves, halves))
 
 
 GRIDS = tuple(map(grid_of, HARMONICS))
@@ -142,14 +142,14 @@ def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, fr
     For several chains the first one decides on hinges or `None`; the mask `(...)` marks the chains for which this is right.
     """
     size = frames.shape[:-3]
-    if len(chain.turning) != len(BETWEEN[0]) or not _stands_still(chain, motion, reference, frames):
+    if len(chain.turning) != len(CHECK_TURNS[0]) or not _stands_still(chain, motion, reference, frames):
         return None, np.ones(size, dtype=bool)
     inherited = [matrix.reshape(*size, 3, 3) for matrix in reference.inherited]
     rotations = tuple(rotation.reshape(*size, 3, 3) for rotation in reference.rotations)
     frame, joints = frames.reshape(*size, 3, 3), reference.joints.reshape(*size, 3, 3)
     links = link_vectors(frame, joints)
     extents = magnitude(np.diff(joints, axis=-2))
-    upright = np.any(np.hypot(links[..., 0], links[..., 1]) <= UPRIGHT * extents, axis=-1)
+    upright = np.any(np.hypot(links[..., 0], links[..., 1]) <= UPRIGHT_FRACTION * extents, axis=-1)
     possible = ~upright & np.all([_is_even(matrix) for matrix in inherited], axis=0)
     if not np.ravel(possible)[0]:
         return None, ~possible
@@ -177,21 +177,21 @@ def _is_carried(links: Array, directions: Array) -> Mask:
     cosine, sine = np.cos(directions), np.sin(directions)
     across = links[..., 1] * cosine - links[..., 0] * sine
     along = links[..., 0] * cosine + links[..., 1] * sine
-    return np.all(np.abs(across) <= CARRIED * along, axis=(-2, -1))
+    return np.all(np.abs(across) <= CARRIED_TOLERANCE * along, axis=(-2, -1))
 
 
 def _fourier_coefficients(grid: Grid, links: Array) -> tuple[Array, Mask]:
     """Fourier coefficients, see `StillHinges.factors`, from links `(..., w w + 3, 2, 2)` at a grid's turns.
 
-    Also returns whether `(...)` the series reproduces the links at the turns `BETWEEN`.
+    Also returns whether `(...)` the series reproduces the links at the turns `CHECK_TURNS`.
     """
     count = len(grid.analysis)
     at_turns, between = links[..., : count * count, :, :], links[..., count * count :, :, :]
     on_grid = np.moveaxis(at_turns.reshape(*links.shape[:-3], count, count, 2, 2), (-2, -1), (-4, -3))
     factors = grid.analysis.T @ on_grid @ grid.analysis
-    first, second = (waves(turns, grid.harmonics) for turns in BETWEEN.T)
+    first, second = (waves(turns, grid.harmonics) for turns in CHECK_TURNS.T)
     error = np.abs(np.einsum("...lnjk,jf,kf->...fln", factors, first, second) - between).max(axis=(-3, -2, -1))
-    return factors, error <= TRUE * np.abs(links).max(axis=(-3, -2, -1))
+    return factors, error <= SERIES_TOLERANCE * np.abs(links).max(axis=(-3, -2, -1))
 
 
 def _stands_still(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> bool:

@@ -27,7 +27,7 @@ STARTING_BENDS = 24
 MOST_STARTS = 8
 """Number of nearest starting poses that are tried."""
 
-SET_BACK = 10.0
+NON_MINIMUM_PENALTY = 10.0
 """Penalty greater than any miss, which is at most twice a chain's length plus one."""
 
 LEAST_SQUARES_ROUNDS = 40
@@ -176,7 +176,7 @@ def _penalise_non_minima(misses: Array) -> Array:
     lowest = np.ones(table.shape, dtype=bool)
     for step in product((-1, 0, 1), repeat=2):
         lowest &= table <= np.roll(table, step, axis=(0, 1))
-    return np.where(lowest, table, table + SET_BACK).reshape(misses.shape)
+    return np.where(lowest, table, table + NON_MINIMUM_PENALTY).reshape(misses.shape)
 
 
 def _miss(links: Array, goals: Array, bend: Array) -> Array:

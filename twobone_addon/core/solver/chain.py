@@ -108,7 +108,7 @@ REACH_TOLERANCE = 1e-6
 
 
 class ChainMethod(StrEnum):
-    """How chains of three or more links are solved."""
+    """Solution method for chains of three or more links."""
 
     AUTO = "AUTO"
     """Damped least squares with restarts; does not lock, and is smooth over time."""

@@ -69,13 +69,13 @@ def preferred_pose(start: Array, lengths: Array, bend: Array, limits: Array) -> 
     """
     crosses, products = bends_of(start, lengths)
     mirrored = bend_sides(crosses, products) * bend < 0
-    asked = np.where(mirrored[..., np.newaxis], mirror(start, lengths), start)
+    on_side = np.where(mirrored[..., np.newaxis], mirror(start, lengths), start)
     arc = np.zeros(start.shape)
     arc[..., 1:] = BEND_OF_STRAIGHT
     # Fades out as the pose's own bend grows, so that an animated pose stays continuous.
     full = np.maximum(products.sum(axis=-1) * np.sin(BEND_OF_STRAIGHT), np.finfo(np.float64).tiny)
     strength = bend * np.clip(1.0 - np.abs(crosses).sum(axis=-1) / full, 0.0, 1.0)
-    return np.clip(asked + strength[..., np.newaxis] * arc, limits[..., 0], limits[..., 1])
+    return np.clip(on_side + strength[..., np.newaxis] * arc, limits[..., 0], limits[..., 1])
 
 
 def mirror(angles: Array, lengths: Array) -> Array:

@@ -205,18 +205,18 @@ def solve_two_bone_limited(
         for values, row in ((lengths, (2,)), (bend, ()), (rest_direction, ()), (limits, (4,)))
     )
     distances = target_distances(targets) if distances is None else np.asarray(distances, dtype=np.float64)
-    asked, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))
+    requested, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))
     readable = np.isfinite(distances) & np.isfinite(targets).all(-1) & np.isfinite(lengths).all(-1)
     aimed = readable & (targets != 0).any(axis=-1)
     heading = hold(np.arctan2(targets[..., 1], targets[..., 0]), aimed) - rest
     goals = np.where(readable, distances, 0.0) * np.stack([np.cos(heading), np.sin(heading)])
-    unlimited = np.stack([asked.angles, other.angles], axis=-2)
+    unlimited = np.stack([requested.angles, other.angles], axis=-2)
     unlimited[..., 0] -= rest[..., np.newaxis]
 
     problem = Problem(np.moveaxis(goals, 0, -1), heading, lengths, bend, boxes, unlimited)
     angles, missing = choose(problem, readable)
     reach = _judge(angles, missing, distances, lengths, np.maximum(tolerance, TIE_SLACK))
-    reach = np.where(asked.reach == Reach.DEGENERATE, asked.reach, reach)
+    reach = np.where(requested.reach == Reach.DEGENERATE, requested.reach, reach)
     angles[..., 0] += rest
     return LimitedSolution(angles, reach, np.where(readable, missing, 0.0))
 

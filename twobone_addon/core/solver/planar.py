@@ -82,10 +82,10 @@ def solve_planar(
 
 def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tuple[Array, Array | None]:
     """Stretch ratio `(..., F)`, and the distances `(..., F)` of the unscaled tips; None if these are the targets' own."""
-    one = np.ones(targets.shape[:-1])
+    ones = np.ones(targets.shape[:-1])
     bounded = options.min_distance > 0 or options.max_distance > 0
     if options.mode == ReachMode.CLAMP and not bounded:
-        return one, None
+        return ones, None
     distances = target_distances(targets)
     readable = np.isfinite(distances)
     distances = np.clip(distances, options.min_distance, options.max_distance or np.inf)
@@ -102,8 +102,8 @@ def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tup
             softness_near=options.softness_near,
         )
         # Held like the angles where the target is not finite; 1 if there is nothing to hold.
-        return one + hold(ratio - one, readable), distances
-    return one, distances
+        return ones + hold(ratio - ones, readable), distances
+    return ones, distances
 
 
 def ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:

@@ -51,7 +51,7 @@ class ReachMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReachOptions:
-    """How a chain reaches for its targets. Invalid values are rejected where settings are made."""
+    """Options for reaching targets. Invalid values are rejected where settings are made."""
 
     mode: ReachMode | str = ReachMode.CLAMP
     """A `ReachMode` or its name."""

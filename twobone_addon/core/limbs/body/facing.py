@@ -110,7 +110,7 @@ def _head_vector(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
 FOUR_LEGS = 2
 """Number of leg pairs for which front elbows bend backwards and hind knees forwards."""
 
-WRONG_WAY = 0.5
+WRONG_BEND_FACTOR = 0.5
 """Score factor for links that bend the wrong way."""
 
 STRAIGHT = 0.06
@@ -157,6 +157,6 @@ def _bend_judge(tree: JointTree, shape: Shape, towards: Array) -> Judge:
         if squared == 0.0:
             return 1.0
         off = mid - root - (mid - root) @ along / squared * along
-        return WRONG_WAY if off @ towards < -STRAIGHT * np.sqrt(squared) else 1.0
+        return WRONG_BEND_FACTOR if off @ towards < -STRAIGHT * np.sqrt(squared) else 1.0
 
     return judge

@@ -54,38 +54,38 @@ SPLAYED = 0.75
 FOOTLESS = 0.35
 """Greatest distance of each end from the middle for legs without feet, relative to their reach."""
 
-LOW = 0.38
+MOST_FOOT_HEIGHT = 0.38
 """Greatest height above the ground, relative to a leg's reach, at which a further pair of legs may end."""
 
-ALONG = 0.6
+LEAST_LEG_COSINE = 0.6
 """Least cosine between the direction of a further pair of legs and down."""
 
-APART = 0.25
+SPACING = 0.25
 """Least distance of a further pair's ends or root from other legs, relative to their reach; skirts hang closer."""
 
-SHOULDER = 0.65
+LEAST_SHOULDER_HEIGHT = 0.65
 """Least height at which arms begin, relative to the height of the hips."""
 
-BEHIND = 0.05
+MOST_BEHIND = 0.05
 """Distance behind the foremost pair, relative to the legs, beyond which a pair comes second as arms: wings."""
 
-MANY_ARMS = 0.7
+SECOND_ARMS = 0.7
 """Least length of a second pair of arms, relative to the first pair."""
 
 
-CROWD = 4
+CROWD_SIZE = 4
 """Number of pairs at one joint above which only the longest may be limbs; crowds are faces, hair and skirts."""
 
-LONGEST = 0.7
+LEAST_IN_CROWD = 0.7
 """Least length, relative to the longest pair of a crowd, of a pair that may be a limb."""
 
-RAISED = 0.3
+LEAST_RAISED = 0.3
 """Least height of shoulders above the hips, relative to the legs' vertical reach, for arms that touch the ground."""
 
-EQUAL = 0.02
+EQUAL_LENGTHS = 0.02
 """Greatest length difference of links, relative to the limb, that counts as equal."""
 
-TURNED = np.radians(30.0)
+LEAST_FOOT_ANGLE = np.radians(30.0)
 """Least angle between lower leg and foot, in radians, that shows a foot."""
 
 
@@ -97,7 +97,7 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
     crowded = _crowded(candidates)
     for candidate in candidates:
         reason = candidate.reason or (Reason.SMALL if candidate.arms.length < LEAST * longest else None)
-        if candidate.arms.length < LONGEST * crowded.get(candidate.pair.attached, 0.0):
+        if candidate.arms.length < LEAST_IN_CROWD * crowded.get(candidate.pair.attached, 0.0):
             reason = reason or Reason.SMALL
         if reason is None:
             able.append(candidate)
@@ -114,11 +114,11 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
 
 
 def _crowded(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Joints with more than `CROWD` pairs, each with the limb length of its longest pair."""
+    """Joints with more than `CROWD_SIZE` pairs, each with the limb length of its longest pair."""
     lengths: dict[int, list[float]] = {}
     for each in candidates:
         lengths.setdefault(each.pair.attached, []).append(each.arms.length)
-    return {joint: max(found) for joint, found in lengths.items() if len(found) > CROWD}
+    return {joint: max(found) for joint, found in lengths.items() if len(found) > CROWD_SIZE}
 
 
 def _judge_stance(
@@ -139,8 +139,8 @@ def _judge_stance(
     for candidate in (*feet[1:], *others):
         leg = candidate.legs
         height = float((first.end - leg.end) @ down) / fall
-        lies = float(leg.reach @ down) < ALONG * float(np.linalg.norm(leg.reach))
-        if candidate.plain or candidate in touching or (candidate in others and (lies or height >= LOW)):
+        lies = float(leg.reach @ down) < LEAST_LEG_COSINE * float(np.linalg.norm(leg.reach))
+        if candidate.plain or candidate in touching or (candidate in others and (lies or height >= MOST_FOOT_HEIGHT)):
             high.append(candidate.arms)
         elif all(_apart(leg, other, fall) for other in legs):
             legs.append(leg)
@@ -149,9 +149,9 @@ def _judge_stance(
     left_out += [(shape.pair, Reason.HIGH) for shape in high if shape.pair.attached in crowded]
     high = [shape for shape in high if shape.pair.attached not in crowded]
     arms = _arms(legs, high, down, _foot_direction(tree, legs, down), left_out)
-    if len(legs) == 1 and first.hand and _ankle_angle(tree, first) < TURNED:
+    if len(legs) == 1 and first.hand and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE:
         return Verdict((Judged(Kind.ARM, feet[0].arms),), (*left_out, *((arm.pair, Reason.HIGH) for arm in arms)), down)
-    if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _ankle_angle(tree, first) < TURNED):
+    if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE):
         return None
     limbs = [*(Judged(Kind.LEG, leg) for leg in legs)]
     limbs += [Judged(Kind.LEG if any(_same_build(arm, leg) for leg in legs) else Kind.ARM, arm) for arm in arms]
@@ -164,14 +164,14 @@ def _touching_arms(stance: Stance) -> list[Candidate]:
     if not bare:
         return []
     leg = max(bare, key=lambda each: float(each.reach @ stance.down))
-    least = RAISED * float(leg.reach @ stance.down)
+    least = LEAST_RAISED * float(leg.reach @ stance.down)
     return [each for each in stance.feet if each.legs.hand and float((leg.root - each.legs.root) @ stance.down) >= least]
 
 
 def _same_build(shape: Shape, leg: Shape) -> bool:
     """Whether a pair starts at the same joint as a pair of legs and has links of equal length: a spider's further legs."""
-    differences = (abs(one - other) for one, other in zip(shape.links.lengths, leg.links.lengths, strict=True))
-    return shape.pair.attached == leg.pair.attached and max(differences) <= EQUAL * leg.length
+    differences = (abs(first - second) for first, second in zip(shape.links.lengths, leg.links.lengths, strict=True))
+    return shape.pair.attached == leg.pair.attached and max(differences) <= EQUAL_LENGTHS * leg.length
 
 
 def _ankle_angle(tree: JointTree, leg: Shape) -> float:
@@ -203,7 +203,9 @@ def _is_doubtful(legs: Sequence[Shape], arms: Sequence[Shape], reach: float) -> 
 
 def _apart(leg: Shape, other: Shape, reach: float) -> bool:
     """Whether a pair is clear of another pair of legs; skirts and coats hang around them."""
-    return bool(np.linalg.norm(leg.end - other.end) >= APART * reach or np.linalg.norm(leg.root - other.root) >= APART * reach)
+    return bool(
+        np.linalg.norm(leg.end - other.end) >= SPACING * reach or np.linalg.norm(leg.root - other.root) >= SPACING * reach
+    )
 
 
 def _arms(
@@ -215,10 +217,10 @@ def _arms(
     for shape in shapes:
         height = float((legs[0].end - shape.root) @ down) / hips
         no_end = shape.links.tip < 0 <= legs[0].links.tip
-        at_hips = any(np.linalg.norm(shape.root - leg.root) < APART * hips for leg in legs)
+        at_hips = any(np.linalg.norm(shape.root - leg.root) < SPACING * hips for leg in legs)
         if at_hips:
             left_out.append((shape.pair, Reason.AROUND))
-        elif height < SHOULDER or no_end or (len(legs) > 1 and not shape.hand):
+        elif height < LEAST_SHOULDER_HEIGHT or no_end or (len(legs) > 1 and not shape.hand):
             left_out.append((shape.pair, Reason.HIGH))
         else:
             able.append(shape)
@@ -227,16 +229,16 @@ def _arms(
     lowest = min(shape.pair.generation for shape in able)
     near = [shape for shape in able if shape.pair.generation == lowest]
     foremost = max(float(shape.root @ front) for shape in near)
-    behind = BEHIND * hips * float(np.linalg.norm(front))
+    behind = MOST_BEHIND * hips * float(np.linalg.norm(front))
     best = max(near, key=lambda shape: (shape.hand, float(shape.root @ front) >= foremost - behind, shape.length))
-    arms = [shape for shape in able if shape is best or (shape.hand and best.hand and shape.length >= MANY_ARMS * best.length)]
+    arms = [shape for shape in able if shape is best or (shape.hand and best.hand and shape.length >= SECOND_ARMS * best.length)]
     left_out += [(shape.pair, Reason.HEAD) for shape in able if shape not in arms]
     return arms
 
 
 # Several bodies in one skeleton: characters that share no limbs.
 
-WHOLE = 2
+LEAST_BODY_PAIRS = 2
 """Least number of limb pairs of a separate body; a part with fewer may be half a body."""
 
 
@@ -261,4 +263,4 @@ def _candidates_below(tree: JointTree, joint: int, candidates: Sequence[Candidat
 
 
 def _is_whole(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -> bool:
-    return len(candidates) >= WHOLE and len(judged(tree, candidates, down_hint).limbs) >= WHOLE
+    return len(candidates) >= LEAST_BODY_PAIRS and len(judged(tree, candidates, down_hint).limbs) >= LEAST_BODY_PAIRS

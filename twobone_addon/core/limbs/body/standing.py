@@ -19,25 +19,25 @@ from .shapes import Candidate
 OUTERMOST = 0.15
 """Greatest height of a leg's end above the lowest joint, relative to its reach down: heels and lifted feet."""
 
-SPREAD = 0.35
+LEAST_FALL = 0.35
 """Least reach down of a leg, relative to its length; arms in a T-pose reach less."""
 
-STEEP = 0.8
+LEAST_GROUND_COSINE = 0.8
 """Least cosine between down and two pairs that define the ground; the legs of more pairs may be flatter, as a spider's."""
 
-MANY = 3
+MANY_PAIRS = 3
 """Number of pairs whose ends lie in one plane not by chance."""
 
-MOST = 16
+MOST_GROUND_PAIRS = 16
 """Number of longest pairs that may define the ground; it bounds the time for crowds of hair and cloth."""
 
-FLAT = 0.15
-"""Least reach down of a leg, relative to its length, where `MANY` pairs end on the ground."""
+LEAST_FALL_OF_MANY = 0.15
+"""Least reach down of a leg, relative to its length, where `MANY_PAIRS` pairs end on the ground."""
 
-WORLD = 0.5
+HINT_COSINE = 0.5
 """Least cosine to the hint at which a down direction agrees with it."""
 
-HINT = 0.3
+HINT_WEIGHT = 0.3
 """Share added to a stance's likelihood where its down agrees with the hint, and taken off where it is opposite."""
 
 
@@ -73,12 +73,12 @@ def _stance(places: Array, able: Sequence[Candidate], down: Array, needed: Seque
     lowest = float((places @ down).max())
     fallen = [(float(each.legs.reach @ down), each) for each in able]
     feet = [(fall, each) for fall, each in fallen if fall > 0.0 and (each.legs.ends @ down).max() >= lowest - OUTERMOST * fall]
-    least = FLAT if len(feet) >= MANY else SPREAD
+    least = LEAST_FALL_OF_MANY if len(feet) >= MANY_PAIRS else LEAST_FALL
     feet = [(fall, each) for fall, each in feet if fall >= least * each.legs.length]
     standing = [each for _, each in feet]
     if any(each not in standing for each in needed):
         return None
-    if len(needed) > 1 and len(feet) < MANY and any(_slope(each, down) < STEEP for each in needed):
+    if len(needed) > 1 and len(feet) < MANY_PAIRS and any(_slope(each, down) < LEAST_GROUND_COSINE for each in needed):
         return None
     ordered = [each for _, each in sorted(feet, key=lambda entry: -entry[0])]
     return Stance(down, tuple(ordered), sum(fall for fall, _ in feet))
@@ -90,16 +90,16 @@ def _slope(each: Candidate, down: Array) -> float:
 
 def _grounds(able: Sequence[Candidate]) -> Iterator[tuple[Array, list[Candidate]]]:
     """Down directions from planes through the ends of two pairs, each with these pairs."""
-    longest = sorted(able, key=lambda each: -each.legs.length)[:MOST]
-    for one, other in combinations([each for each in able if each in longest], 2):
-        across, along = one.legs.ends[0] - one.legs.ends[1], one.legs.end - other.legs.end
+    longest = sorted(able, key=lambda each: -each.legs.length)[:MOST_GROUND_PAIRS]
+    for first, second in combinations([each for each in able if each in longest], 2):
+        across, along = first.legs.ends[0] - first.legs.ends[1], first.legs.end - second.legs.end
         normal = np.cross(across, along)
         for down in (normal, -normal):
-            yield down, [one, other]
+            yield down, [first, second]
 
 
 def _hint_factor(down: Array, down_hint: Array) -> float:
     """Likelihood factor that favours down directions that agree with the hint."""
     length = float(np.linalg.norm(down_hint))
     cosine = float(down @ down_hint) / length if length > 0.0 else 0.0
-    return 1.0 + HINT * (float(cosine > WORLD) - float(cosine < -WORLD))
+    return 1.0 + HINT_WEIGHT * (float(cosine > HINT_COSINE) - float(cosine < -HINT_COSINE))

@@ -6,7 +6,7 @@ several similar ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,17 +19,17 @@ from .links import FEWEST
 ALIKE = 0.2
 """Greatest difference of corresponding lengths on both sides of a body, relative to the longer one."""
 
-SLACK = 0.02
+IGNORED_LENGTH = 0.02
 """Length difference, relative to skeleton size, that is always ignored."""
 
-SHARED = 0.55
+LEAST_SHARED = 0.55
 """Least share of their length that two branches must have in common; more would rule out an object held in one hand."""
 
 
 DEEPEST = 200
 """Greatest depth in joints to which branches are compared; deeper ones are ropes."""
 
-TELLING = 40
+MIRROR_VOTERS = 40
 """Number of longest branch pairs that vote on the mirror plane."""
 
 
@@ -74,29 +74,29 @@ class Matching:
 
     def _sort_key(self, option: tuple[float, dict[int, int], int, int]) -> float:
         """Sort key, best least: the difference of the first edges minus the shared length."""
-        length, _, one, other = option
-        return abs(self._tree.edges[one] - self._tree.edges[other]) - length
+        length, _, first, second = option
+        return abs(self._tree.edges[first] - self._tree.edges[second]) - length
 
     def _has_similar_edge(self, first: int, second: int) -> bool:
         one, other = self._tree.edges[first], self._tree.edges[second]
-        return abs(one - other) <= max(ALIKE * max(one, other), SLACK * self._tree.size)
+        return abs(one - other) <= max(ALIKE * max(one, other), IGNORED_LENGTH * self._tree.size)
 
-    def _compare(self, first: int, second: int, deep: int = 0) -> tuple[float, dict[int, int]]:
+    def _compare(self, first: int, second: int, depth: int = 0) -> tuple[float, dict[int, int]]:
         """Shared length of two branches and their matching joints."""
         if (first, second) in self._compared:
             return self._compared[first, second]
-        if deep > DEEPEST or not self._has_similar_edge(first, second):
+        if depth > DEEPEST or not self._has_similar_edge(first, second):
             return 0.0, {}
         total, partners = self._tree.edges[first], {first: second}
         options = [
-            (*self._compare(one, other, deep + 1), one, other)
-            for one in self._tree.children[first]
-            for other in self._tree.children[second]
+            (*self._compare(first_child, second_child, depth + 1), first_child, second_child)
+            for first_child in self._tree.children[first]
+            for second_child in self._tree.children[second]
         ]
         taken: set[int] = set()
-        for length, below, one, other in sorted(options, key=self._sort_key):
-            if below and not {one, other} & taken:
-                taken |= {one, other}
+        for length, below, first_child, second_child in sorted(options, key=self._sort_key):
+            if below and not {first_child, second_child} & taken:
+                taken |= {first_child, second_child}
                 total += length
                 partners |= below
         self._compared[first, second] = total, partners
@@ -105,7 +105,7 @@ class Matching:
 
 def matches_below(tree: JointTree, matching: Matching, joints: Sequence[int], mirror: Mirror | None) -> list[Match]:
     """Pair the branches of sibling joints, best matches first."""
-    options = [match for pair in combinations(joints, 2) if (match := matching.compared(*pair)).shared >= SHARED]
+    options = [match for pair in combinations(joints, 2) if (match := matching.compared(*pair)).shared >= LEAST_SHARED]
     worth = np.array([match.shared for match in options])
     if mirror is not None and options:
         worth -= mirror.distances(Opposites(tree, options)) / tree.size
@@ -152,28 +152,28 @@ def mirror_of(tree: JointTree, matches: Sequence[Match]) -> Mirror | None:
     if not matches:
         return None
     best, most = None, 0
-    matches = sorted(matches, key=lambda match: -match.length)[:TELLING]
+    matches = sorted(matches, key=lambda match: -match.length)[:MIRROR_VOTERS]
     opposites = Opposites(tree, matches)
-    for one, other in zip(
+    for first, second in zip(
         *(np.split(side, np.cumsum(opposites.counts)[:-1]) for side in (opposites.first, opposites.second)), strict=True
     ):
-        widths = np.linalg.norm(one - other, axis=1)
+        widths = np.linalg.norm(first - second, axis=1)
         widest = int(widths.argmax())
         width = float(widths[widest])
-        if width <= SLACK * tree.size:
+        if width <= IGNORED_LENGTH * tree.size:
             continue
-        mirror = Mirror((one[widest] + other[widest]) / 2.0, (one[widest] - other[widest]) / width)
-        support = int(opposites.counts[mirror.distances(opposites) <= 2.0 * SLACK * tree.size].sum())
+        mirror = Mirror((first[widest] + second[widest]) / 2.0, (first[widest] - second[widest]) / width)
+        support = int(opposites.counts[mirror.distances(opposites) <= 2.0 * IGNORED_LENGTH * tree.size].sum())
         if support > most:
             best, most = mirror, support
     return best
 
 
-FANS_OUT = 0.5
+LONG_FORK = 0.5
 """Length of the branches at a fork, relative to the path from the body to it, from which the fork is not a hand."""
 
 
-MANY = 3
+FAN_BRANCHES = 3
 """Number of long branches at one joint that make a fan even if no two of them match."""
 
 
@@ -191,7 +191,7 @@ class Pair:
 
 
 class Anatomy:
-    """The branch pairs of a joint tree, its mirror plane, and the joints of its middle."""
+    """The mirror plane and the branch pairs of a joint tree."""
 
     def __init__(self, tree: JointTree) -> None:
         """Analyse `tree`."""
@@ -199,26 +199,21 @@ class Anatomy:
         self.matching = Matching(tree)
         self.mirror: Mirror | None = mirror_of(tree, self._alike_siblings())
         self.pairs: list[Pair] = []
-        self.spine: set[int] = set()
         waiting = [([joint for joint, parent in enumerate(tree.parents) if parent < 0], -1)]
         while waiting:
             waiting += [(tree.children[joint], joint) for joint in self._explore(*waiting.pop(0))]
 
-    def _siblings(self) -> Iterator[Sequence[int]]:
-        yield [joint for joint, parent in enumerate(self.tree.parents) if parent < 0]
-        yield from self.tree.children
-
     def _alike_siblings(self) -> list[Match]:
         found = []
-        for siblings in self._siblings():
+        for siblings in ([joint for joint, parent in enumerate(self.tree.parents) if parent < 0], *self.tree.children):
             for first, second in combinations(siblings, 2):
                 match = self.matching.compared(first, second)
-                if match.shared >= SHARED:
+                if match.shared >= LEAST_SHARED:
                     found.append(match)
         return found
 
     def _explore(self, siblings: Sequence[int], attached: int) -> list[int]:
-        """Record the pairs and middle joints among siblings; return the middle joints."""
+        """Record the pairs among siblings; return the other joints, which are in the body's middle."""
         matches = matches_below(self.tree, self.matching, siblings, self.mirror)
         generation = len(self.tree.way_up(attached))
         paired: set[int] = set()
@@ -229,12 +224,7 @@ class Anatomy:
             paired |= {match.first, match.second}
             if len(match.partners) >= FEWEST:
                 self.pairs.append(Pair(attached, generation, match, bool(forks)))
-        middle = [joint for joint in siblings if joint not in paired]
-        self.spine.update(middle)
-        return middle
-
-    def _reach(self, joint: int) -> float:
-        return self.tree.edges[joint] + self.tree.depths[joint]
+        return [joint for joint in siblings if joint not in paired]
 
     def _forks(self, first: int) -> list[int]:
         """Joints at which a branch forks into a pair of long branches or a fan of them."""
@@ -244,8 +234,8 @@ class Anatomy:
             children = self.tree.children[joint]
             for child in children:
                 trunk[child] = trunk[joint] + self.tree.edges[child]
-            long = {child for child in children if self._reach(child) >= FANS_OUT * trunk[joint]}
+            long = {child for child in children if self.tree.edges[child] + self.tree.depths[child] >= LONG_FORK * trunk[joint]}
             pairs = matches_below(self.tree, self.matching, children, None)
-            if len(long) >= MANY or any(match.first in long and len(match.partners) >= FEWEST for match in pairs):
+            if len(long) >= FAN_BRANCHES or any(match.first in long and len(match.partners) >= FEWEST for match in pairs):
                 found.append(joint)
         return found

@@ -58,9 +58,9 @@ def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
     """Build the tree of the joints at which the `chosen` bones begin."""
     size = skeleton.size
     groups = _groups(skeleton, chosen, SAME_PLACE * size)
-    leading = sorted({group for group, taken in zip(groups, chosen, strict=True) if taken})
-    joint_of = {group: joint for joint, group in enumerate(leading)}
-    members: list[list[int]] = [[] for _ in leading]
+    leaders = sorted({group for group, is_chosen in zip(groups, chosen, strict=True) if is_chosen})
+    joint_of = {group: joint for joint, group in enumerate(leaders)}
+    members: list[list[int]] = [[] for _ in leaders]
     for bone in _parents_first(skeleton.parents):
         if groups[bone] in joint_of:
             members[joint_of[groups[bone]]].append(bone)
@@ -71,7 +71,7 @@ def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
     first = [bones[0] for bones in members]
     places = skeleton.heads[first]
     edges = [float(np.linalg.norm(places[joint] - places[max(above, 0)])) * (above >= 0) for joint, above in enumerate(parents)]
-    children: list[list[int]] = [[] for _ in leading]
+    children: list[list[int]] = [[] for _ in leaders]
     for joint, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(joint)

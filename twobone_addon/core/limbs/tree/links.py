@@ -23,31 +23,31 @@ ON_LINK = 0.04
 PASSED = 0.65
 """Score factor for each joint that is passed over."""
 
-CUT = 0.85
+EVEN_CUT = 0.85
 """Score factor for each joint that is passed over where both links are cut into equal pieces."""
 
-HALVES = 0.92
+EVEN_PIECES = 0.92
 """Least ratio of the shortest piece to the longest for pieces to count as equal."""
 
-LATER = 0.9
+LATER_ROOT = 0.9
 """Score factor for each joint before the root: other things equal, limbs begin where they leave the body."""
 
-EVEN = 0.2
+EVENNESS = 0.2
 """Weight of the links' length ratio in a score; the rest is the length of the shorter link."""
 
-STRAIGHT = 0.6
+IN_LINE_FACTOR = 0.6
 """Score factor for a middle joint or tip exactly in line with its neighbours: twist bones are, knees and wrists rarely."""
 
 IN_LINE = 0.005
 """Greatest distance from the straight limb, relative to its length, that counts as in line."""
 
-AT_TAIL = 0.7
+TAIL_FACTOR = 0.7
 """Score factor for a tip at a bone's tail: importers make tails up."""
 
-FORK = 3
+FORK_BRANCHES = 3
 """Number of branches from which a joint is a hand or a foot, and is not passed over."""
 
-HAND = 0.5
+HAND_PENALTY = 0.5
 """Score reduction for a link after the arm as long as the arm's second link; less for shorter ones."""
 
 MOST_JOINTS = 20
@@ -101,7 +101,7 @@ def link_after(tree: JointTree, links: Links) -> float:
 
 def arm_judge(tree: JointTree) -> Judge:
     """Judge for arms: lowers the score for a long link after the tip."""
-    return lambda links: 1.0 - HAND * min(1.0, link_after(tree, links) / links.lengths[1])
+    return lambda links: 1.0 - HAND_PENALTY * min(1.0, link_after(tree, links) / links.lengths[1])
 
 
 def way_on(tree: JointTree, joint: int) -> list[int]:
@@ -124,12 +124,12 @@ def _choices(tree: JointTree, joints: set[int], first: int) -> Iterator[tuple[fl
             lengths = _length(tree, root, mid), _length(tree, mid, tip)
             if min(lengths) > 0.0:
                 passed = len(way) - 3 - before
-                yield min(lengths) * CUT**passed * LATER**before, Links(root, mid, tip, lengths)
+                yield min(lengths) * EVEN_CUT**passed * LATER_ROOT**before, Links(root, mid, tip, lengths)
     for mid in sorted(joints - {first}):
         root = tree.parents[mid]
         lengths = _length(tree, root, mid), float(np.linalg.norm(tree.ends[mid] - tree.places[mid]))
         if not tree.children[mid] and min(lengths) > 0.0:
-            yield AT_TAIL * min(lengths), Links(root, mid, -1, lengths)
+            yield TAIL_FACTOR * min(lengths), Links(root, mid, -1, lengths)
 
 
 def _score(tree: JointTree, first: int, links: Links) -> float:
@@ -145,19 +145,19 @@ def _score(tree: JointTree, first: int, links: Links) -> float:
         near = ON_LINK * _length(tree, start, end)
         if any(off_line(tree.places[joint], tree.places[start], tree.places[end]) > near for joint in between):
             return 0.0
-        if any(len(tree.children[joint]) >= FORK for joint in between):
+        if any(len(tree.children[joint]) >= FORK_BRANCHES for joint in between):
             return 0.0
         passed += len(between)
         pieces = [tree.edges[joint] for joint in (end, *between)]
-        cut_evenly.append(bool(between) and min(pieces) >= HALVES * max(pieces))
+        cut_evenly.append(bool(between) and min(pieces) >= EVEN_PIECES * max(pieces))
     shorter, longer = sorted(links.lengths)
-    straight = (STRAIGHT if _is_in_line(tree, links) else 1.0) * (1.0 if links.tip >= 0 else AT_TAIL)
+    straight = (IN_LINE_FACTOR if _is_in_line(tree, links) else 1.0) * (1.0 if links.tip >= 0 else TAIL_FACTOR)
     return (
         straight
         * shorter
-        * (1.0 - EVEN + EVEN * shorter / longer)
-        * (CUT if all(cut_evenly) else PASSED) ** passed
-        * LATER**before
+        * (1.0 - EVENNESS + EVENNESS * shorter / longer)
+        * (EVEN_CUT if all(cut_evenly) else PASSED) ** passed
+        * LATER_ROOT**before
     )
 
 
