@@ -1,4 +1,4 @@
-"""`python -m twobone_addon bake ...`: the command where Blender is the bpy module and has no command line of its own."""
+"""`python -m twobone_addon bake ...`: the command line for Blender as the bpy module, which has none of its own."""
 
 import contextlib
 import os
@@ -9,10 +9,10 @@ from typing import NoReturn
 
 from .command_line.output import clean_standard_output, open_closed_streams
 
-if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # Until the command listens, Ctrl-C ends it, and no traceback says where.
+if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # Until the command handles Ctrl-C, it ends without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 open_closed_streams()
-with clean_standard_output(wanted=True):  # On its way in, Blender may say which colours it uses.
+with clean_standard_output(wanted=True):  # On import, Blender may print which colour management it uses.
     import bpy
 
     from . import registration
@@ -20,15 +20,15 @@ with clean_standard_output(wanted=True):  # On its way in, Blender may say which
 
 
 def leave(code: int) -> NoReturn:
-    """End the process with this exit code, whatever the bpy module would do on its way out.
+    """End the process with this exit code, skipping the bpy module's own shutdown.
 
-    Some versions (4.2) crash at exit once properties have been registered, which would hide the exit code, or print
-    complaints about memory. Nothing is left to be done then but the removal of Blender's temporary folder.
+    Some versions (4.2) crash at exit once properties have been registered, which would hide the exit code, or print memory
+    warnings. Only Blender's temporary folder remains to be removed.
     """
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # Nobody reads it any more.
+        with contextlib.suppress(OSError, ValueError):  # The reader has closed it.
             stream.flush()
-    with contextlib.suppress(OSError):  # Not empty: something else still uses it.
+    with contextlib.suppress(OSError):  # Not empty because something else still uses it.
         Path(bpy.app.tempdir).rmdir()
     os._exit(code)
 

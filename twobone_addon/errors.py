@@ -1,6 +1,6 @@
-"""What can be wrong with a request, one class per thing a person can put right.
+"""Errors in requests, one class per kind of problem that the user can fix.
 
-Every message is a sentence or two: what is wrong, what was found, how to put it right. When one is raised, nothing has changed.
+Every message is a sentence or two: what is wrong, what was found, how to fix it. When one is raised, nothing has changed.
 
     raise ChainError('Armature "{armature}" has no bone "{bone}". Choose one of its bones.', armature=armature.name, bone=name)
 """
@@ -11,11 +11,11 @@ from .said import Sentence, Value
 
 
 class TwoBoneError(Exception):
-    """A request that cannot be carried out; the sentence says what to do about it. As `str` it is English."""
+    """A request that cannot be carried out; its sentence says how to fix it. `str` gives it in English."""
 
     def __init__(self, sentence: str | Sentence, /, **values: Value | PurePath) -> None:
-        told = {name: str(value) if isinstance(value, PurePath) else value for name, value in values.items()}
-        self.sentence = Sentence(sentence, told) if isinstance(sentence, str) else sentence
+        converted = {name: str(value) if isinstance(value, PurePath) else value for name, value in values.items()}
+        self.sentence = Sentence(sentence, converted) if isinstance(sentence, str) else sentence
         super().__init__(self.sentence)
 
     def __str__(self) -> str:
@@ -23,11 +23,11 @@ class TwoBoneError(Exception):
 
 
 class SettingError(TwoBoneError):
-    """A setting has a value that has no meaning (not a number, out of range, unknown name)."""
+    """A setting has an invalid value (not a number, out of range, unknown name)."""
 
 
 class SelectionError(TwoBoneError):
-    """The selection does not say which chain is meant."""
+    """The selection does not determine a chain."""
 
 
 class ChainError(TwoBoneError):
@@ -39,12 +39,12 @@ class ObjectError(TwoBoneError):
 
 
 class DependencyError(TwoBoneError):
-    """The target depends on the chain that is to follow it."""
+    """The target depends on the chain that should follow it."""
 
 
 class WriteError(TwoBoneError):
-    """The place where the keys should go cannot take them."""
+    """Keys cannot be written to their destination."""
 
 
 class RangeError(TwoBoneError):
-    """The frames to bake cannot be found."""
+    """The frames to bake cannot be determined."""

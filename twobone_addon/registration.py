@@ -1,4 +1,4 @@
-"""What the add-on registers with Blender, in order; unregister runs the list in reverse."""
+"""Register the add-on's modules with Blender, in order; unregister them in reverse."""
 
 import bpy
 
@@ -38,11 +38,11 @@ MODULES = (
     translating,
     command,
 )
-"""Each has `register()` and `unregister()` of its own."""
+"""Modules to register; each has `register()` and `unregister()`."""
 
 
 def register() -> None:
-    """Register everything; raises `ValueError` where another copy of the add-on is enabled: both would answer to one name."""
+    """Register all modules; raises `ValueError` where another copy of the add-on, with the same names, is enabled."""
     other = getattr(bpy.types, "TWOBONE_OT_bake", None)
     if other is not None:
         copy = other.__module__.partition(".twobone_addon.")[0]
@@ -52,6 +52,6 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take everything back, last first."""
+    """Unregister all modules, last first."""
     for module in reversed(MODULES):
         module.unregister()

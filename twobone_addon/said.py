@@ -1,7 +1,7 @@
-"""A sentence before it is put into words: what it says, with which values, and how much it matters.
+"""Translatable sentences as data: template, values, frames and level.
 
-Errors raise one, reports hold some. They become text only where someone reads them: in Blender's language in the interface, in
-English on the command line and in JSON. So nothing has to recognise a text again to translate it.
+Errors carry one, reports contain several. They are formatted only where someone reads them: in Blender's language in the
+interface, in English on the command line and in JSON. So no text has to be recognised again to be translated.
 """
 
 from __future__ import annotations
@@ -11,51 +11,51 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, Union
 
 Translate: TypeAlias = Callable[[str], str]
-"""From an English text, with `{names}` where values go, to the same in another language."""
+"""Function from an English template, with `{names}` for values, to its translation."""
 
 Value: TypeAlias = Union[str, float, "Sentence"]
-"""What a sentence can insert. A `str` is a name or a formatted number and stays; what has to be translated is a `Sentence`."""
+"""A value of a sentence. A `str` is a name or a formatted number and is not translated; a `Sentence` is."""
 
 INFO, WARN, REFUSED = "INFO", "WARN", "REFUSED"
-"""How much a sentence matters: it counts or explains; a person should look at it; nothing was done."""
+"""Levels of a sentence: a count or explanation; something a person should check; nothing was done."""
 
 
 def in_english(text: str) -> str:
-    """Leave a text as it is."""
+    """Return a template unchanged: the translation to English."""
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Something to say. Two with the same parts are equal, so that repeated ones can be said once."""
+    """A translatable sentence. Sentences with equal fields are equal, so that repeated ones can be shown once."""
 
     template: str
-    """In English, with `{names}` where values go, formatted if need be: `{frame:g}`. Its translations have the same names."""
+    """English text with `{names}` for values, formatted if needed: `{frame:g}`. Translations use the same names."""
     values: Mapping[str, Value] = field(default_factory=dict)
-    """By name. Without values the template is said as it is, braces included."""
+    """Values by name. Without values the template is used verbatim, braces included."""
     frames: tuple[tuple[float, float], ...] = ()
-    """`(first, last)` ranges of scene frames that it is about; empty if it is about all."""
+    """`(first, last)` ranges of scene frames that it concerns; empty if it concerns all."""
     level: str = REFUSED
     """`INFO`, `WARN` or `REFUSED`."""
     kind: str = ""
-    """A code by which scripts recognise it in a report; empty if they have no need to."""
+    """Code by which scripts recognise it in a report; empty if not needed."""
 
     def __hash__(self) -> int:
         return hash((self.template, *sorted(self.values)))
 
     def text(self, translate: Translate = in_english) -> str:
-        """In words. Values that are sentences are translated as well."""
+        """Translate and format the sentence, including values that are sentences."""
         template = translate(self.template) if self.template else ""
-        return template.format(**_in_words(self.values, translate)) if self.values else template
+        return template.format(**_formatted_values(self.values, translate)) if self.values else template
 
     def to_dict(self) -> dict[str, object]:
-        """What JSON keeps of it, enough to say it in any language later; see `from_dict`."""
+        """JSON form with template and values, enough to translate it later; see `from_dict`."""
         values = {name: value.to_dict() if isinstance(value, Sentence) else value for name, value in self.values.items()}
         return {"template": self.template, "values": values}
 
     @classmethod
     def from_dict(cls, data: Mapping) -> Sentence:
-        """A sentence out of what `to_dict` gives; frames, level and kind are not in it."""
+        """Rebuild a sentence from `to_dict`, which omits frames, level and kind."""
         values = {name: cls.from_dict(value) if isinstance(value, Mapping) else value for name, value in data["values"].items()}
         return cls(data["template"], values)
 
@@ -63,12 +63,12 @@ class Sentence:
 SENTENCE_FIELDS = {"template", "values", "frames", "level", "kind"}
 
 
-def _in_words(values: Mapping[str, Value], translate: Translate) -> dict[str, str | float]:
+def _formatted_values(values: Mapping[str, Value], translate: Translate) -> dict[str, str | float]:
     return {name: value.text(translate) if isinstance(value, Sentence) else value for name, value in values.items()}
 
 
 def as_json(fields: list[tuple[str, Any]]) -> Any:
-    """For `asdict(record, dict_factory=as_json)`: sentences as JSON has them, in English, or as kind and values."""
+    """Factory for `asdict(record, dict_factory=as_json)`: writes sentences as English text, or as kind and values."""
     data = dict(fields)
     if data.keys() != SENTENCE_FIELDS:
         return data
@@ -78,11 +78,11 @@ def as_json(fields: list[tuple[str, Any]]) -> Any:
 
 
 def note(template: str, /, **values: Value) -> Sentence:
-    """A sentence of a report that a person should read."""
+    """A sentence of level `WARN` for a report."""
     return Sentence(template, values, level=WARN)
 
 
 def joined(sentences: Iterable[Sentence], between: str = " ") -> Sentence:
-    """One sentence out of several."""
+    """Join several sentences into one."""
     parts = {f"part_{number}": sentence for number, sentence in enumerate(sentences)}
     return Sentence(between.join(f"{{{name}}}" for name in parts), parts)

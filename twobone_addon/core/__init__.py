@@ -1,1 +1,1 @@
-"""Arithmetic on arrays: no Blender, not even by a detour."""
+"""Arithmetic on arrays, independent of Blender, even indirectly."""

@@ -1,7 +1,7 @@
-"""The array types of the pure packages. Shapes stand in the docstrings: `F` frames, `C` chains, `...` any batch.
+"""Array types of the packages without Blender. Docstrings give shapes: `F` frames, `C` chains, `...` any batch.
 
-NumPy's stubs tell number types apart so finely that every sum of whole numbers and reals would need a cast; the names
-say what is meant, the checker only that it is an array.
+NumPy's stubs distinguish number types so finely that every sum of integers and floats would need a cast. These names document the
+intent; the type checker only knows that each is an array.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ Array: TypeAlias = ndarray[Any, dtype[Any]]
 """Floating-point numbers; radians where they are angles."""
 
 NumberRows: TypeAlias = Annotated[Array, 0]
-"""A number for each frame: what `rows` may take some of, or stack. One row stands for all frames."""
+"""A number for each frame, which `rows` can select and stack; one row stands for all frames."""
 
 VectorRows: TypeAlias = Annotated[Array, 1]
-"""A vector for each frame; without rows, one for all."""
+"""A vector for each frame; without a frame axis, one for all frames."""
 
 MatrixRows: TypeAlias = Annotated[Array, 2]
-"""A matrix, or another table, for each frame; without rows, one for all."""
+"""A matrix, or another table, for each frame; without a frame axis, one for all frames."""
 
 Mask: TypeAlias = ndarray[Any, dtype[Any]]
-"""Yes or no, usually per frame."""
+"""Booleans, usually per frame."""
 
 Indices: TypeAlias = ndarray[Any, dtype[Any]]
-"""Whole numbers: places in the frames or samples of a motion."""
+"""Integer indices into the frames or samples of a motion."""
 
 Codes: TypeAlias = ndarray[Any, dtype[Any]]
-"""Small whole numbers, such as `solver.Reach` per frame."""
+"""Small integer codes, such as `solver.Reach` per frame."""

@@ -1,4 +1,4 @@
-"""Nudges of a limb's tip: how much of each there is at a frame, and over which frames keys are needed for that."""
+"""Nudges of a limb's tip: their weights per frame, and the frame spans in which they need keys."""
 
 from __future__ import annotations
 
@@ -14,47 +14,47 @@ Span = tuple[float, float]
 """First and last frame."""
 
 NEAR_END = 0.05
-"""Frames from the end of a span within which there is no further key."""
+"""Distance in frames from the end of a span within which there is no further key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nudge:
-    """The tip moved by an offset at a frame, and by less and less of it beside that."""
+    """An offset of the tip at a frame that falls off before and after it."""
 
     frame: float
     offset: tuple[float, float, float]
     """World units."""
     before: float
     after: float
-    """Frames from which, and up to which, there is any of it."""
+    """Lengths, in frames, of the falloff before (`before`) and after (`after`) the frame."""
     falloff: str
     """`SMOOTH`, `LINEAR` or `CONSTANT`."""
     loop: str
     """`AUTO`, `ON` or `OFF`."""
 
     def weights(self, frames: Array, cycle: Span | None) -> Array:
-        """Shares `(F,)` of the offset at frames `(F,)`: 1 at its own one.
+        """Weights `(F,)` of the offset at frames `(F,)`: 1 at its own frame.
 
-        cycle : where a motion that repeats begins and ends; the nudge is then there in each repetition
+        cycle : first and last frame of a repeating motion; the nudge then occurs in each repetition
         """
         away = frames - self.frame
         if cycle is not None:
             period = cycle[1] - cycle[0]
             later = np.mod(away, period)
-            # Within rounding of the end of a period is its beginning.
+            # Frames within rounding of the end of a period count as its beginning.
             later = np.where(period - later <= NEAR_FRAME * 1e-3, 0.0, later)
-            return np.maximum(self._fading(later, self.after), self._fading(period - later, self.before))
-        return np.where(away < 0.0, self._fading(-away, self.before), self._fading(away, self.after))
+            return np.maximum(self._falloff_weights(later, self.after), self._falloff_weights(period - later, self.before))
+        return np.where(away < 0.0, self._falloff_weights(-away, self.before), self._falloff_weights(away, self.after))
 
-    def _fading(self, away: Array, range_: float) -> Array:
-        """Shares at distances `(F,)` in frames, of a side that is `range_` frames long."""
+    def _falloff_weights(self, away: Array, range_: float) -> Array:
+        """Weights at distances `(F,)` in frames, for a side that is `range_` frames long."""
         if self.falloff == "CONSTANT":
             return (away <= range_ + NEAR_FRAME).astype(float)
         left = np.clip(1.0 - away / range_, 0.0, 1.0)
         return left if self.falloff == "LINEAR" else left * left * (3.0 - 2.0 * left)
 
     def spans(self, cycle: Span | None) -> list[Span]:
-        """The frames between which there is any of it; in a cycle, what goes over its end lies at its beginning."""
+        """Frame spans in which the nudge has an effect; in a cycle, what extends over its end wraps to its beginning."""
         more = 1.0 if self.falloff == "CONSTANT" else 0.0
         start, end = self.frame - self.before - more, self.frame + self.after + more
         if cycle is None:
@@ -66,11 +66,9 @@ class Nudge:
         back = period * np.floor((start - first) / period)
         turns = ((max(start - back - turn, first), min(end - back - turn, last)) for turn in (0.0, period))
         found = [span for span in turns if span[1] - span[0] > NEAR_END]
-        # What ends exactly at the seam is there at both of its sides.
-        return [*found, *((seam, seam) for seam in cycle if self._meets(seam, cycle) and not _are_at(found, seam))]
-
-    def _meets(self, frame: float, cycle: Span) -> bool:
-        return bool(self.weights(np.array([frame]), cycle)[0] > 0.0)
+        # A nudge that ends exactly at the seam has an effect on both of its sides.
+        at_seam = [seam for seam in cycle if self.weights(np.array([seam]), cycle)[0] > 0.0 and not _are_at(found, seam)]
+        return [*found, *((seam, seam) for seam in at_seam)]
 
 
 def _are_at(spans: Sequence[Span], frame: float) -> bool:
@@ -78,7 +76,7 @@ def _are_at(spans: Sequence[Span], frame: float) -> bool:
 
 
 def joined_spans(spans: Sequence[Span]) -> list[Span]:
-    """The union of spans, ascending; those that only meet stay apart."""
+    """Union of spans, ascending; spans that only touch stay separate."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start < found[-1][1]:
@@ -89,7 +87,7 @@ def joined_spans(spans: Sequence[Span]) -> list[Span]:
 
 
 def offsets(nudges: Sequence[tuple[Nudge, Span | None]], frames: Array) -> Array:
-    """What all nudges, each with its cycle, come to at frames `(F,)`: world offsets `(F, 3)`."""
+    """Sum of all nudges, each with its cycle, at frames `(F,)`: world offsets `(F, 3)`."""
     total = np.zeros((len(frames), 3))
     for nudge, cycle in nudges:
         total += nudge.weights(frames, cycle)[:, None] * np.array(nudge.offset)
@@ -97,10 +95,10 @@ def offsets(nudges: Sequence[tuple[Nudge, Span | None]], frames: Array) -> Array
 
 
 def with_nudge(nudges: Sequence[Nudge], new: Nudge) -> list[Nudge]:
-    """The nudges with a new one, in place of one at the same frame, by frame."""
+    """The nudges with a new one, which replaces any at the same frame, sorted by frame."""
     return sorted([*without_nudge(nudges, new.frame), new], key=lambda nudge: nudge.frame)
 
 
 def without_nudge(nudges: Sequence[Nudge], frame: float) -> list[Nudge]:
-    """The nudges but for that at the frame."""
+    """The nudges except the one at the frame."""
     return [nudge for nudge in nudges if abs(nudge.frame - frame) > NEAR_FRAME]

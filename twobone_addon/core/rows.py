@@ -1,6 +1,6 @@
-"""Records whose arrays have a row for each frame: the same done to all arrays of a record, and of the records in it.
+"""Select and stack frames in records of arrays: apply one operation to all frame arrays of a record and its nested records.
 
-Which of a record's arrays have rows, and what a row of them is, their types say: see `NumberRows` in `array_types`.
+The field types tell which arrays have a row for each frame, and the shape of a row: see `NumberRows` in `array_types`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ Record = TypeVar("Record")
 
 
 def map_rows(function: Callable[[list[Array], int], Array], *records: Record) -> Record:
-    """The first of several records of a kind, with `function` of that array of all of them in the place of each array.
+    """Build a record in which each frame array is `function` of the corresponding arrays of all records.
 
-    The function is given the arrays and how many axes a row of them has. What is `None` stays; what has no rows is the
-    first record's.
+    The function receives these arrays and the number of axes of a row. `None` is kept; fields without rows are taken from the
+    first record.
     """
     kind, values = type(records[0]), list[Any]()
     for name, axes in _all_fields(kind):
-        own = [getattr(record, name) for record in records]
-        values.append(own[0] if axes is None else _mapped(function, own, axes))
+        arrays = [getattr(record, name) for record in records]
+        values.append(arrays[0] if axes is None else _mapped(function, arrays, axes))
     return kind(*values)  # `dataclasses.replace` takes twice as long, and short bakes do little else.
 
 
@@ -41,17 +41,17 @@ def _mapped(function: Callable[[list[Array], int], Array], values: list[Any], ax
 
 
 def at_frames(record: Record, where: Mask | Indices) -> Record:
-    """A record at the frames `where` `(F,)`, or of these rows; an array of one row, or of none, stands for all frames."""
+    """Select frames of a record by mask `(F,)` or indices; arrays with one row, or without a frame axis, are unchanged."""
     return map_rows(lambda arrays, axes: rows_at(arrays[0], where, axes), record)
 
 
 def rows_at(values: Array, where: Mask | Indices, axes: int) -> Array:
-    """Rows of values `(F, ...)` with `axes` axes a row, as `at_frames`; one row, or none, stands for all frames."""
+    """Select rows of values `(F, ...)` with `axes` axes per row, as `at_frames` does."""
     return values if values.ndim == axes or len(values) == 1 else values[where]
 
 
 def part_of(record: Record, part: slice) -> Record:
-    """A record, or a stack of them, at the frames of a slice; an array of one row, or of none, stands for all frames."""
+    """Slice the frames of a record or a stack; arrays with one row, or without a frame axis, are unchanged."""
 
     def rows(arrays: list[Array], axes: int) -> Array:
         array, before = arrays[0], arrays[0].ndim - axes - 1
@@ -61,13 +61,13 @@ def part_of(record: Record, part: slice) -> Record:
 
 
 ROWS_AT_ONCE = 16384
-"""Frames of all chains or bones that are worked out together: many, for each call has its cost, few enough for a core's cache."""
+"""Rows (frames of all chains or bones) computed at once: many, because of call overhead, but few enough for a core's cache."""
 
 
 def in_parts(rows_of: Callable[[slice], Array], count: int) -> Array:
-    """What a function gives of each part of `count` frames, `(F, ...)`, one part after the other: it takes more than it gives.
+    """Results `(F, ...)` of a function for `count` frames, computed part by part to bound the memory of intermediate values.
 
-    One row stands for all frames.
+    A function that returns one row, which stands for all frames, is called only once.
     """
     first = rows_of(slice(ROWS_AT_ONCE))
     if count <= ROWS_AT_ONCE or len(first) == 1:
@@ -81,7 +81,7 @@ def in_parts(rows_of: Callable[[slice], Array], count: int) -> Array:
 
 
 def stack(*records: Record) -> Record:
-    """Records of one shape as one, with a leading dimension; arrays without rows get one. A single one is not copied."""
+    """Stack records of one shape along a new leading dimension; arrays without rows get one row. One record is not copied."""
 
     def stacked(arrays: list[Array], axes: int) -> Array:
         rows = [array if array.ndim > axes else array[None] for array in arrays]
@@ -91,12 +91,12 @@ def stack(*records: Record) -> Record:
 
 
 def of_stack(record: Record, place: int) -> Record:
-    """One of the records of a stack; arrays that have no rows are the same for all."""
+    """The record at an index of a stack; arrays without rows are shared by all."""
     return map_rows(lambda arrays, axes: arrays[0] if arrays[0].ndim == axes else arrays[0][place], record)
 
 
 def row_arrays(record: Any) -> Iterator[Array | None]:
-    """The arrays of a record that have rows, in order."""
+    """The frame arrays of a record and its nested records, in order."""
     pending = [getattr(record, name) for name in _fields_with_rows(type(record))]
     for each in pending:
         if isinstance(each, tuple):
@@ -108,14 +108,14 @@ def row_arrays(record: Any) -> Iterator[Array | None]:
 
 @cache
 def _all_fields(kind: Any) -> list[tuple[str, int | None]]:
-    """All fields of a record, in order; `None` where they have no rows."""
+    """All fields of a record type, in order, with the number of axes of a row; `None` for fields without rows."""
     with_rows = _fields_with_rows(kind)
     return [(each.name, with_rows.get(each.name)) for each in fields(kind)]
 
 
 @cache
 def _fields_with_rows(kind: type) -> dict[str, int]:
-    """Fields of a record that have rows, or hold records that do; with the axes that a row has."""
+    """Fields of a record type that have rows, or contain records that do, with the number of axes of a row."""
     axes = {name: _axes_of(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
     return {name: count for name, count in axes.items() if count is not None}
 

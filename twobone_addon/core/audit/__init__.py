@@ -1,1 +1,1 @@
-"""What is wrong with a clip, as numbers and as a picture."""
+"""Measure the defects of a clip and draw them as a picture."""

@@ -1,7 +1,7 @@
-"""What is wrong with a clip, as numbers: skating, floating, popping, seams. NumPy only.
+"""Measure the defects of a clip: skating, floating, popping, seams. NumPy only.
 
-Lengths and speeds are in the units of what is given, times in seconds. What happens between two frames depends on the rate
-of a clip, so differences over time are those over a thirtieth of a second, at which most clips are made and watched.
+Lengths and speeds are in the units of the input, times in seconds. Changes between two frames depend on the frame rate, so
+differences over time are taken over a thirtieth of a second, the rate at which most clips are made and watched.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from ..contacts.feet import NOISE_STEP, noise_of
 from ..contacts.states import on_ball, on_heel, runs
 
 STEP = 1.0 / 30.0
-"""Seconds of differences over time."""
+"""Time step of differences, in seconds."""
 HUMAN_LEG, HUMAN_LEGS = 0.9, (0.5, 1.4)
-"""Metres of a leg where units tell none, and of legs whose units are metres."""
+"""Assumed leg length in metres where the scene's units are unknown, and range of leg lengths at which they are trusted."""
 TOE_LOW, TOE_FAST = 0.05, 0.2
 STANDS_LOW, STANDS_SLOW = 0.10, 0.15
-"""Metres, and metres a second: the thresholds of Kimodo's `foot_skate_from_height`, `foot_skate_ratio` and
+"""Heights in metres and speeds in metres per second: the thresholds of Kimodo's `foot_skate_from_height`, `foot_skate_ratio` and
 `foot_contact_consistency`."""
 STRETCHED = 1e-3
-"""Part of a limb's length within which it is at full stretch: a bend of 5 degrees of two equal links."""
+"""Shortening of a limb, relative to its length, within which it is at full stretch: a bend of 5 degrees for two equal links."""
 FLAT_SHARE, FLAT_LEVEL = 0.7, 0.08
-"""Part of the time on the ground that feet are within that part of the leg of the floor, where that is flat."""
+"""Least fraction of the time on the ground that feet are near one level on a flat floor, and how near, in leg lengths."""
 STANDING_LEAST = 0.1
-"""Seconds of a contact that is long enough to tell a slide."""
+"""Least duration in seconds of a contact whose slide is measured."""
 
 
 def metre(leg_length: float, units_per_metre: float = 1.0) -> float:
-    """What a metre is in units: the scene's own where legs have a human's length in it, else by a leg of 0.9 m."""
+    """Units per metre: the scene's own where legs then have a human length, else such that the leg is 0.9 m long."""
     is_human = HUMAN_LEGS[0] <= leg_length / units_per_metre <= HUMAN_LEGS[1]
     return units_per_metre if is_human else leg_length / HUMAN_LEG
 
 
 def pops(values: Array, rate: float) -> Array:
-    """Sizes `(F,)` of the second differences of `values` `(F, k)` over a thirtieth of a second; 0 where there are none.
+    """Magnitudes `(F,)` of the second differences of `values` `(F, k)` over a thirtieth of a second; 0 at the ends.
 
-    Central differences, those of another step scaled to it as an acceleration is. What moves evenly has none, whatever its
-    speed; what jumps by a step for a single frame has twice that.
+    Central differences; those of another time step are scaled like an acceleration. Uniform motion has none, whatever its speed;
+    a jump of a single frame has twice its size.
     """
     step = max(1, round(rate * STEP))
     found = np.zeros(len(values))
@@ -52,10 +52,10 @@ def pops(values: Array, rate: float) -> Array:
 
 
 def signed_bends(joints: Array, turns: Array) -> Array:
-    """Bends `(F,)` of limbs with `joints` `(F, 3, 3)`, radians about the hinge: positive to the side to which it bends mostly.
+    """Bends `(F,)` of limbs with `joints` `(F, 3, 3)`, radians about the hinge; positive to the side of most bends.
 
-    turns : (F, 3, 3) of the upper bone. The hinge is fixed to that, perpendicular to the plane in which both links are, by the
-    mean over the clip of their cross product, so neither the rest pose nor names tell it. 0 is straight.
+    turns : (F, 3, 3), rotations of the upper bone. The hinge is fixed to that bone and perpendicular to the plane of both links:
+        it is the mean over the clip of their cross product, so neither the rest pose nor names matter. 0 is straight.
     """
     links = np.diff(joints, axis=1)
     first, second = (links[:, each] / np.maximum(magnitude(links[:, each]), 1e-30)[:, None] for each in (0, 1))
@@ -69,23 +69,23 @@ def signed_bends(joints: Array, turns: Array) -> Array:
 
 
 def is_stretched(joints: Array) -> Mask:
-    """Where `(F,)` limbs with `joints` `(F, 3, 3)` are straight, within a thousandth of their length."""
+    """Mask `(F,)` of frames where limbs with `joints` `(F, 3, 3)` are straight, within a thousandth of their length."""
     reach = magnitude(joints[:, 2] - joints[:, 0])
     return reach >= (1.0 - STRETCHED) * magnitude(np.diff(joints, axis=1)).sum(axis=1)
 
 
 def jitter(places: Array, rate: float) -> float:
-    """Standard deviation of a component of the noise on `places` `(P, F, 3)`.
+    """Standard deviation of one component of the noise in positions `places` `(P, F, 3)`.
 
-    From fourth differences over 0.035 s, their fifth smallest part, which only noise has; see `contacts.feet.noise_of`.
+    From fourth differences over 0.035 s, of which the smallest fifth contains only noise; see `contacts.feet.noise_of`.
     """
     return noise_of(places, max(1, round(NOISE_STEP * rate)))
 
 
 def loop_gaps(places: Array, rate: float) -> tuple[float, float]:
-    """Farthest that one of `places` `(P, F, 3)` is at the last frame from where it is at the first; and of its velocities.
+    """Greatest difference between first and last frame of any of the positions `places` `(P, F, 3)`, and of their velocities.
 
-    Of velocities in units a second. A cycle ends in the pose in which it begins: its last frame is the first one again.
+    Velocities are in units per second. A cycle ends in the pose in which it begins: its last frame repeats the first.
     """
     if places.shape[1] == 1:
         return 0.0, 0.0
@@ -95,28 +95,28 @@ def loop_gaps(places: Array, rate: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Skating:
-    """The foot metrics of Kimodo (NVIDIA, 2026, technical report, section 6.1), from the same definitions.
+    """Foot metrics by the definitions of Kimodo (NVIDIA, 2026, technical report, section 6.1).
 
-    Speeds are lengths of the differences between two frames, in space, metres a second. Toes are the balls of the feet; heels
-    are below the ankles, on the sole. Heights are those of joints over the ground, which the paper takes for height 0.
+    Speeds are 3D displacements between two frames, in metres per second. Toes are the balls of the feet; heels are below the
+    ankles, on the sole. Heights are heights of joints above the ground, which the paper assumes at height 0.
     """
 
     foot_skate_from_height: float
-    """Mean speed of toes at frames at which they are lower than 5 cm; 0 without such frames."""
+    """Mean speed of toes at frames where they are lower than 5 cm; 0 without such frames."""
     foot_skate_from_contacts: float
-    """Mean speed of heels and toes at frames at which a contact has them on the ground (`foot_skate_from_pred_contacts`)."""
+    """Mean speed of heels and toes at frames where a contact has them on the ground (`foot_skate_from_pred_contacts`)."""
     foot_skate_max_speed: float
-    """The largest of those speeds (`foot_skate_max_vel`)."""
+    """Greatest of the speeds in `foot_skate_from_contacts` (`foot_skate_max_vel`)."""
     foot_skate_ratio: float
-    """Share of the frames at which toes are lower than 5 cm now and at the next frame that have more than 0.2 m/s."""
+    """Fraction of the frames where toes are lower than 5 cm, then and at the next frame, with a speed above 0.2 m/s."""
     foot_contact_consistency: float
-    """Share of frames, of heels and toes, at which contacts agree with what is slower than 0.15 m/s and lower than 10 cm."""
+    """Fraction of frames, over heels and toes, where contacts agree with being slower than 0.15 m/s and lower than 10 cm."""
 
 
 def kimodo_skating(places: Array, heights: Array, states: Codes, size: float, rate: float) -> Skating:
-    """The metrics of feet with heels and balls at `places` `(C, 2, F, 3)`, as seen from the ground.
+    """Metrics of feet with heels and balls at positions `places` `(C, 2, F, 3)`, in ground space.
 
-    heights : (C, 2, F) of the joints over the ground; states : (C, F) contacts; size : of a metre, in units
+    heights : (C, 2, F) of the joints above the ground; states : (C, F) contacts; size : units per metre
     """
     if places.shape[2] == 1:
         return Skating(0.0, 0.0, 0.0, 0.0, 1.0)
@@ -141,41 +141,41 @@ def _mean(values: Array | Mask) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """One time of a foot on the ground, measured."""
+    """Measurements of one stance of a foot."""
 
     first: int
     last: int
-    """Indices of frames."""
+    """Indices of the first frame and the last, inclusive."""
     slide: float
-    """How far a standing point slides along the ground, see `stances_of`."""
+    """Slide of a standing point along the ground, in units, see `stances_of`."""
     height: float
-    """Of the sole's lowest point over the floor, for three quarters of the time at least; negative below it."""
+    """Height of the sole's lowest point above the floor, in units, kept or exceeded for three quarters of the time; negative
+    below it."""
 
 
 def stances_of(places: Array, heights: Array, states: Codes, rate: float) -> list[Stance]:
-    """The times of a tenth of a second and more for which one foot stands, whichever of its points.
+    """Stances of one foot, on any of its points, that last at least a tenth of a second.
 
-    places : (2, F, 3) of heel and ball as seen from the ground; heights : (2, F) of the sole there; states : (F,)
+    places : (2, F, 3), heel and ball in ground space; heights : (2, F) of the sole there; states : (F,) contacts
 
-    A slide is how far the mean place of a point in the last third of the time it stands is from that in the first third, so
-    neither noise nor the frames of landing and lifting count. That of the point which slides less is told: a foot that
-    rolls turns about the other one.
+    The slide of a point is the distance between its mean positions in the first and the last third of its time on the ground, so
+    neither noise nor the frames of landing and lifting count. The point that slides less counts: a rolling foot turns about it.
     """
     found, least = [], max(3, round(STANDING_LEAST * rate))
     for first, last in runs(states > 0):
         inside, slides = slice(first, last + 1), []
         for place, on in zip(places, (on_heel(states), on_ball(states)), strict=True):
-            way = place[inside, :2][on[inside]]
-            if len(way) >= least:
-                third = len(way) // 3
-                slides.append(float(np.linalg.norm(way[-third:].mean(axis=0) - way[:third].mean(axis=0))))
+            path = place[inside, :2][on[inside]]
+            if len(path) >= least:
+                third = len(path) // 3
+                slides.append(float(np.linalg.norm(path[-third:].mean(axis=0) - path[:third].mean(axis=0))))
         if slides:
             found.append(Stance(first, last, min(slides), float(np.quantile(heights[:, inside].min(axis=0), 0.25))))
     return found
 
 
 def is_flat(stances: list[Stance], leg_length: float) -> bool:
-    """Whether feet stand on one level most of the time they stand; on stairs no floor tells how high a foot should be."""
+    """Whether most of the stance time is on one level; on stairs there is no common floor to measure heights from."""
     times, levels = np.array([(each.last - each.first + 1, each.height) for each in stances]).reshape(-1, 2).T
     level = np.median(levels) if len(levels) else 0.0
     return bool(times[np.abs(levels - level) <= FLAT_LEVEL * leg_length].sum() >= FLAT_SHARE * times.sum())

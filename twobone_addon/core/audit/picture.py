@@ -1,4 +1,4 @@
-"""A clip as a picture: heights of heels and balls over time, contacts as bars, skating red, pops marked. SVG as plain text."""
+"""Draw a clip as SVG text: heights of heels and balls over time, contacts as bars, skating in red, pops marked."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from ..array_types import Array, Mask
 from ..contacts.states import runs
 
 WIDTH, HEIGHT, LEFT, GAP = 960.0, 120.0, 60.0, 46.0
-"""Pixels: of a row's diagram, beside it and between two."""
+"""Pixels: width and height of a row's diagram, left margin, gap between rows."""
 COLOURS = {"heel": "#3778bf", "ball": "#2f9e5b", "contact": "#9aa3ad", "skating": "#d62f2f", "pop": "#e08a00"}
 LETTERS, LINE = 130, 16.0
-"""Of the verdict: as many letters as a line has room for, and its height."""
-MOST = 2000
-"""Points of a line; more are no wider than a pixel."""
+"""Letters per line of the verdict, and line height in pixels."""
+MOST_POINTS = 2000
+"""Greatest number of points of a curve; more would be less than a pixel apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One limb."""
+    """Diagram data of one limb."""
 
     name: str
     heights: Array
-    """`(2, F)` of heel and ball over the ground, limb lengths; of an arm `(0, F)`."""
+    """`(2, F)` heights of heel and ball above the ground, in limb lengths; `(0, F)` for an arm."""
     stands: Mask
-    """`(F,)`"""
+    """`(F,)` whether the limb is in contact."""
     skates: Mask
-    """`(F,)`"""
+    """`(F,)` whether it skates."""
     pops: Sequence[float]
-    """Frames of pops that are beyond the limit."""
+    """Frames of pops beyond the limit."""
 
 
 def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -> str:
-    """The picture of a clip with `frames` `(F,)`, a diagram for each limb. Heights go up to the highest of all of them."""
+    """SVG picture of a clip with `frames` `(F,)`, one diagram per limb, all with one scale of heights."""
     low = min([float(row.heights.min()) for row in rows if row.heights.size] + [0.0])
     high = max([float(row.heights.max()) for row in rows if row.heights.size] + [0.1])
     first, last = float(frames[0]), max(float(frames[-1]), float(frames[0]) + 1.0)
@@ -45,9 +45,12 @@ def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -
     def across(frame: float) -> float:
         return LEFT + (frame - first) / (last - first) * (WIDTH - LEFT - 20.0)
 
-    said = wrap(verdict, LETTERS)
-    top = 44.0 + LINE * len(said)
-    parts = [_text(LEFT, 24, title, 16), *(_text(LEFT, 44 + LINE * number, line, 12) for number, line in enumerate(said))]
+    verdict_lines = wrap(verdict, LETTERS)
+    top = 44.0 + LINE * len(verdict_lines)
+    parts = [
+        _text(LEFT, 24, title, 16),
+        *(_text(LEFT, 44 + LINE * number, line, 12) for number, line in enumerate(verdict_lines)),
+    ]
     parts += [
         f'<rect x="{LEFT + 110 * number:.0f}" y="{top - 6:.0f}" width="10" height="10" fill="{colour}"/>'
         + _text(LEFT + 110 * number + 16, top + 3, name, 11)
@@ -63,12 +66,12 @@ def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -
         parts.append(_text(4, top - 6, row.name, 12))
         parts.append(f'<rect x="{LEFT}" y="{top:.1f}" width="{WIDTH - LEFT - 20}" height="{size}" fill="none" stroke="#ccd1d6"/>')
         for name, mask in (("contact", row.stands), ("skating", row.skates)):
-            for one, two in runs(mask):
-                left, right = across(float(frames[one]) - 0.5), across(float(frames[two]) + 0.5)
+            for start, end in runs(mask):
+                left, right = across(float(frames[start]) - 0.5), across(float(frames[end]) + 0.5)
                 bar = f'x="{left:.1f}" y="{top + size + 3:.1f}" width="{right - left:.1f}" height="8"'
                 parts.append(f'<rect class="{name}" {bar} fill="{COLOURS[name]}"/>')
         for name, heights in zip(("heel", "ball"), row.heights, strict=False):
-            chosen = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST)).astype(int))
+            chosen = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST_POINTS)).astype(int))
             points = " ".join(f"{across(float(frames[each])):.1f},{down(float(heights[each])):.1f}" for each in chosen)
             parts.append(f'<polyline points="{points}" fill="none" stroke="{COLOURS[name]}" stroke-width="1.2"/>')
         for frame in row.pops:

@@ -1,1 +1,1 @@
-"""Keys as arrays: continuity, which frames, error-bounded reduction. NumPy only."""
+"""Keyframes as arrays: continuous channel values, frame selection, error-bounded key reduction. NumPy only."""

@@ -1,8 +1,8 @@
-"""Blender's F-curves as arrays: keys with handles, and their value at any frame as Blender computes it.
+"""Evaluate Blender's F-Curves, given as arrays of keys and handles, at any frame as Blender does.
 
-A segment between two keys is a cubic Bezier in (frame, value), not a function of the frame: the value at a frame needs
-the curve parameter at which the frame is met. Blender first keeps either handle inside the segment in time, so that
-time runs forward along the curve and there is exactly one such parameter.
+A segment between two keys is a cubic Bezier in (frame, value), not a function of the frame: to get the value at a frame, the
+curve parameter at that frame must be found. Blender first clamps both handles to the segment in time, so that time increases
+along the curve and the parameter is unique.
 """
 
 from dataclasses import dataclass
@@ -13,31 +13,31 @@ from numpy.typing import ArrayLike
 from ..array_types import Array
 
 PARAMETER_PRECISION = 1e-13
-"""Time along a segment is known to this share of the segment: far below the 6e-8 of Blender's single precision."""
+"""Tolerance of the time along a segment, as a fraction of the segment: far below the 6e-8 of Blender's single precision."""
 
 FREE_STEPS, MOST_STEPS = 8, 50
-"""Unsafeguarded Newton steps before falling back to a bracketed search: 3 to 6 are usual. Bisection alone needs 44 halvings."""
+"""Plain Newton steps, of which 3 to 6 are usual, and most steps of the bracketed search after them; bisection alone needs 44."""
 
-SLOWEST = 1e-12
-"""Time may stand still along the curve for a moment, where the handles are as long as the segment: not divided by."""
+LEAST_SPEED = 1e-12
+"""Least divisor in Newton's method: the time derivative vanishes where both handles are as long as the segment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of one F-curve, sorted in time."""
+    """The keys of one F-Curve, sorted in time."""
 
     frames: Array
-    """`(K,)` frames of the keys, rising."""
+    """`(K,)` frames of the keys, increasing."""
     values: Array
     """`(K,)` values at the keys."""
     left: Array
-    """`(K, 2)` handles before the keys: frame, value."""
+    """`(K, 2)` left handles: frame, value."""
     right: Array
-    """`(K, 2)` handles after the keys: frame, value."""
+    """`(K, 2)` right handles: frame, value."""
 
 
 def evaluate(keys: Keys, frames: ArrayLike) -> Array:
-    """Values `(F,)` of the curve at `frames : (F,)`; before the first key and after the last their values are held.
+    """Values `(F,)` of the curve at `frames : (F,)`; constant before the first key and after the last.
 
     `keys` must have at least one key. Agrees with Blender's own evaluation to its single precision.
     """
@@ -52,25 +52,25 @@ def evaluate(keys: Keys, frames: ArrayLike) -> Array:
     right, left = right[segment], left[segment]
     duration = end - start
     parameter = parameters_at(share, (right[:, 0] - start) / duration, (left[:, 0] - start) / duration)
-    # From the first key's value on, so that a flat segment is exactly flat, as in Blender.
+    # Relative to the first key's value, so that a flat segment is exactly flat, as in Blender.
     offsets = np.stack([right[:, 1], left[:, 1], last]) - first
     return first + np.einsum("fk,kf->f", bernstein(parameter)[:, 1:], offsets)
 
 
 def clamped_handles(keys: Keys) -> tuple[Array, Array]:
-    """Handles of each segment, `(K - 1, 2)` after its first and before its last key, as Blender evaluates them.
+    """Handles of each segment as Blender evaluates them: `(K - 1, 2)` after its first key and `(K - 1, 2)` before its last.
 
     A handle longer in time than the segment is shortened to it, along its own direction.
     """
     duration = np.diff(keys.frames)
 
-    def shortened(points: Array, handles: Array) -> Array:
+    def clamped(points: Array, handles: Array) -> Array:
         reach = handles - points
         length = np.abs(reach[:, 0])
         return points + reach * np.where(length > duration, duration / np.maximum(length, duration), 1.0)[:, None]
 
     points = np.stack([keys.frames, keys.values], axis=-1)
-    return shortened(points[:-1], keys.right[:-1]), shortened(points[1:], keys.left[1:])
+    return clamped(points[:-1], keys.right[:-1]), clamped(points[1:], keys.left[1:])
 
 
 def bernstein(parameter: Array) -> Array:
@@ -85,11 +85,11 @@ def bernstein(parameter: Array) -> Array:
 def parameters_at(
     share: Array, right: ArrayLike, left: ArrayLike, *, guess: Array | None = None, precision: float = PARAMETER_PRECISION
 ) -> Array:
-    """Curve parameters `(...)` at which a segment has run through `share : (...)` of its time.
+    """Curve parameters `(...)` at which a fraction `share : (...)` of a segment's time has passed.
 
-    `right` and `left` are the handles' places in time within the segment, in [0, 1] as shares of it; all three
-    broadcast. Newton's method on the monotone cubic, kept in a shrinking bracket; exact for thirds. A `guess : (...)`
-    in [0, 1], such as the answer for handles near to these, saves steps.
+    `right` and `left` are the handles' times as fractions of the segment, in [0, 1]; all three broadcast. Newton's method on the
+    monotone cubic, bracketed if it does not converge; exact for thirds. A `guess : (...)` in [0, 1], such as the result for
+    similar handles, saves steps.
     """
     right, left = np.asarray(right, dtype=float), np.asarray(left, dtype=float)
     cubic, square, linear = 1.0 + 3.0 * (right - left), 3.0 * (left - 2.0 * right), 3.0 * right
@@ -99,12 +99,12 @@ def parameters_at(
         if np.abs(error).max(initial=0.0) <= precision:
             return parameter
         speed = (3.0 * cubic * parameter + 2.0 * square) * parameter + linear
-        parameter = np.minimum(np.maximum(parameter - error / np.maximum(speed, SLOWEST), 0.0), 1.0)
-    return _bracketed(parameter, share, (cubic, square, linear), precision)
+        parameter = np.minimum(np.maximum(parameter - error / np.maximum(speed, LEAST_SPEED), 0.0), 1.0)
+    return _bracketed_newton(parameter, share, (cubic, square, linear), precision)
 
 
-def _bracketed(parameter: Array, share: Array, coefficients: tuple[Array, Array, Array], precision: float) -> Array:
-    """Newton's method that cannot fail: steps that leave the bracket around the answer are replaced by halvings."""
+def _bracketed_newton(parameter: Array, share: Array, coefficients: tuple[Array, Array, Array], precision: float) -> Array:
+    """Safeguarded Newton's method: steps that leave the bracket around the solution are replaced by bisection."""
     cubic, square, linear = coefficients
     low, high = np.zeros(parameter.shape), np.ones(parameter.shape)
     for _ in range(MOST_STEPS):
@@ -113,7 +113,7 @@ def _bracketed(parameter: Array, share: Array, coefficients: tuple[Array, Array,
             break
         low, high = np.where(error < 0.0, parameter, low), np.where(error > 0.0, parameter, high)
         speed = (3.0 * cubic * parameter + 2.0 * square) * parameter + linear
-        newton = parameter - error / np.maximum(speed, SLOWEST)
+        newton = parameter - error / np.maximum(speed, LEAST_SPEED)
         inside = (newton > low) & (newton < high)
         parameter = np.where(error == 0.0, parameter, np.where(inside, newton, 0.5 * (low + high)))
     return parameter

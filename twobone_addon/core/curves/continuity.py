@@ -1,21 +1,21 @@
-"""One motion, many numbers: choose the channel values that continue one another, and the keys around them.
+"""Choose rotation channel values that are continuous over a range of frames and with the keys around it.
 
-A rotation has many sets of channel values: angles a turn apart, two signs of a quaternion, two branches of Euler angles. Blender
-interpolates the numbers, so every function here picks, for a whole range at once, the set in which neighbouring frames are near,
-and moves the range as a whole to the key before it and the key after it.
+A rotation has many equivalent channel values: angles a turn apart, two signs of a quaternion, two branches of Euler angles.
+Blender interpolates the numbers, so every function here picks, for a whole range at once, the values closest from frame to frame,
+and then shifts the range as a whole towards the key before it and the key after it.
 
 Arrays are `(..., F)` or `(..., F, k)`: any leading dimensions, then frames. Angles are radians. `before` and `after` are the
-values of the channels just outside the range, without the frame axis; `None` where there is no key. Finite input gives finite
-output, for any F, also 0 and 1.
+channel values just outside the range, without the frame axis; `None` where there is no key. Finite input gives finite output for
+any F, including 0 and 1.
 
-The two branches of Euler angles have outer angles half a turn apart and the middle angle mirrored about a right angle. Which of
-them continues the frame before depends on what was chosen there, frame after frame; but each step only maps two branches to two
-branches, and such maps compose, so the whole range is decided without a loop.
+The two branches of Euler angles have outer angles half a turn apart and the middle angle mirrored about a right angle. Which one
+continues the previous frame depends on the choice made there, frame after frame. But each step maps two branches to two branches,
+and such maps compose, so the whole range is decided without a loop.
 
-At gimbal lock (middle angle at +-90 degrees) the two outer angles turn about one line and only their sum, or their difference, is
-determined. There the *other* combination is free: it is carried evenly from its value at the last free frame before to that at
-the first one after (or held, at the ends of the range). A rotation that swings straight through the lock is therefore smooth, and
-one that rests in it and leaves another way turns evenly in between.
+At gimbal lock (middle angle at +-90 degrees) the two outer angles turn about one axis and only their sum, or their difference, is
+determined. The *other* combination is undetermined; it is interpolated linearly from its value at the last frame before the lock
+to its value at the first frame after it (or held, at the ends of the range). A rotation that passes straight through the lock is
+therefore smooth, and one that rests in it and leaves in another direction turns evenly in between.
 """
 
 import numpy as np
@@ -27,21 +27,21 @@ from ..rig.channels import EVEN_ORDERS
 from ..solver.angles import FULL_TURN
 
 JOIN_TIE = 1e-9
-"""Two joins whose jumps differ by less than this (radians) are equally good: rounding must not choose between them."""
+"""Difference in radians below which the jumps of two alternatives are equal: rounding must not choose between them."""
 
 
 def nearest_turn(angles: ArrayLike) -> Array:
-    """The same angles (any shape) moved by whole turns into [-pi, pi]."""
+    """Move angles (any shape) by whole turns into [-pi, pi]."""
     angles = np.asarray(angles, dtype=float)
     return angles - FULL_TURN * np.round(angles / FULL_TURN)
 
 
 def continuous_angles(angles: ArrayLike, *, before: ArrayLike | None = None, after: ArrayLike | None = None) -> Array:
-    """Unwrap `angles : (..., F)` so that neighbours differ by at most pi, and join them to the keys around.
+    """Unwrap `angles : (..., F)` so that neighbours differ by at most pi, and join them to the surrounding keys.
 
-    Angles that are continuous already come back bit for bit, shifted by whole turns at most. `before` and `after`
-    (scalars or `(...)`) pull the whole curve: if one shift brings both joins under pi it is taken; if not (the curve
-    turns on while the keys do not), one side is joined and the sum of both jumps is least, on a tie the side before.
+    Angles that are already continuous are returned bit for bit, apart from whole turns. `before` and `after` (scalars or `(...)`)
+    shift the whole curve: a shift that brings both jumps under pi is taken if there is one; if not (the curve makes turns that
+    the keys do not), the side with the smaller sum of jumps is joined, on a tie the side before.
     """
     angles = np.asarray(angles, dtype=float)
     if angles.shape[-1] == 0:
@@ -53,7 +53,7 @@ def continuous_angles(angles: ArrayLike, *, before: ArrayLike | None = None, aft
 
 
 def _joining_turns(first: Array, last: Array, before: ArrayLike | None, after: ArrayLike | None) -> Array:
-    """Whole turns `(...)` to add to a curve from `first` to `last` so that it meets its surroundings."""
+    """Whole turns `(...)` to add to a curve from `first` to `last` so that it joins the surrounding keys."""
     if before is None and after is None:
         return np.zeros(np.shape(first))
     if after is None:
@@ -71,14 +71,14 @@ def _joining_turns(first: Array, last: Array, before: ArrayLike | None, after: A
 
 
 BRANCH_TIE = 1e-9
-"""The branch is changed only if that is nearer by more than this (radians): within rounding of a tie, stay."""
+"""Least gain in radians for which the branch is changed: rounding must not change it."""
 
 GIMBAL_COSINE = 1e-6
-"""|cos(middle angle)| under which the outer angles are told apart by rounding only (1e-7 in Blender's single precision)."""
+"""|cos(middle angle)| below which only rounding distinguishes the outer angles (1e-7 in Blender's single precision)."""
 
 
 def other_branch(eulers: ArrayLike, order: str = "XYZ") -> Array:
-    """The second set of angles `(..., 3)` of the same rotations as `eulers : (..., 3)` (channels x, y, z)."""
+    """The other branch `(..., 3)` of Euler angles with the same rotations as `eulers : (..., 3)` (channels x, y, z)."""
     middle = "XYZ".index(order[1])
     other = np.asarray(eulers, dtype=float) + np.pi
     other[..., middle] = np.pi - np.asarray(eulers, dtype=float)[..., middle]
@@ -94,22 +94,22 @@ def continuous_eulers(
     before: ArrayLike | None = None,
     after: ArrayLike | None = None,
 ) -> Array:
-    """Continue Euler angles `(..., F, 3)` (channels x, y, z): branch and turns per frame, joined to the keys around.
+    """Make Euler angles `(..., F, 3)` (channels x, y, z) continuous by choice of branch and turns, and join them to the keys.
 
-    `first` and `second` are the two branches (`second` is computed when not given); `order` is Blender's rotation
-    mode. `gimbal : (..., F)` marks the frames where the outer angles are not told apart; when not given, those whose
-    middle angle is within `GIMBAL_COSINE` of a right angle. Per frame the branch nearer to the frame before is taken
-    (sum of the three differences, as in Blender's own "compatible" Euler angles), then each angle is unwrapped.
+    `first` and `second` are the two branches (`second` is computed if not given); `order` is Blender's rotation mode.
+    `gimbal : (..., F)` marks the frames at gimbal lock; if not given, those with |cos(middle angle)| below `GIMBAL_COSINE`. Each
+    frame takes the branch nearer to the previous frame (by the sum of the three differences, as in Blender's own "compatible"
+    Euler angles), then each angle is unwrapped.
 
-    The first frame's branch, and every angle's whole turns, are those that leave the smallest jumps to
-    `before : (..., 3)` and `after : (..., 3)`; on a tie the side before decides, without either the branch is `first`.
+    The first frame's branch and every angle's whole turns are chosen for the smallest jumps to `before : (..., 3)` and
+    `after : (..., 3)`; on a tie the side before decides, and without either key the branch is `first`.
     """
     first = np.asarray(first, dtype=float)
     if first.shape[-2] == 0:
         return first.copy()
     if gimbal is None:
         gimbal = np.abs(np.cos(first[..., "XYZ".index(order[1])])) < GIMBAL_COSINE
-    released = _spread_free_turn(first, gimbal, order)
+    released = _interpolate_gimbal_lock(first, gimbal, order)
     if second is None:
         second = other_branch(released, order)
     else:
@@ -122,10 +122,10 @@ def continuous_eulers(
 
 
 def _branch_paths(first: Array, second: Array) -> tuple[Mask, Mask]:
-    """Two arrays `(..., F)`, true where `second` is taken: starting in the first branch, starting in the second.
+    """Two masks `(..., F)`, true where `second` is taken: for a start in the first branch and in the second.
 
-    A step is a map of two branches to two: constant, identity or swap. The branch at a frame is the value of the
-    last constant step, swapped as often as there were swaps since; frame 0 is a constant step to the start.
+    Each step maps two branches to two: constant, identity or swap. The branch at a frame is the value of the last constant step,
+    swapped once for each swap since; frame 0 is a constant step to the start.
     """
     to_second = []
     for stay, change in ((first, second), (second, first)):
@@ -144,36 +144,36 @@ def _branch_paths(first: Array, second: Array) -> tuple[Mask, Mask]:
     return base ^ since, (base | (last == 0)) ^ since
 
 
-def _spread_free_turn(eulers: Array, gimbal: Mask, order: str) -> Array:
-    """Angles `(..., F, 3)` whose undetermined combination at `gimbal` frames is carried from free frame to free frame."""
+def _interpolate_gimbal_lock(eulers: Array, gimbal: Mask, order: str) -> Array:
+    """Interpolate the undetermined combination of outer angles over `gimbal` frames; returns angles `(..., F, 3)`."""
     if not gimbal.any():
         return eulers
     outer, inner, middle = "XYZ".index(order[0]), "XYZ".index(order[2]), "XYZ".index(order[1])
     even = 1.0 if order in EVEN_ORDERS else -1.0
-    # The lock at +90 degrees leaves x - z of order XYZ, the one at -90 degrees x + z; odd orders the other way round.
+    # At +90 degrees order XYZ determines x - z, at -90 degrees x + z; odd orders the other way round.
     sign = np.where(np.sin(eulers[..., middle]) >= 0.0, -even, even)
     previous = held_rows(~gimbal)
     following = (gimbal.shape[-1] - 1) - held_rows(~gimbal[..., ::-1])[..., ::-1]
     frames = np.arange(gimbal.shape[-1])
-    none_free = gimbal.all(axis=-1, keepdims=True)
-    previous, following = np.where(none_free, 0, previous), np.where(none_free, 0, following)
+    all_locked = gimbal.all(axis=-1, keepdims=True)
+    previous, following = np.where(all_locked, 0, previous), np.where(all_locked, 0, following)
 
-    def free_at(where: Indices) -> Array:
-        at = np.take_along_axis(eulers, where[..., None], axis=-2)
-        return at[..., outer] - sign * at[..., inner]
+    def undetermined_at(where: Indices) -> Array:
+        angles = np.take_along_axis(eulers, where[..., None], axis=-2)
+        return angles[..., outer] - sign * angles[..., inner]
 
-    start = free_at(previous)
+    start = undetermined_at(previous)
     share = np.clip((frames - previous) / np.maximum(following - previous, 1), 0.0, 1.0)
-    free = start + share * nearest_turn(free_at(following) - start)
-    kept = eulers[..., outer] + sign * eulers[..., inner]
+    undetermined = start + share * nearest_turn(undetermined_at(following) - start)
+    determined = eulers[..., outer] + sign * eulers[..., inner]
     released = eulers.copy()
-    released[..., outer] = np.where(gimbal, 0.5 * (kept + free), eulers[..., outer])
-    released[..., inner] = np.where(gimbal, 0.5 * sign * (kept - free), eulers[..., inner])
+    released[..., outer] = np.where(gimbal, 0.5 * (determined + undetermined), eulers[..., outer])
+    released[..., inner] = np.where(gimbal, 0.5 * sign * (determined - undetermined), eulers[..., inner])
     return released
 
 
 def _join_jumps(path: Array, before: ArrayLike | None, after: ArrayLike | None) -> Array:
-    """How far `(...)` a path is from the keys around it: the sum of all jumps at the sides that have one."""
+    """Sum `(...)` of the jumps between a path and the keys around it, where there are any."""
     jump = np.zeros(path.shape[:-2])
     if before is not None:
         jump = jump + np.abs(path[..., 0, :] - np.asarray(before, dtype=float)).sum(axis=-1)
@@ -183,14 +183,14 @@ def _join_jumps(path: Array, before: ArrayLike | None, after: ArrayLike | None) 
 
 
 AXIS_UNDEFINED = 1e-6
-"""Below this |sin(angle / 2)| an axis is the quotient of two roundings (1e-7 in Blender's single precision) and says nothing."""
+"""|sin(angle / 2)| below which an axis is only rounding error (1e-7 in Blender's single precision)."""
 
 
 def continuous_quaternions(quaternions: ArrayLike, *, before: ArrayLike | None = None, after: ArrayLike | None = None) -> Array:
     """Choose the signs of `quaternions : (..., F, 4)` so that neighbours have a dot product >= 0.
 
-    The sign of the whole curve is that of `before : (..., 4)`, else that of `after : (..., 4)`, else w >= 0 at the
-    first frame. Nothing is normalised; a quaternion of zero length keeps the sign of its predecessor.
+    The sign of the whole curve follows `before : (..., 4)`, else `after : (..., 4)`, else w >= 0 at the first frame. Nothing is
+    normalised; a quaternion of length 0 keeps the sign of its predecessor.
     """
     quaternions = np.asarray(quaternions, dtype=float)
     if quaternions.shape[-2] == 0:
@@ -212,11 +212,11 @@ def continuous_axis_angles(
     """Choose sign and turns of `angle : (..., F)` about `axis : (..., F, 3)`; returns both, in the same shapes.
 
     Neighbouring axes have a dot product >= 0 and neighbouring angles differ by at most pi. `before` and `after` are
-    `(..., 4)` as Blender's channels have them: angle, x, y, z. The sign of the whole curve is that of the axis of
-    `before`, else of `after`, else the angle is >= 0 at the first frame; whole turns as in `continuous_angles`.
+    `(..., 4)` in the order of Blender's channels: angle, x, y, z. The sign of the whole curve follows the axis of `before`, else
+    of `after`, else the angle is >= 0 at the first frame; whole turns are chosen as in `continuous_angles`.
 
-    Where the rotation is none (or whole turns) its axis is undefined: there the axis of the nearest defined frame
-    before is held (of the first defined one at the start), so that a hinge passing through zero stays one hinge.
+    Where the rotation is zero (or whole turns) its axis is undefined: there the axis of the last defined frame is held (at the
+    start, of the first defined frame), so that a hinge passing through zero keeps its axis.
     """
     angle, axis = np.asarray(angle, dtype=float), np.asarray(axis, dtype=float)
     if angle.shape[-1] == 0:
@@ -249,7 +249,7 @@ def _continuing_signs(vectors: Array) -> Array:
 
 
 def _sign(values: ArrayLike) -> Array:
-    """-1 where negative, else +1: unlike `np.sign`, never 0."""
+    """-1 where negative, else +1; unlike `np.sign`, never 0."""
     return np.where(np.asarray(values) < 0.0, -1.0, 1.0)
 
 

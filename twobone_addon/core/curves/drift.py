@@ -1,4 +1,4 @@
-"""How far the joints stray when the channels do: measured at samples and between them, and linearised."""
+"""Measure and linearise the drift of joints caused by changed channel values, at samples and between them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,85 +9,85 @@ import numpy as np
 from ..array_types import Array, Indices
 
 Drift: TypeAlias = Callable[[Array, Indices], Array]
-"""`drift(values, indices)` of `(M, K)` and `(M,)` gives `(M,)` or `(M, P)`: distances of the tip, or of P points such as tip
-and middle joint, in world units, between the pose of these channel values and the motion's own pose at the samples of these
+"""`drift(values, indices)` takes `(M, K)` and `(M,)` and returns `(M,)` or `(M, P)`: distances in world units of the tip, or of P
+points such as tip and middle joint, between the pose of these channel values and the motion's own pose at the samples with these
 indices. Must be 0 for the motion's own values."""
 
 FINER = 2
-"""Samples of `with_halves` for each one of the motion."""
+"""Samples of `with_halves` per sample of the motion."""
 
 MOST_AT_ONCE = 1 << 11
-"""So many samples are worked on at once: what is in between stays in the processor's cache, however long the motion."""
+"""Samples per block: intermediate results stay in the processor's cache, however long the motion."""
 
 CENTRAL = np.array([-1.0, 9.0, 9.0, -1.0]) / 16.0
-"""Weights of four samples for the value halfway between the middle two, and between the last two."""
+"""Weights of four samples for the value halfway between the middle two and, in `EARLIER`, between the last two."""
 EARLIER = np.array([1.0, -5.0, 15.0, 5.0]) / 16.0
 THIRD_DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
 
 DIFFERENCE = 1e-4
-"""Step (in channel units, radians or quaternion components) of the finite difference: its square is well above rounding."""
+"""Finite-difference step in channel units (radians or quaternion components): its square is well above rounding."""
 
 LEAST_FEELING = 0.03
-"""A straight limb's tip does not feel some channel changes at first order. They count at least this share of the others."""
+"""Least sensitivity to a channel change, relative to the greatest: the tip of a straight limb ignores some to first order."""
 
 FEELING_STRIDE = 8
-"""The linearised drift changes with the pose, so slowly that one of so many samples tells it for all around."""
+"""Stride in samples at which the linearised drift is computed; it changes slowly with the pose."""
 
 
-LONG = 1 << 15
-"""Of a take with more poses than this the linearised drift is held in single precision: 15,000 frames of a pair of bones."""
+LONG_TAKE = 1 << 15
+"""Number of poses above which the linearised drift is stored in single precision: 15,000 frames of a pair of bones."""
 
 
 @dataclass(frozen=True, slots=True)
 class WithHalves:
-    """The values `(2N - 1, K)` of a motion at its samples and halfway between them, found by index."""
+    """Values `(2N - 1, K)` of a motion at its samples and halfway between them, looked up by index."""
 
     samples: Array
-    """`(N, K)`"""
+    """`(N, K)` values at the samples."""
     held: Indices
-    """`(N,)` which of the samples each of them has the values of."""
+    """`(N,)` index of the sample whose values each sample takes."""
     halves: Array
-    """`(N - 1, K)`"""
+    """`(N - 1, K)` values halfway between samples."""
 
     def __len__(self) -> int:
         return FINER * len(self.samples) - 1
 
     def __getitem__(self, indices: Indices) -> Array:
-        found, between = self.samples[self.held[indices // FINER]], indices % FINER != 0
-        found[between] = self.halves[indices[between] // FINER]
-        return found
+        values, between = self.samples[self.held[indices // FINER]], indices % FINER != 0
+        values[between] = self.halves[indices[between] // FINER]
+        return values
 
     @property
     def channels(self) -> int:
-        """K."""
+        """Number of channels, K."""
         return self.samples.shape[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """A motion at full rate, and how it may be simplified."""
+    """A motion sampled at full rate, with the tolerance within which it may be simplified."""
 
     times: Array
-    """`(N,)` frames, rising; several per key frame."""
+    """`(N,)` frames, increasing; several per possible key."""
     values: WithHalves
     """`(N, K)` channel values, continuous."""
     drift: Drift
-    """Distances of P points from where they should be, `(M, P)`."""
+    """Drift of P points, `(M, P)`."""
     tolerance: Array
-    """`(N,)` > 0: how far each point may drift at each sample, in world units."""
+    """`(N,)` > 0: greatest allowed drift of any point at each sample, in world units."""
     feeling: Array
-    """`(Q, P, K (K + 1) / 2)` of every `FEELING_STRIDE`-th sample, see `felt`: one half of a symmetric matrix, row by row."""
+    """`(Q, P, K (K + 1) / 2)` linearised drift at every `FEELING_STRIDE`-th sample: lower triangles of `felt`, row by row."""
     ends: tuple[Array | None, Array | None] = (None, None)
-    """Slopes `(K,)` that the curves are to have at the first and the last sample, where that is known."""
+    """Required slopes `(K,)` of the curves at the first and the last sample; `None` where free."""
 
     def shares(self, values: Array, indices: Indices) -> Array:
-        """The largest drift `(M,)` of `values : (M, K)` at samples `indices : (M,)`, as a share of the tolerance."""
+        """Largest drift `(M,)` of `values : (M, K)` at samples `indices : (M,)`, as a fraction of the tolerance."""
         return self.drift(values, indices).max(axis=-1) / self.tolerance[indices]
 
     def felt(self, indices: Indices) -> Array:
-        """The linearised drift `(..., P, K, K)` at samples `indices : (...)`.
+        """Linearised drift `(..., P, K, K)` at samples `indices : (...)`.
 
-        `change @ felt @ change` is the square of a point's move as a share of the tolerance, at first order.
+        `change @ felt @ change` is, to first order, the squared move of a point as a fraction of the tolerance.
         """
         rows, columns = np.tril_indices(self.values.channels)
         place = np.empty((self.values.channels,) * 2, dtype=np.intp)
@@ -97,28 +97,28 @@ class Motion:
 
 
 def in_portions(drift: Drift) -> Drift:
-    """The same drift, always `(M, P)`, asked for a bounded number of samples at once."""
+    """Wrap a drift so that it always returns `(M, P)` and is evaluated in blocks of bounded size."""
 
     def measured(values: Array, indices: Indices) -> Array:
-        found = [drift(values[part], indices[part]) for part in portions(len(values))]
-        return np.concatenate([each.reshape(len(each), -1) for each in found])
+        blocks = [drift(values[part], indices[part]) for part in portions(len(values))]
+        return np.concatenate([block.reshape(len(block), -1) for block in blocks])
 
     return measured
 
 
 def portions(count: int) -> Iterator[slice]:
-    """Slices over `count` samples, at least one."""
+    """Slices of at most `MOST_AT_ONCE` over `count` samples; at least one slice."""
     for start in range(0, max(count, 1), MOST_AT_ONCE):
         yield slice(start, min(start + MOST_AT_ONCE, count))
 
 
 def with_halves(times: Array, values: Array, held: Indices, drift: Drift) -> tuple[Array, WithHalves, Drift]:
-    """The motion with one more sample halfway between any two: times (2N - 1,), values (2N - 1, K) and their drift.
+    """Insert a sample halfway between any two: returns times (2N - 1,), values (2N - 1, K) and their drift.
 
-    held : (N,) which of the samples each of them is to have the values of
+    held : (N,) index of the sample whose values each sample takes
 
-    So a curve cannot stray unseen between the samples it was fitted to. The drift at a new sample is taken to be that
-    of the same channel error in the pose of the sample before it, which is off by the error times half a sample's move.
+    So a curve cannot stray unnoticed between the samples it was fitted to. The drift at a new sample is approximated by the drift
+    of the same channel error in the previous sample's pose, which is wrong by about the error times half a sample's move.
     """
     fine_times, fine = np.empty(FINER * len(values) - 1), WithHalves(values, held, halfway(values, held))
     fine_times[::FINER], fine_times[1::FINER] = times, 0.5 * (times[:-1] + times[1:])
@@ -133,11 +133,10 @@ def with_halves(times: Array, values: Array, held: Indices, drift: Drift) -> tup
 def halfway(values: Array, held: Indices) -> Array:
     """Values `(N - 1, K)` halfway between neighbouring samples, by a cubic that does not look across corners.
 
-    values : (M, K), of which the samples are the rows `held` (N,)
+    values : (M, K), whose rows `held` (N,) are the samples
 
-    Of the cubics through the four samples around, the four before and the four after, that with the smallest third
-    difference is taken, per channel (the choice of ENO schemes, Harten et al. 1987). With fewer than four samples,
-    the mean of the two.
+    Among the cubics through the four surrounding samples, the four before and the four after, the one with the smallest third
+    difference is taken per channel (as in ENO schemes, Harten et al. 1987). With fewer than four samples, the mean of the two.
     """
     if len(held) < len(CENTRAL):
         return 0.5 * (values[held[:-1]] + values[held[1:]])
@@ -150,14 +149,14 @@ def halfway(values: Array, held: Indices) -> Array:
 
 
 def _halfway(samples: Array) -> Array:
-    """As `halfway`, of four samples or more."""
+    """`halfway` for four samples or more."""
     windows = np.lib.stride_tricks.sliding_window_view(samples, len(CENTRAL), axis=0)
     roughness = np.abs(windows @ THIRD_DIFFERENCE)
     far = np.full((1, samples.shape[1]), np.inf)
     count = len(samples) - 1
     halves, rough = [], []
     for weights, offset in ((CENTRAL, 1), (EARLIER, 2), (EARLIER[::-1], 0)):
-        # The stencil of interval i begins at sample i - offset: those that begin outside do not exist.
+        # The stencil of interval i begins at sample i - offset; a stencil that begins outside does not exist.
         half, missing = windows @ weights, np.repeat(far, offset, axis=0)
         halves.append(np.concatenate([missing, half, np.repeat(far, count - len(half), axis=0)])[:count])
         rough.append(np.concatenate([missing, roughness, np.repeat(far, count - len(half), axis=0)])[:count])
@@ -166,23 +165,23 @@ def _halfway(samples: Array) -> Array:
 
 
 def feel(values: WithHalves, drift: Drift, tolerance: Array) -> Array:
-    """The points' first-order answers to channel changes, as in `Motion.feeling`, from distances alone.
+    """Linearise the drift, as in `Motion.feeling`, from distances alone.
 
-    Distances squared are a quadratic form of the changes, so K (K + 1) / 2 of them give the form by polarisation. No
-    direction counts less than `LEAST_FEELING`; where nothing moves any point, all count alike, and next to nothing.
+    Squared distances are a quadratic form of the channel changes, so K (K + 1) / 2 of them give the form by polarisation. No
+    direction counts less than `LEAST_FEELING`; where no change moves any point, all directions count equally and very little.
     """
     channels = values.channels
     steps = DIFFERENCE * np.eye(channels)
 
     def form_at(indices: Indices) -> Array:
         here = values[indices]
-        own = [drift(here + step, indices) ** 2 for step in steps]
-        form = np.empty((*own[0].shape, channels, channels))
+        alone = [drift(here + step, indices) ** 2 for step in steps]
+        form = np.empty((*alone[0].shape, channels, channels))
         for row in range(channels):
-            form[..., row, row] = own[row]
+            form[..., row, row] = alone[row]
             for column in range(row):
                 both = drift(here + steps[row] + steps[column], indices) ** 2
-                form[..., row, column] = form[..., column, row] = 0.5 * (both - own[row] - own[column])
+                form[..., row, column] = form[..., column, row] = 0.5 * (both - alone[row] - alone[column])
         form /= DIFFERENCE**2
         most = np.trace(form, axis1=-2, axis2=-1).max(axis=-1)
         least = np.where(most > 0.0, LEAST_FEELING**2 * most, LEAST_FEELING**4)
@@ -190,12 +189,12 @@ def feel(values: WithHalves, drift: Drift, tolerance: Array) -> Array:
         form /= tolerance[indices, None, None, None] ** 2
         return form[(..., *np.tril_indices(channels))]
 
-    asked = np.arange(0, len(values), FEELING_STRIDE)
-    first, *rest = portions(len(asked))
-    begun = form_at(asked[first])
-    # It only leads to handles, which are judged by the drift itself, so that of a long take single precision is enough.
-    form = np.empty((len(asked), *begun.shape[1:]), dtype=np.float32 if len(asked) > LONG else float)
-    form[first] = begun
+    strided = np.arange(0, len(values), FEELING_STRIDE)
+    first, *rest = portions(len(strided))
+    first_form = form_at(strided[first])
+    # It only guides the fit of handles, which are judged by the drift itself, so single precision is enough for a long take.
+    form = np.empty((len(strided), *first_form.shape[1:]), dtype=np.float32 if len(strided) > LONG_TAKE else float)
+    form[first] = first_form
     for part in rest:
-        form[part] = form_at(asked[part])
+        form[part] = form_at(strided[part])
     return form

@@ -1,12 +1,12 @@
-"""Bezier segments laid through a motion so that the joints drift least.
+"""Fit Bezier segments to a motion so that the joints drift least.
 
-A segment runs from pose to pose: at its two keys the channels have exactly the motion's values. What is fitted are the
-handles, four numbers for each channel: the slope at either end, and how far in time either handle reaches. The reach is
-worth fitting: with handles at thirds (a cubic in time) the same motion needs half as many keys again.
+At both keys of a segment the channels have exactly the motion's values. Only the handles are fitted, four numbers per channel:
+the slope at either end, and the reach of either handle in time. Fitting the reach pays off: with handles at thirds (a cubic in
+time) the same motion needs half as many keys again.
 
-From a rough guess of the handles Levenberg-Marquardt least squares on the linearised drift lead down, and then, if the worst
-drift is a little above what is allowed, least squares that weigh the worst samples more and more. Many segments are fitted at
-once: one by one, each would take longer to ask for than to fit.
+Levenberg-Marquardt least squares on the linearised drift start from a rough guess of the handles; if the worst drift ends
+slightly above the tolerance, the worst samples are then weighted more and more (levelling). Many segments are fitted in one
+batch: one by one, call overhead would exceed the work.
 """
 
 from collections.abc import Generator, Sequence
@@ -20,24 +20,24 @@ from .bezier import bernstein, parameters_at
 from .drift import FINER, Motion
 
 SLOPES, REACHES = (0, 2), (1, 3)
-"""A shape is `(4, K)`: slope at the start (value per frame), reach of the handle there (share of the segment's time), and
-the same at the end."""
+"""Rows of a shape `(4, K)`: slope at the start (value per frame), reach of the start handle (fraction of the segment's time),
+slope at the end, reach of the end handle."""
 THIRD = 1.0 / 3.0
 
 STEP_PRECISION = 1e-8
-"""The curve parameter is needed to a share of the segment well below any tolerance."""
+"""Precision of the curve parameter, as a fraction of the segment: well below any tolerance."""
 
 
-LONG = 64
-"""A segment of more samples than this is judged at those that were given: between them it is too smooth to stray unseen."""
+LONG_SEGMENT = 64
+"""Samples above which a segment is judged at the original samples only: it is too smooth to stray unnoticed between them."""
 
 
 MOST_JUDGED = 1 << 14
-"""So many samples are judged at once: a couple of megabytes."""
+"""Samples judged at once: a couple of megabytes."""
 
 
 def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
-    """The largest drift `(B,)` of each segment from sample `first` to `last : (B,)`, as a share of the tolerance.
+    """Largest drift `(B,)` of each segment from sample `first` to `last : (B,)`, as a fraction of the tolerance.
 
     shapes : (B, 4, K)
     """
@@ -48,7 +48,7 @@ def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -
 
 
 def _worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
-    stride = np.where(last - first > LONG, FINER, 1)
+    stride = np.where(last - first > LONG_SEGMENT, FINER, 1)
     begin = first + np.where(stride == 1, 0, -first % FINER)
     counts = (last - begin) // stride + 1
     starts = np.cumsum(counts) - counts
@@ -64,79 +64,79 @@ def _worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) 
 
 
 def controls(start: Array, end: Array, duration: Array, shapes: Array) -> Array:
-    """Values `(..., 4, K)` of a segment's two keys and, between them, its two handles."""
+    """Control values `(..., 4, K)` of a segment: first key, its two handles, last key."""
     out, back = (shapes[..., slope, :] * shapes[..., reach, :] * duration for slope, reach in zip(SLOPES, REACHES, strict=True))
     return np.stack([start, start + out, end - back, end], axis=-2)
 
 
 SHORTEST_REACH, LONGEST_REACH = 0.05, 0.9
-"""Handles reach over 5 to 90 per cent of their segment: shorter ones cannot be grabbed, longer ones make steep steps."""
+"""Least and greatest reach of handles, as a fraction of the segment: shorter ones are hard to grab, longer ones too steep."""
 SEEN_REACH, SEEN_REST = 2.0, 4.0
-"""A handle that reaches less than so many samples, or leaves less than so many to the other end, bends the curve between
-samples, where nothing would see it. Segments of few samples have handles at thirds."""
+"""Least reach of a handle, and least rest of the segment beyond it, in samples: otherwise the curve would bend between samples
+unnoticed. Segments with few samples have handles at thirds."""
 
 MOST_FITTED = 16
-"""A fit looks at up to about twice so many samples of a segment; how well it did is always judged at all of them."""
+"""A fit uses at most about twice this many samples of a segment; the result is always judged at all of them."""
 
 RIDGE = 1e-12
-"""Keeps equations solvable in which a parameter moves nothing, as the reach of a handle of slope 0 along a flat curve."""
+"""Regularisation for parameters without effect, such as the reach of a handle with slope 0 along a flat curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Segments of given shapes, followed sample by sample."""
+    """Segments of given shapes, evaluated at the samples."""
 
     parameter: Array
-    """`(B, n, K)` curve parameter."""
+    """`(B, n, K)` curve parameters."""
     away: Array
-    """`(B, n, K)` the curve's values less those it should have."""
+    """`(B, n, K)` residuals: the curve's values minus the motion's."""
     squares: Array
-    """`(B, n, P)` squares of the points' first-order moves, as shares of the tolerance."""
+    """`(B, n, P)` squared linearised drifts of the points, as fractions of the tolerance."""
 
     @property
     def peaks(self) -> Array:
-        """`(B,)` the worst linearised drift."""
+        """`(B,)` worst linearised drift of each fit."""
         return np.sqrt(self.squares.max(axis=(1, 2)))
 
     def some(self, rows: Array) -> "Trace":
-        """Those of some fits."""
+        """The traces of some fits."""
         return Trace(self.parameter[rows], self.away[rows], self.squares[rows])
 
     def put(self, rows: Array, other: "Trace") -> None:
-        """Replace those of some fits."""
+        """Replace the traces of some fits, in place."""
         self.parameter[rows], self.away[rows], self.squares[rows] = other.parameter, other.away, other.squares
 
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """B fits, each of S segments: one alone, or two that meet at a key with one slope.
+    """A batch of B fits, each of S segments: one alone, or two that share the slope at their common key.
 
-    All have as many samples as the one with the most; those that are not its own feel nothing.
+    All are padded to the number of samples n of the largest; padding samples have zero sensitivity.
     """
 
     motion: Motion
     bounds: Indices
-    """`(B, S, 2)` samples of the keys."""
+    """`(B, S, 2)` sample indices of each segment's two keys."""
     free: Mask
-    """`(B, S, 4)` which numbers of a shape may change."""
+    """`(B, S, 4)` rows of each shape that may change."""
     reaches: tuple[Array, Array]
-    """`(B, S, 1, 1)` shortest and longest reach."""
+    """`(B, S, 1, 1)` least and greatest reach."""
     segment: Indices
-    """`(B, n)` which of the S segments a sample is in."""
+    """`(B, n)` index, among the S segments, of the segment of each sample."""
     share: Array
-    """`(B, n, 1)` share of the segment's time."""
+    """`(B, n, 1)` fraction of the segment's time at each sample."""
     duration: Array
-    """`(B, n, 1)`"""
+    """`(B, n, 1)` duration of the segment in frames."""
     ends: tuple[Array, Array]
-    """`(B, n, K)` values at the segment's two keys."""
+    """`(B, n, K)` values at the segment's first and at its last key."""
     wanted: Array
-    """`(B, n, K)`"""
+    """`(B, n, K)` values of the motion."""
     feeling: Array
-    """`(B, n, P, K, K)`"""
+    """`(B, n, P, K, K)` linearised drift, see `Motion.felt`."""
 
     @classmethod
     def of(cls, motion: Motion, bounds: Indices, free: Mask) -> "Fits":
-        """Fits between `bounds : (B, S, 2)` of the numbers that are `free : (B, S, 4)`."""
+        """Set up fits between `bounds : (B, S, 2)` of the shape rows that are `free : (B, S, 4)`."""
         count, stride = looked_at(bounds)
         place = np.arange(count.sum(axis=1).max())
         segment = np.sum(place[None, :, None] >= np.cumsum(count, axis=1)[:, None, :], axis=-1)
@@ -174,10 +174,10 @@ class Fits:
         return replace(self, **parts)
 
     def start_shapes(self, slopes: Array) -> Array:
-        """Shapes `(B, 1, 4, K)` with handles at thirds.
+        """Initial shapes `(B, 1, 4, K)`, with handles at thirds.
 
-        The free slopes by plain least squares in the channels: linear, so at once; the others as in `slopes : (B, 1, 2, K)`.
-        Where there is no sample between the keys, a straight line.
+        Free slopes come from linear least squares on the channel values, fixed ones from `slopes : (B, 1, 2, K)`. Without a
+        sample between the keys the segment is a straight line.
         """
         basis, weight = bernstein(self.share[..., 0]), np.any(self.feeling != 0.0, axis=(-3, -2, -1))[..., None]
         start, end = self.ends
@@ -198,7 +198,7 @@ class Fits:
         return shapes
 
     def measured(self, rows: Array, shapes: Array) -> Array:
-        """The true worst drift `(b, S)` of each segment of some fits, over all its samples."""
+        """Exact worst drift `(b, S)` of each segment of some fits, over all its samples."""
         if not len(shapes):
             return np.empty(shapes.shape[:2])
         flat = self.bounds[rows].reshape(-1, 2)
@@ -206,7 +206,7 @@ class Fits:
         return found.reshape(shapes.shape[:2])
 
     def trace(self, shapes: Array, guess: Array | None) -> Trace:
-        """Follow segments of these shapes; `guess` is a parameter nearby."""
+        """Evaluate segments of these shapes; `guess` are curve parameters `(B, n, K)` nearby."""
         shape = shapes[np.arange(len(shapes))[:, None], self.segment]
         parameter = parameters_at(self.share, shape[:, :, 1], 1.0 - shape[:, :, 3], guess=guess, precision=STEP_PRECISION)
         values = np.einsum("bnkc,bnck->bnk", bernstein(parameter), controls(*self.ends, self.duration, shape))
@@ -215,9 +215,9 @@ class Fits:
         return Trace(parameter, away, np.maximum((moves @ away[..., None])[..., 0], 0.0))
 
     def slopes_of(self, shapes: Array, trace: Trace) -> Array:
-        """How the curve's values move with the free numbers of the shapes: (B, n, S * 4, K).
+        """Jacobian (B, n, S * 4, K) of the curve's values with respect to the free shape rows.
 
-        Moving a handle in time moves the parameter at which a frame is met; the value follows along the curve.
+        Moving a handle in time also changes the parameter at a given frame, so that the value moves along the curve.
         """
         shape = shapes[np.arange(len(shapes))[:, None], self.segment]
         parameter, rest = trace.parameter, 1.0 - trace.parameter
@@ -227,7 +227,7 @@ class Fits:
         start_slope, start_reach, end_slope, end_reach = np.moveaxis(shape, 2, 0)
         speed = before * start_reach + between * (1.0 - start_reach - end_reach) + after * end_reach
         climb = (before * steps[:, :, 0] + between * steps[:, :, 1] + after * steps[:, :, 2]) / speed
-        own = np.stack(
+        columns = np.stack(
             [
                 right * start_reach * self.duration,
                 right * (start_slope * self.duration - climb),
@@ -238,17 +238,17 @@ class Fits:
         )
         if shapes.shape[1] > 1:
             in_second = (self.segment == 1)[..., None, None]
-            own = np.concatenate([np.where(in_second, 0.0, own), np.where(in_second, own, 0.0)], axis=2)
-            # Neighbours have one slope at their key.
-            own[:, :, 2] += own[:, :, 4]
-            own[:, :, 4] = 0.0
-        return own * self.free.reshape(len(own), 1, -1, 1)
+            columns = np.concatenate([np.where(in_second, 0.0, columns), np.where(in_second, columns, 0.0)], axis=2)
+            # Both segments share the slope at their common key.
+            columns[:, :, 2] += columns[:, :, 4]
+            columns[:, :, 4] = 0.0
+        return columns * self.free.reshape(len(columns), 1, -1, 1)
 
 
 def looked_at(bounds: Indices) -> tuple[Indices, Indices]:
-    """How many samples (...) a fit looks at between two keys `bounds : (..., 2)`, and how far apart.
+    """Number (...) of samples that a fit uses between two keys `bounds : (..., 2)`, and their stride (...).
 
-    All of them, or evenly spread ones.
+    All samples if there are few, else evenly spaced ones.
     """
     length = bounds[..., 1] - bounds[..., 0]
     stride = np.maximum(1, length // MOST_FITTED)
@@ -257,29 +257,30 @@ def looked_at(bounds: Indices) -> tuple[Indices, Indices]:
 
 LEVELLING_STEPS = 4
 SMALLEST_GAIN = 0.01
-"""A least-squares step that takes less than this share off the cost ends the descent."""
-HOPES = np.array([60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6])
-"""A worst drift above this after 0, 1, 2 ... least-squares steps ends the descent: of segments that turned out good, 1 in 100
-had been there, of the others most."""
-LEVELLING_HOPE = 1.7
-"""Levelling at most halves the worst drift, so it is skipped above this."""
-AIM = 0.98
-"""Aimed at, as a share of the tolerance: what the linearised drift leaves out must fit into the rest."""
+"""Least relative decrease of the cost by a least-squares step; a smaller one ends the first phase."""
+HOPELESS_DRIFTS = np.array([60.0, 50.0, 30.0, 15.0, 8.0, 4.0, 2.8, 2.0, 1.6, 1.6])
+"""Worst drift after 0, 1, 2 ... least-squares steps above which the descent is given up: 1 in 100 of the segments that turned
+out good exceeded it, but most of the others."""
+HOPELESS_LEVELLING = 1.7
+"""Worst drift above which levelling is skipped: it halves the drift at most."""
+TARGET_DRIFT = 0.98
+"""Target of the linearised drift as a fraction of the tolerance; the rest is for its nonlinear part."""
 SURELY_BAD = 3.0
-"""A linearised drift above this is bad enough without measuring."""
+"""Linearised drift above which a segment counts as bad without exact measurement."""
 
 LEVELLING_POWER, LEAST_WEIGHT, LEVELLING_DAMPING = 1.0, 0.03, 1e-2
-"""The error to this power weighs it: levelling minimises the norm of twice the power plus 2, near enough to the worst drift."""
+"""Exponent of the relative drift as a sample's weight, its least value, and the least damping while levelling. Levelling thus
+minimises the norm of order 2 * power + 2, close enough to the maximum norm."""
 
 FIRST_DAMPING, LESS_DAMPING, MORE_DAMPING, MOST_DAMPING = 1e-3, 0.2, 8.0, 1e4
 TINY = np.finfo(float).tiny
 
 
 def descended(fits: Fits, shapes: Array) -> tuple[Array, Array]:
-    """From the start `shapes : (B, S, 4, K)` the first found that keep the tolerance, or the best found.
+    """Descend from initial `shapes : (B, S, 4, K)` to the first found that keep the tolerance, or the best found.
 
-    Beside them how much of the tolerance each segment needs, `(B, S)`: measured where that is at most about 1, at first
-    order where it is far above.
+    Also returns the worst drift of each segment as a fraction of the tolerance, `(B, S)`: exact up to about 1, linearised where
+    it is far above.
     """
     descent = _Descent(fits, shapes)
     while True:
@@ -290,42 +291,42 @@ def descended(fits: Fits, shapes: Array) -> tuple[Array, Array]:
 
 
 @dataclass(slots=True)
-class _Found:
-    """What is remembered of each of b fits that go on."""
+class _State:
+    """State of the b fits that are still active."""
 
     shapes: Array
-    """`(b, S, 4, K)`"""
+    """`(b, S, 4, K)` current shapes."""
     trace: Trace
     lowest: Array
-    """`(b,)` lowest peak so far."""
+    """`(b,)` lowest linearised worst drift so far."""
     aim: Array
-    """`(b,)` peak at which it is worth measuring."""
+    """`(b,)` linearised worst drift at or below which the exact drift is measured."""
     damping: Array
-    """`(b,)`"""
+    """`(b,)` Levenberg-Marquardt damping."""
     steps: Array
-    """`(b,)` taken in this phase."""
+    """`(b,)` steps taken in this phase."""
     levelling: Mask
-    """`(b,)` whether the second phase has begun."""
+    """`(b,)` whether the second phase, levelling, has begun."""
 
-    def some(self, rows: Array) -> "_Found":
-        """Those of some fits."""
+    def some(self, rows: Array) -> "_State":
+        """The state of some fits."""
         rest = (self.lowest, self.aim, self.damping, self.steps, self.levelling)
-        return _Found(self.shapes[rows], self.trace.some(rows), *(each[rows] for each in rest))
+        return _State(self.shapes[rows], self.trace.some(rows), *(each[rows] for each in rest))
 
 
 class _Descent:
-    """Fits on their way down; those that have arrived, or cannot, are left behind."""
+    """A descent of many fits; fits that succeed or cannot succeed are dropped."""
 
     def __init__(self, fits: Fits, shapes: Array) -> None:
         count = len(shapes)
         self.best, self.worst = shapes.copy(), np.full(shapes.shape[:2], np.inf)
         self.fits, self.rows = fits, np.arange(count)
         whole = np.zeros(count, dtype=int)
-        levels = (np.full(count, np.inf), np.full(count, AIM), np.full(count, FIRST_DAMPING))
-        self.now = _Found(shapes, fits.trace(shapes, None), *levels, whole, whole.astype(bool))
+        levels = (np.full(count, np.inf), np.full(count, TARGET_DRIFT), np.full(count, FIRST_DAMPING))
+        self.now = _State(shapes, fits.trace(shapes, None), *levels, whole, whole.astype(bool))
 
     def judge(self) -> None:
-        """Measure those that look good, and leave behind those that are, and those without hope."""
+        """Measure the fits that look good; drop those that are good and those that are hopeless."""
         now, rows = self.now, self.rows
         peak = now.trace.peaks
         better = peak < now.lowest
@@ -335,33 +336,33 @@ class _Descent:
         measured = self.fits.measured(near, now.shapes[near])
         most = measured.max(axis=1)
         self.best[rows[near]], self.worst[rows[near]] = now.shapes[near], measured
-        # The linearised drift, or that at the samples looked at, was too low by this factor.
-        now.aim[near] = AIM * peak[near] / np.maximum(most, TINY)
+        # Lower the aim by the factor by which the linearised drift, or its samples, underestimated the exact drift.
+        now.aim[near] = TARGET_DRIFT * peak[near] / np.maximum(most, TINY)
         done = np.zeros(len(rows), dtype=bool)
         done[near] = most <= 1.0
-        going = ~(done | self._hopeless(peak) | (peak == 0.0))
+        going = ~(done | self._are_hopeless(peak) | (peak == 0.0))
         if not going.all():
-            self._settle(~going & ~done)
+            self._record_failures(~going & ~done)
             self.fits, self.rows, self.now = self.fits.some(going), rows[going], now.some(going)
 
-    def _hopeless(self, peak: Array) -> Mask:
-        """Which fits `(b,)` will not become good any more; those that have had all their steps are levelled from now on."""
+    def _are_hopeless(self, peak: Array) -> Mask:
+        """Mask `(b,)` of fits that will not succeed; fits that have used up their steps enter the levelling phase."""
         now = self.now
-        over = ~now.levelling & (now.steps >= len(HOPES))
+        over = ~now.levelling & (now.steps >= len(HOPELESS_DRIFTS))
         now.levelling |= over
         now.steps[over] = 0
-        levelled = (peak > LEVELLING_HOPE) | (now.steps >= LEVELLING_STEPS)
-        return np.where(now.levelling, levelled, peak > HOPES[np.minimum(now.steps, len(HOPES) - 1)])
+        levelled = (peak > HOPELESS_LEVELLING) | (now.steps >= LEVELLING_STEPS)
+        return np.where(now.levelling, levelled, peak > HOPELESS_DRIFTS[np.minimum(now.steps, len(HOPELESS_DRIFTS) - 1)])
 
-    def _settle(self, which: Mask) -> None:
-        """Say of fits that did not succeed how bad their best shapes are: measured where it may be little."""
+    def _record_failures(self, which: Mask) -> None:
+        """Record the worst drift of failed fits: linearised if it is surely bad, else measured exactly."""
         surely = which & (self.now.lowest > SURELY_BAD)
         self.worst[self.rows[surely]] = self.now.lowest[surely, None]
         unsure = which & ~surely & np.isinf(self.worst[self.rows].max(axis=1))
         self.worst[self.rows[unsure]] = self.fits.measured(unsure, self.best[self.rows[unsure]])
 
     def step(self) -> None:
-        """Let each take one step down; one that gained little has its worst samples levelled from now on."""
+        """Take one step in each fit; fits that gained little enter the levelling phase."""
         now = self.now
         peak = np.maximum(now.trace.peaks, TINY)[:, None, None]
         heavy = (np.sqrt(now.trace.squares) / peak) ** LEVELLING_POWER + LEAST_WEIGHT
@@ -376,7 +377,7 @@ class _Descent:
 
 
 def lowered(fits: Fits, shapes: Array, trace: Trace, weights: Array, damping: Array) -> tuple[Array, Trace, Array]:
-    """One Levenberg-Marquardt step down the sum of squares weighed by `weights : (B, n, P)`; the same where none goes down."""
+    """One Levenberg-Marquardt step on the sum of squares weighted by `weights : (B, n, P)`; unchanged where no step helps."""
     squares, down = _equations(fits, shapes, trace, weights)
     diagonal = np.diagonal(squares, axis1=1, axis2=2)
     ridge = RIDGE * diagonal.sum(axis=1, keepdims=True) + TINY
@@ -402,53 +403,53 @@ def lowered(fits: Fits, shapes: Array, trace: Trace, weights: Array, damping: Ar
 
 
 def _equations(fits: Fits, shapes: Array, trace: Trace, weights: Array) -> tuple[Array, Array]:
-    """The normal equations of the step: (B, S * 4 * K, S * 4 * K), and (B, S * 4 * K, 1)."""
+    """Normal equations of the step: matrix (B, S * 4 * K, S * 4 * K) and right-hand side (B, S * 4 * K, 1)."""
     columns = fits.slopes_of(shapes, trace)
     count, samples, unknowns, channels = columns.shape
     size = unknowns * channels
     squares, down = np.empty((count, size, size)), np.empty((count, size, 1))
-    at_once = max(1, MOST_PULLED // (samples * size * channels))
+    at_once = max(1, MOST_PRODUCTS // (samples * size * channels))
     for start in range(0, count, at_once):
         part = slice(start, start + at_once)
-        own = columns[part]
+        block = columns[part]
         pull = np.einsum("bnp,bnpkl->bnkl", weights[part], fits.feeling[part])
-        pulled = (own[..., None] * pull[:, :, None]).transpose(0, 4, 2, 3, 1)
-        products = pulled.reshape(len(own), channels, size, samples) @ own.transpose(0, 3, 1, 2)
-        squares[part] = products.transpose(0, 2, 3, 1).reshape(len(own), size, size)
+        pulled = (block[..., None] * pull[:, :, None]).transpose(0, 4, 2, 3, 1)
+        products = pulled.reshape(len(block), channels, size, samples) @ block.transpose(0, 3, 1, 2)
+        squares[part] = products.transpose(0, 2, 3, 1).reshape(len(block), size, size)
         force = (pull @ trace.away[part][..., None])[..., 0]
-        down[part] = -np.einsum("bnuk,bnk->buk", own, force).reshape(len(own), size, 1)
+        down[part] = -np.einsum("bnuk,bnk->buk", block, force).reshape(len(block), size, 1)
     return squares, down
 
 
-MOST_PULLED = 1 << 18
-"""So many numbers are multiplied at once to make the equations: a couple of megabytes."""
+MOST_PRODUCTS = 1 << 18
+"""Numbers multiplied at once for the normal equations: a couple of megabytes."""
 
 MOST_NUMBERS, MOST_FITS = 1 << 20, 1024
-"""So many numbers of the linearised drift are held at once, and so many fits are made together at most."""
+"""Greatest amount of linearised-drift numbers held at once, and greatest number of fits per batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The handles of all channels from one key to the next, and how well they do."""
+    """Handles of all channels from one key to the next, with their worst drift."""
 
     first: int
     """Sample at which the segment starts."""
     last: int
     """Sample at which it ends."""
     shape: Array
-    """`(4, K)`: slope at the start (value per frame), reach of the handle there (share of the segment's time); at the end."""
+    """`(4, K)` rows: start slope (value per frame), start reach (fraction of the segment's time), end slope, end reach."""
     worst: float
-    """Largest drift as a share of the tolerance; the segment is good if this is at most 1."""
+    """Largest drift as a fraction of the tolerance; the segment is good if this is at most 1."""
 
     @property
     def good(self) -> bool:
-        """Whether all points stay within the tolerance all along the segment."""
+        """Whether all points stay within the tolerance along the whole segment."""
         return self.worst <= 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A segment to be fitted, from sample to sample, and the slopes `(K,)` that it is to have."""
+    """Request for a segment between two samples, with required slopes `(K,)` where given."""
 
     first: int
     last: int
@@ -457,43 +458,43 @@ class Wanted:
 
 
 Search: TypeAlias = Generator[Wanted, Segment, list[Segment]]
-"""Asks for segments, one after the other, and ends with those it has chosen."""
+"""A coroutine that requests segments one after the other and returns the ones it has chosen."""
 
 
 def together(motion: Motion, searches: Sequence[Search]) -> list[list[Segment]]:
-    """What each of the searches chooses; what they ask for at the same time is fitted at once."""
+    """Run searches in parallel, fitting their simultaneous requests in one batch; returns the segments chosen by each."""
     found: list[list[Segment]] = [[] for _ in searches]
-    asked: dict[int, Wanted] = {}
+    requests: dict[int, Wanted] = {}
 
-    def go_on(number: int, segment: Segment | None) -> None:
+    def advance(number: int, segment: Segment | None) -> None:
         try:
-            asked[number] = next(searches[number]) if segment is None else searches[number].send(segment)
+            requests[number] = next(searches[number]) if segment is None else searches[number].send(segment)
         except StopIteration as end:
             found[number] = end.value
-            asked.pop(number, None)
+            requests.pop(number, None)
 
     for number in range(len(searches)):
-        go_on(number, None)
-    while asked:
-        numbers = list(asked)
-        for number, segment in zip(numbers, fit_segments(motion, [asked[number] for number in numbers]), strict=True):
-            go_on(number, segment)
+        advance(number, None)
+    while requests:
+        numbers = list(requests)
+        for number, segment in zip(numbers, fit_segments(motion, [requests[number] for number in numbers]), strict=True):
+            advance(number, segment)
     return found
 
 
 def fit_segments(motion: Motion, wanted: Sequence[Wanted]) -> list[Segment]:
-    """For each the first segment found that keeps the tolerance between its two samples, or the best one found.
+    """Fit each requested segment: the first found that keeps the tolerance, or the best found.
 
-    Where there is no sample between the two, a straight line.
+    Without a sample between its two, the segment is a straight line.
     """
     channels = motion.values.channels
     free = np.ones((len(wanted), 1, 4), dtype=bool)
     slopes = np.zeros((len(wanted), 1, 2, channels))
-    for number, each in enumerate(wanted):
-        for side, slope in enumerate(_slopes(motion, each)):
+    for number, request in enumerate(wanted):
+        for side, slope in enumerate(_slopes(motion, request)):
             if slope is not None:
                 free[number, 0, 2 * side], slopes[number, 0, side] = False, slope
-    bounds = np.array([[(each.first, each.last)] for each in wanted])
+    bounds = np.array([[(request.first, request.last)] for request in wanted])
     return [row[0] for row in _fitted(motion, bounds, free, slopes)]
 
 
@@ -509,24 +510,24 @@ def _slopes(motion: Motion, wanted: Wanted) -> tuple[Array | None, Array | None]
 def fit_through(
     motion: Motion, pairs: Sequence[tuple[Segment, Segment]], held: Sequence[tuple[bool, bool]]
 ) -> list[tuple[Segment, Segment]]:
-    """Pairs of neighbouring segments, each fitted anew with one common slope at the key between them.
+    """Refit pairs of neighbouring segments with one common slope at the key between them.
 
-    `held` says whether the slopes at the start of the left and at the end of the right one must stay, because they are
-    shared with a segment beyond.
+    `held` tells, for each pair, whether the slopes at the start of the left and at the end of the right segment are fixed because
+    they are shared with a segment beyond.
     """
     free = np.ones((len(pairs), 2, 4), dtype=bool)
     free[:, 0, 0], free[:, 1, 2] = ~np.array(held).T
     shapes = np.stack([[left.shape, right.shape] for left, right in pairs])
     bounds = np.array([[(left.first, left.last), (right.first, right.last)] for left, right in pairs])
     durations = np.diff(motion.times[bounds], axis=-1)
-    # The shorter segment knows the slope at the key better.
+    # The shorter segment determines the slope at the key better.
     common = (shapes[:, 0, 2] * durations[:, 1] + shapes[:, 1, 0] * durations[:, 0]) / durations.sum(axis=1)
     shapes[:, 0, 2] = shapes[:, 1, 0] = common
     return [(row[0], row[1]) for row in _fitted(motion, bounds, free, shapes[:, :, (0, 2)], start=shapes)]
 
 
 def _fitted(motion: Motion, bounds: Array, free: Array, slopes: Array, start: Array | None = None) -> list[list[Segment]]:
-    """Segments of B fits of S segments each: `bounds : (B, S, 2)` samples, `free : (B, S, 4)`, `slopes : (B, S, 2, K)`."""
+    """Fit B groups of S segments: `bounds : (B, S, 2)` samples, `free : (B, S, 4)`, `slopes : (B, S, 2, K)`."""
     count, channels = len(bounds), motion.values.channels
     longest_first = np.argsort(-(bounds[..., 1] - bounds[..., 0]).sum(axis=1), kind="stable")
     shapes, worst = np.empty((*bounds.shape[:2], 4, channels)), np.empty(bounds.shape[:2])
@@ -545,5 +546,5 @@ def _fitted(motion: Motion, bounds: Array, free: Array, slopes: Array, start: Ar
 
 
 def still_segment(motion: Motion, first: int, last: int) -> Segment:
-    """The flat segment of a motion that is known to stand still from one sample to another."""
+    """The flat segment between two samples between which the motion stands still."""
     return Segment(first, last, np.tile([[0.0], [THIRD]], (2, motion.values.channels)), 0.0)

@@ -1,7 +1,6 @@
-"""Which frames are keyed and sampled, and frames as a person reads them: [first, last] ranges.
+"""Choose the frames to key and sample, list frames as [first, last] ranges, and examine the seam of a cycle.
 
-Frames are float64 arrays of scene frames, sorted, and may be fractional or negative. Of motion that goes on from its end to
-its start: whether it does, and the slope with which it passes the seam.
+Frames are sorted float64 arrays of scene frames, which may be fractional or negative.
 """
 
 import numpy as np
@@ -14,18 +13,18 @@ from .continuity import nearest_turn
 from .reduction import STILL
 
 NEAR_FRAME = 0.01
-"""Blender takes two keys nearer than this (in frames) for one, and keeps the later of the two."""
+"""Distance in frames below which Blender merges two keys, keeping the later one."""
 
 FRAME_DECIMALS = 6
-"""Decimals kept of a frame: start + i * step is off by 1e-13, single-precision keys by 1e-5, neither of which is meant."""
+"""Decimals kept of a frame, which removes rounding errors: 1e-13 in start + i * step, 1e-5 in single-precision keys."""
 
 
 def frame_grid(start: float, end: float, step: float = 1.0) -> Array:
     """Frames `(F,)`: `start`, `start + step`, ... and always `end`, so that the last pose of the range is keyed.
 
     Each frame is computed from `start`, so that errors do not add up, and rounded to `FRAME_DECIMALS`: steps like
-    0.1 meet whole frames exactly. Where the grid does not fall on `end` the last interval is the shorter one; a grid
-    frame so near to `end` that Blender would merge the two gives way to it. A range within one such distance is `start`.
+    0.1 hit whole frames exactly. If the grid does not hit `end`, the last interval is shorter; a grid frame so near to `end` that
+    Blender would merge the two is dropped. A range no longer than that distance is just `start`.
 
     Raises `SettingError` for numbers that are not finite, `end` before `start`, or a step too small for Blender.
     """
@@ -50,10 +49,10 @@ def frame_grid(start: float, end: float, step: float = 1.0) -> Array:
 
 
 def merge_frames(*lists: ArrayLike, distance: float = NEAR_FRAME) -> Array:
-    """The sorted union `(F,)` of frame lists; of frames within `distance` the one of the earlier list stays.
+    """Sorted union `(F,)` of frame lists; among frames within `distance` the one of the earlier list is kept.
 
-    So `merge_frames(own_keys, grid)` never moves an own key by a rounding error, and never gives Blender two keys
-    that it would merge. Frames of one list are merged only where they are equal.
+    So `merge_frames(existing_keys, grid)` never moves an existing key by a rounding error, and never gives Blender two keys that
+    it would merge. Frames of one list are merged only if they are equal.
     """
     merged = np.empty(0)
     for each in lists:
@@ -66,7 +65,7 @@ def merge_frames(*lists: ArrayLike, distance: float = NEAR_FRAME) -> Array:
 
 
 def ranges(frames: ArrayLike, mask: ArrayLike) -> list[list[float]]:
-    """[[first, last], ...] of the runs of neighbouring `frames : (F,)` at which `mask : (F,)` is true."""
+    """[[first, last], ...] for each run of consecutive `frames : (F,)` at which `mask : (F,)` is true."""
     frames = np.asarray(frames, dtype=float)
     edges = np.diff(np.concatenate([[False], np.asarray(mask, dtype=bool), [False]]).astype(np.int8))
     first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
@@ -74,15 +73,15 @@ def ranges(frames: ArrayLike, mask: ArrayLike) -> list[list[float]]:
 
 
 def turning_points(values: ArrayLike) -> Indices:
-    """Rows of `values : (F, d)`, neither the first nor the last, at which one of the d numbers turns back."""
+    """Rows of `values : (F, d)`, except the first and the last, at which one of the d columns has a local extremum."""
     directions = np.sign(np.diff(np.asarray(values, dtype=float), axis=0))
     return np.flatnonzero(np.any(directions[1:] * directions[:-1] < 0.0, axis=-1)) + 1
 
 
 def subframe_grid(frames: ArrayLike, count: int) -> Array:
-    """Frames `((F - 1) * count + 1,)`: every interval of `frames : (F,)` in `count` equal parts.
+    """Frames `((F - 1) * count + 1,)` that divide every interval of `frames : (F,)` into `count` equal parts.
 
-    `subframe_grid(frames, n)[::n]` are the frames themselves, exactly. One frame or none comes back as it is.
+    `subframe_grid(frames, n)[::n]` equals `frames` exactly. One frame or none is returned unchanged.
     """
     frames = np.asarray(frames, dtype=float)
     if len(frames) <= 1:
@@ -93,33 +92,33 @@ def subframe_grid(frames: ArrayLike, count: int) -> Array:
 
 
 SAME_POSE = 1e-3
-"""Poses whose channels differ by less than this (radians) are the same: 0.06 degrees, which nobody sees."""
+"""Greatest channel difference of equal poses, in radians: 0.06 degrees, which is invisible."""
 
 SAME_MOTION = 0.1
-"""Slopes at both ends that differ by less than this share of the larger one pass for one motion that goes on."""
+"""Greatest difference between the slopes at both ends of a continuing motion, relative to the larger slope."""
 
 
 def meets(values: Array) -> bool:
-    """Whether channels `(F, K)` end where they begin, up to whole turns."""
+    """Whether channels `(F, K)` end at the values where they begin, up to whole turns."""
     return bool(np.all(np.abs(nearest_turn(values[-1] - values[0])) <= SAME_POSE))
 
 
 def goes_on(times: Array, values: Array) -> bool:
-    """Whether channels `(F, K)` leave their start as they come to their end."""
+    """Whether channels `(F, K)` have the same slopes at their start and end."""
     start, end = end_slopes(times, values)
     largest = np.maximum(np.abs(start), np.abs(end)).max(initial=0.0)
     return bool(np.abs(start - end).max(initial=0.0) <= SAME_MOTION * largest)
 
 
 def end_slopes(times: Array, values: Array) -> tuple[Array, Array]:
-    """Slopes `(K,)`, per frame, of channels `(F, K)` at their first and last sample, each from the two samples there."""
+    """Slopes `(K,)`, per frame, of channels `(F, K)` at the first and the last sample, from two samples each."""
     return (values[1] - values[0]) / (times[1] - times[0]), (values[-1] - values[-2]) / (times[-1] - times[-2])
 
 
 def seam_slopes(times: Array, values: Array) -> Array:
-    """The slope `(K,)`, per frame, of channels `(F, K)` across the seam: the mean of those at either side.
+    """Slopes `(K,)`, per frame, of channels `(F, K)` across the seam: the mean of both sides.
 
-    0 where all channels stand still at either side, so that a rest stays flat.
+    0 where all channels stand still on either side, so that a rest stays flat.
     """
     if any(np.abs(values[row + 1] - values[row]).max(initial=0.0) <= STILL for row in (0, -2)):
         return np.zeros(values.shape[1])

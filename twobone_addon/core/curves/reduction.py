@@ -1,10 +1,10 @@
-"""The fewest Bezier keys that keep the joints within a tolerance of a motion, everywhere along it.
+"""Reduce a motion to few Bezier keys that keep its joints within a tolerance everywhere.
 
-Every other key reducer bounds the error of each curve by itself. What is visible are the joints: a channel may stray where
-another makes up for it, or where no joint feels it, and all channels of a chain are keyed on the same frames.
+Other key reducers bound the error of each curve separately. But only the joints are visible: a channel may deviate where another
+one compensates or where no joint is affected. All channels of a chain are keyed on the same frames.
 
-A long motion is reduced in pieces that meet at keys, all at the same time. Where nothing moves, as in contacts, reduced keys must
-not let anything move either.
+A long motion is reduced in pieces that meet at keys, all pieces in one batch. Where nothing moves, as during contacts, the
+reduced keys must not introduce motion.
 """
 
 from dataclasses import dataclass, replace
@@ -20,15 +20,15 @@ from .fitting import Segment, Wanted, fit_segments, still_segment, together
 from .segments import align, chosen_segments
 
 STILL = 1e-6
-"""Channels that change by less than this (radians) stand still: a motion at rest, read from Blender's single precision,
-trembles by about 4e-7. A millionth of a radian is a thousandth of a millimetre at the end of a leg."""
+"""Channel change in radians up to which a motion stands still: at rest, Blender's single precision adds noise of about 4e-7. A
+millionth of a radian is a thousandth of a millimetre at the end of a leg."""
 
 
 def still_spans(values: Array, candidates: Indices, drift: Drift, tolerance: Array) -> Indices:
-    """Spans `(S, 2)` of samples, [first, last], both among `candidates`, in which all `values : (N, K)` stand still.
+    """Find spans `(S, 2)` of samples, [first, last], both among `candidates`, in which all `values : (N, K)` stand still.
 
-    Within a span no channel strays more than `STILL` from its first sample, so a slow creep is not taken for rest, nor
-    does the tip leave its `tolerance : (N,)` by resting. A span holds at least two candidates.
+    Within a span no channel deviates by more than `STILL` from the first sample, so a slow drift does not count as rest, and
+    holding the first sample's values keeps the drift within `tolerance : (N,)`. A span contains at least two candidates.
     """
     resting = np.zeros(len(values) + 1, dtype=bool)
     for part in portions(len(values) - 1):
@@ -49,7 +49,7 @@ def still_spans(values: Array, candidates: Indices, drift: Drift, tolerance: Arr
 
 
 def held_still(count: int, spans: Indices) -> Indices:
-    """Which of `count` samples each sample has the values of, `(N,)`: in a span those of its first one, else its own."""
+    """For each of `count` samples, the index `(N,)` of the sample whose values it takes: in a span its first, else itself."""
     held = np.arange(count)
     for first, last in spans:
         held[first : last + 1] = first
@@ -57,36 +57,36 @@ def held_still(count: int, spans: Indices) -> Indices:
 
 
 USED_TOLERANCE = 0.97
-"""Share of the tolerance that is used: the rest is for what Blender rounds to single precision and for peaks of the
-drift between the places where it is measured."""
+"""Fraction of the tolerance that is used: the rest is for Blender's rounding to single precision and for peaks of the drift
+between the points where it is measured."""
 
 PIECE = 200
-"""A piece of a long motion has so many possible keys; a shorter motion is one piece. Each piece may cost one key."""
+"""Number of possible keys in a piece of a long motion; each piece may cost one extra key."""
 
 SAME_FRAME = 0.005
-"""A wanted frame and a sample nearer than this (frames) are the same: Blender merges keys nearer than 0.01."""
+"""Distance in frames up to which a frame and a sample are the same: Blender merges keys nearer than 0.01."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """Reduced keys of all channels of one chain, and what they cost."""
+    """Reduced keys of all channels of one chain, with their drift."""
 
     frames: Array
-    """`(M,)` frames of the keys, rising; the first and the last are those of the motion."""
+    """`(M,)` frames of the keys, increasing; the first and the last are the motion's own."""
     values: Array
-    """`(M, K)` values at the keys: exactly the motion's."""
+    """`(M, K)` values at the keys, exactly the motion's."""
     left: Array
-    """`(M, K, 2)` handles before the keys: frame, value."""
+    """`(M, K, 2)` left handles: frame, value."""
     right: Array
-    """`(M, K, 2)` handles after the keys: frame, value."""
+    """`(M, K, 2)` right handles: frame, value."""
     smooth: Mask
-    """`(M, K)` where the curve has one slope on both sides of the key."""
+    """`(M, K)` whether the curve has the same slope on both sides of the key."""
     worst_drifts: Array
     """`(P,)` largest drift of each point at the samples, in world units, with the keys rounded as Blender stores them."""
 
     @property
     def worst_drift(self) -> float:
-        """The largest of them."""
+        """Largest drift of any point, in world units."""
         return float(self.worst_drifts.max())
 
     def curve(self, channel: int) -> Keys:
@@ -107,23 +107,24 @@ def reduce_keys(
 ) -> Reduction:
     """Reduce a motion sampled at `times : (N,)` with channel `values : (N, K)` to few Bezier keys.
 
-    times : rising frames, at least 4 samples from one possible key to the next
+    times : increasing frames, at least 4 samples from one possible key to the next
     values : continuous (see `continuity`): Euler angles unwrapped, quaternions without sign changes
-    drift : see `drift.Drift`; it alone knows the chain, and may measure several points of it
+    drift : see `drift.Drift`; the only knowledge of the chain, which may measure several of its points
     tolerance : (N,) or one number, > 0, world units
-    key_frames : frames that may become keys, among the times; by default the whole ones. The first and the last time
-        always are keys.
+    key_frames : frames that may become keys, among the times; by default all whole frames. The first and the last time are
+        always keys.
     required : frames that must be keys, such as where contacts begin and end
-    preferred : frames taken as keys where that costs none, such as the target's extremes; both among the times
-    ends : slopes (K,), in value per frame, that the channels are to have at the first and at the last key, as where the
-        motion goes on from its end to its start without a kink (see `frames.seam_slopes`)
+    preferred : frames preferred as keys where that costs no extra key, such as the target's extremes; like `required`, among the
+        times
+    ends : required slopes (K,) of the channels, in value per frame, at the first and at the last key, as for a cycle without a
+        kink at its seam (see `frames.seam_slopes`)
 
-    Between the samples the drift is estimated (`with_halves`), so the tolerance holds at every sub-frame for motion
-    that is smooth at the scale of the samples. Where nothing moves, the keys around are equal and their handles flat.
-    If even neighbouring `key_frames` are too far apart for the tolerance, samples between them become keys, up to all
-    of them. A tolerance below what single precision can express is missed; `worst_drift` says by how much.
+    Between the samples the drift is estimated (`with_halves`), so the tolerance holds at every sub-frame of motion that is smooth
+    at the scale of the samples. Where nothing moves, the surrounding keys are equal and their handles flat. If even neighbouring
+    `key_frames` are too far apart for the tolerance, samples between them become keys, if necessary all of them. A tolerance
+    below single precision cannot be kept; `worst_drift` tells the actual drift.
 
-    Raises `ValueError` if there is no sample, the times do not rise, or a frame is not among them.
+    Raises `ValueError` if there is no sample, the times do not increase, or a frame is not among them.
     """
     times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     if len(times) == 0 or np.any(np.diff(times) <= 0.0):
@@ -138,7 +139,7 @@ def reduce_keys(
 
     tolerance = USED_TOLERANCE * np.broadcast_to(np.asarray(tolerance, dtype=float), times.shape)
     rests = still_spans(values, candidates, drift, tolerance)
-    # With a sample between any two, so that no segment strays unseen between the samples.
+    # With an extra sample between any two, so that no segment strays unnoticed between the samples.
     finer = np.broadcast_to(tolerance[0], FINER * len(times) - 1)
     if np.any(tolerance != tolerance[0]):
         finer = np.repeat(tolerance, FINER)[:-1]
@@ -152,7 +153,7 @@ def reduce_keys(
 
 
 def _samples(times: Array, frames: ArrayLike) -> Indices:
-    """The samples at some frames; `ValueError` for a frame that is not among the times."""
+    """Indices of the samples at some frames; raises `ValueError` for a frame that is not among the times."""
     frames = np.unique(np.asarray(frames, dtype=float))
     samples = np.searchsorted(times, frames - SAME_FRAME)
     found = samples < len(times)
@@ -163,13 +164,13 @@ def _samples(times: Array, frames: ArrayLike) -> Indices:
 
 
 def _candidates(times: Array, key_frames: ArrayLike | None) -> Indices:
-    """Samples that may become keys, always with the first and the last."""
+    """Samples that may become keys, always including the first and the last."""
     whole = times[np.abs(times - np.round(times)) <= SAME_FRAME]
     return np.union1d(_samples(times, whole if key_frames is None else key_frames), [0, len(times) - 1])
 
 
 def _segments(motion: Motion, candidates: Indices, wanted: tuple[Indices, Indices], rests: Indices) -> list[Segment]:
-    """Segments over the whole motion, flat where it rests, with keys at the required of the `wanted` samples."""
+    """Segments of the whole motion, flat where it rests; `wanted` are the samples required and preferred as keys."""
     required, preferred = wanted
     fixed = np.unique(np.concatenate([candidates[[0, -1]], required, rests.ravel()]))
     moving = [span for span in pairwise(fixed.tolist()) if not _within(rests, *span)]
@@ -179,15 +180,15 @@ def _segments(motion: Motion, candidates: Indices, wanted: tuple[Indices, Indice
     searches = [chosen_segments(candidates[(candidates >= first) & (candidates <= last)], preferred) for first, last in moving]
     found = dict(zip(moving, together(motion, searches), strict=True))
     segments = [segment for span in spans for segment in found.get(span) or [still_segment(motion, *span)]]
-    return _mended(motion, segments, set(cuts.tolist()) - set(preferred.tolist()))
+    return _merge_cuts(motion, segments, set(cuts.tolist()) - set(preferred.tolist()))
 
 
-def _mended(motion: Motion, segments: list[Segment], cuts: set[int]) -> list[Segment]:
-    """The segments without keys at those of the `cuts`, samples, that one segment can do without."""
+def _merge_cuts(motion: Motion, segments: list[Segment], cuts: set[int]) -> list[Segment]:
+    """Remove the keys at `cuts`, given as samples, where one good segment can replace the two around it."""
     while cuts:
         tried: list[int] = []
         for number in range(1, len(segments)):
-            # Of neighbours one has its turn now, the other in the next round.
+            # Neighbouring cuts are tried in different rounds.
             if segments[number].first in cuts and (not tried or tried[-1] < number - 1):
                 tried.append(number)
         cuts = cuts - {segments[number].first for number in tried}
@@ -200,13 +201,13 @@ def _mended(motion: Motion, segments: list[Segment], cuts: set[int]) -> list[Seg
 
 
 def _cuts(span: tuple[int, int], candidates: Indices, preferred: Indices) -> list[int]:
-    """Samples at which a long span is cut into pieces: preferred ones, where there are some."""
+    """Samples at which a long span is cut into pieces; preferred ones where there are some nearby."""
     first, last = np.searchsorted(candidates, span).tolist()
     cuts: list[int] = []
     for place in np.linspace(first, last, max(1, (last - first) // PIECE) + 1)[1:-1].astype(int):
         near = candidates[[place - PIECE // 4, place + PIECE // 4]]
-        wished = preferred[(preferred >= near[0]) & (preferred <= near[1])]
-        cuts.append(int(wished[np.argmin(np.abs(wished - candidates[place]))] if len(wished) else candidates[place]))
+        nearby = preferred[(preferred >= near[0]) & (preferred <= near[1])]
+        cuts.append(int(nearby[np.argmin(np.abs(nearby - candidates[place]))] if len(nearby) else candidates[place]))
     return cuts
 
 
@@ -220,7 +221,7 @@ def _reduction(motion: Motion, segments: list[Segment]) -> Reduction:
     shapes = np.stack([segment.shape for segment in segments])
     duration = np.diff(frames)[:, None]
     forward, backward = shapes[:, 1] * duration, shapes[:, 3] * duration
-    # Outside the motion the end keys' handles mirror those inside, so that what is joined there can be smooth.
+    # The outer handles of the end keys mirror the inner ones, so that curves joined there can be smooth.
     before, after = np.append(shapes[:1, 0], shapes[:, 2], axis=0), np.append(shapes[:, 0], shapes[-1:, 2], axis=0)
     left = _handles(frames, values, before, -np.append(forward[:1], backward, axis=0))
     right = _handles(frames, values, after, np.append(forward, backward[-1:], axis=0))
@@ -229,19 +230,19 @@ def _reduction(motion: Motion, segments: list[Segment]) -> Reduction:
 
 
 def _handles(frames: Array, values: Array, slopes: Array, lengths: Array) -> Array:
-    """Handles `(M, K, 2)` that reach `lengths : (M, K)` frames from their keys, along `slopes : (M, K)`."""
+    """Handles `(M, K, 2)` that extend `lengths : (M, K)` frames from their keys with `slopes : (M, K)`."""
     return np.stack([frames[:, None] + lengths, values + slopes * lengths], axis=-1)
 
 
 def _stored_drifts(motion: Motion, reduction: Reduction) -> Array:
-    """The worst drift `(P,)` of each point at the samples, with all that Blender stores in its single precision."""
+    """Worst drift `(P,)` of each point at the samples, with the keys rounded to Blender's single precision."""
     stored = [
         Keys(*(array.astype(np.float32).astype(float) for array in (curve.frames, curve.values, curve.left, curve.right)))
         for curve in (reduction.curve(channel) for channel in range(reduction.values.shape[1]))
     ]
-    given = np.arange(0, len(motion.times), FINER)
+    originals = np.arange(0, len(motion.times), FINER)
     worst = []
-    for part in portions(len(given)):
-        values = np.stack([evaluate(keys, motion.times[given[part]]) for keys in stored], axis=-1)
-        worst.append(motion.drift(values, given[part]).max(axis=0))
+    for part in portions(len(originals)):
+        values = np.stack([evaluate(keys, motion.times[originals[part]]) for keys in stored], axis=-1)
+        worst.append(motion.drift(values, originals[part]).max(axis=0))
     return np.max(worst, axis=0)

@@ -1,14 +1,14 @@
-"""Which frames become keys: as few as the tolerance allows, and then where they serve best.
+"""Choose the frames that become keys: as few as the tolerance allows, well spread, and smooth where possible.
 
-From each key the next one is put as far away as one good segment reaches. No choice of keys has fewer, as far as a part of a good
-segment is good as well, which holds but for rare cases of one frame. That leaves all the slack in the last segment, so the keys
-are then drawn back, the later the more, to share it; and a preferred frame nearby is taken.
+From each key the next one is put as far away as one good segment reaches. No choice of keys is smaller, provided that every part
+of a good segment is good too, which holds except for rare differences of one frame. That leaves all the slack in the last
+segment, so the keys are then moved back, later ones more, to distribute it; a preferred frame nearby is taken instead.
 
 Then keys are made smooth, with one slope on both sides, wherever the tolerance allows it. Segments chosen one by one meet at a
-small angle. Key by key, the least broken first, both neighbours are fitted anew with a common slope; if both still keep the
-tolerance the key is smooth, its handles aligned, and its slope is settled. Where not, as at a corner of the motion, the handles
-stay broken. No key is added for smoothness. Keys that are not neighbours do not concern each other, so all that come before their
-neighbours have their turn at once.
+small angle. Key by key, the smallest break first, both segments are refitted with a common slope; if both still keep the
+tolerance, the key is smooth, its handles are aligned, and its slope is fixed. If not, as at a corner of the motion, the handles
+stay broken. No key is added for smoothness. Keys that are not neighbours are independent, so all keys whose turn comes before
+that of their neighbours are processed in one batch.
 """
 
 from itertools import groupby
@@ -20,22 +20,22 @@ from .drift import FINER, Motion
 from .fitting import Search, Segment, Wanted, fit_segments, fit_through
 
 GROWTH = 3.0
-"""The worst drift grows with about this power of a segment's length: 4 for smooth motion, less for what is rough."""
+"""Exponent with which the worst drift grows with a segment's length: 4 for smooth motion, less for rough motion."""
 MOST_GROWTH, LEAST_GROWTH = 2.0, 1.15
-"""One guess may be at most this many times as long as the last one, and is at least a little longer."""
+"""Greatest and least ratio of a guessed length to the previous one, after a good segment."""
 SMALLEST_DRIFT = 1e-3
-"""A drift smaller than this share of the tolerance says no more about the length than this."""
+"""Least drift, as a fraction of the tolerance, used to extrapolate the length."""
 SEARCH_SHARE = 0.02
-"""The end of a long segment need not be found closer than to this share of its length: it costs no key."""
+"""Precision to which the end of a long segment is found, as a fraction of its length: this costs no key."""
 PREFERENCE_REACH = 0.3
-"""A preferred frame is taken from as far as this share of a segment."""
+"""Greatest distance of a preferred frame that is taken as a key, as a fraction of the segment."""
 
 
 def chosen_segments(candidates: Indices, preferred: Indices) -> Search:
-    """Good segments from the first to the last of `candidates : (C,)`, samples that may be keys; C >= 2, rising.
+    """Choose good segments from the first to the last of `candidates : (C,)`, increasing samples that may be keys; C >= 2.
 
-    `preferred` are some of them. Where one candidate is too far from the next for the tolerance, keys stand between them, in the
-    worst case at every sample of the motion as it was given.
+    `preferred` are some of them. Where two neighbouring candidates are too far apart for the tolerance, keys are put between
+    them, in the worst case at every original sample of the motion.
     """
     chosen: list[Segment] = []
     for good, run in groupby((yield from _farthest_segments(candidates)), key=lambda segment: segment.good):
@@ -48,7 +48,7 @@ def chosen_segments(candidates: Indices, preferred: Indices) -> Search:
 
 
 def _farthest_segments(candidates: Indices) -> Search:
-    """Segments each as long as is good; where not even the next candidate can be reached, one that is not good."""
+    """Longest good segments one after the other; where not even the next candidate can be reached, one that is not good."""
     segments: list[Segment] = []
     place, length = 0, 1
     while place < len(candidates) - 1:
@@ -59,9 +59,9 @@ def _farthest_segments(candidates: Indices) -> Search:
 
 
 def _farthest(candidates: Indices, guess: int) -> Search:
-    """The longest good segment from the first of the candidates, or the shortest one if that is not good.
+    """The longest good segment from the first candidate, or the shortest one if none is good.
 
-    Each try says by its worst drift where to try next, between the longest length known good and the shortest known bad.
+    The worst drift of each trial gives the next length to try, between the longest known good and the shortest known bad.
     """
     good, bad = 0, len(candidates)
     tried = min(max(guess, 1), bad - 1)
@@ -80,7 +80,7 @@ def _farthest(candidates: Indices, guess: int) -> Search:
 
 
 def _sharing_slack(candidates: Indices, farthest: list[Segment], preferred: Indices) -> Search:
-    """As many good segments as `farthest` has, the keys drawn back so that the last is not much shorter than the others."""
+    """As many good segments as in `farthest`, with keys moved back so that the last is not much shorter than the others."""
     count = len(farthest)
     places = np.searchsorted(candidates, [farthest[0].first, *(segment.last for segment in farthest)])
     slack = max(0, int(2 * places[-2] - places[-3] - places[-1])) if count > 1 else 0
@@ -88,7 +88,7 @@ def _sharing_slack(candidates: Indices, farthest: list[Segment], preferred: Indi
     for index in range(count - 1, -1, -1):
         last = chosen[-1].first if chosen else farthest[-1].last
         window = (places[max(index - 1, 0)] + 1, places[index] - slack * index // count, places[index])
-        for first in _tries(candidates, window, preferred) if index else [farthest[0].first]:
+        for first in _trial_samples(candidates, window, preferred) if index else [farthest[0].first]:
             known = (first, last) == (farthest[index].first, farthest[index].last)
             segment = farthest[index] if known else (yield Wanted(first, last))
             if segment.good:
@@ -99,8 +99,8 @@ def _sharing_slack(candidates: Indices, farthest: list[Segment], preferred: Indi
     return chosen[::-1]
 
 
-def _tries(candidates: Indices, window: tuple[int, int, int], preferred: Indices) -> list[int]:
-    """Samples at which to try a key: a preferred one not far from the target place, the target, the farthest."""
+def _trial_samples(candidates: Indices, window: tuple[int, int, int], preferred: Indices) -> list[int]:
+    """Samples at which to try a key, in this order: a preferred one near the target, the target, the farthest."""
     nearest, target, farthest = window
     target = max(target, nearest)
     tries = [int(candidates[target]), int(candidates[farthest])]
@@ -113,9 +113,9 @@ def _tries(candidates: Indices, window: tuple[int, int, int], preferred: Indices
 
 
 def align(motion: Motion, segments: list[Segment], still: Mask) -> list[Segment]:
-    """The segments with common slopes where that keeps the tolerance.
+    """Give neighbouring segments common slopes where that keeps the tolerance.
 
-    `still : (S,)` marks segments in which nothing moves: they are not touched, and their neighbours come to rest at them where
+    `still : (S,)` marks segments in which nothing moves: they are unchanged, and their neighbours come to rest at them where
     that keeps the tolerance.
     """
     segments = list(segments)
@@ -130,7 +130,7 @@ def align(motion: Motion, segments: list[Segment], still: Mask) -> list[Segment]
 
 
 def _turns(breaks: Array) -> list[list[int]]:
-    """Inner keys, those of `breaks : (S - 1,)`, in groups of which none has neighbours: as if one by one, the least first."""
+    """Group the inner keys of `breaks : (S - 1,)` so that no group has neighbours, with the effect of smallest break first."""
     rank = np.full(len(breaks) + 2, len(breaks))
     rank[1:-1][np.argsort(breaks, kind="stable")] = np.arange(len(breaks))
     turns = []
@@ -142,10 +142,10 @@ def _turns(breaks: Array) -> list[list[int]]:
 
 
 def _joined(motion: Motion, segments: list[Segment], keys: list[int], still: Mask, smooth: Mask) -> list[tuple[Segment, Segment]]:
-    """Both segments at each of some keys with one slope at the key between them; a segment at rest gives the slope, 0."""
+    """Refit both segments at each of some keys with one slope at that key; a segment at rest fixes the slope to 0."""
     rest = np.zeros(motion.values.channels)
     joined = {key: (segments[key - 1], segments[key]) for key in keys}
-    # Whether the slopes at the keys before and after are settled.
+    # Whether the slopes at the keys before and after are fixed.
     at_ends = [end is not None for end in motion.ends]
     held = {
         key: (
@@ -173,7 +173,7 @@ def _joined(motion: Motion, segments: list[Segment], keys: list[int], still: Mas
 
 
 def _breaks(motion: Motion, segments: list[Segment]) -> Array:
-    """How far the path of a point breaks at each inner key, as a share of the tolerance over the shorter of the two segments."""
+    """Break of a point's path at each inner key: its slope change over the shorter segment, as a fraction of the tolerance."""
     shapes = np.stack([segment.shape for segment in segments])
     keys: Indices = np.array([segments[0].first, *(segment.last for segment in segments)])
     change = shapes[1:, 0] - shapes[:-1, 2]

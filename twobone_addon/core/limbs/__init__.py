@@ -1,1 +1,1 @@
-"""Arms and legs of a character, told from the geometry and the hierarchy of its bones. NumPy only."""
+"""Detect the arms and legs of a character from the geometry and hierarchy of its bones. NumPy only."""

@@ -1,4 +1,4 @@
-"""Find the limbs of a skeleton: from its rest or from poses of its action, by geometry first, with names judged at the end."""
+"""Find the limbs of a skeleton in its rest pose or in poses of its action: by geometry first, then by bone names."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ from .several_poses import sides_over_time, voted
 from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
 
-BRANCHED = 4
-"""Ends of branches from which a skeleton may have limbs; ropes and snakes have fewer."""
+BRANCH_ENDS = 4
+"""Least number of branch ends of a skeleton with limbs; ropes and snakes have fewer."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundLimb:
-    """A limb by the names of its bones."""
+    """A limb, given by the names of its bones."""
 
     kind: Kind
     side: Side
     place: Place
-    """Where it is among others of its kind on its side."""
+    """Its index among the limbs of its kind on its side, from the front."""
     upper: str
     lower: str
     tip: str
     """Bone that carries the tip."""
     tip_at_tail: bool
     toe: str
-    """Bone of the toes; empty for an arm, and where there is none."""
+    """Bone of the toes; empty for arms and for legs without toes."""
     against: Kind | Reason | None
-    """What the shape says where names decide otherwise."""
+    """Verdict of the geometry where the names overruled it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What looks a little like limbs, and is not."""
+    """Branches that resemble limbs but are not."""
 
     bones: tuple[str, ...]
-    """First bones of both sides, or of the only one."""
+    """First bone of each branch: both sides, or the only one."""
     reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a skeleton has."""
+    """Limbs and rejected branches of a skeleton."""
 
     limbs: tuple[FoundLimb, ...]
     left_out: tuple[LeftOut, ...]
     limbs_from: str = "REST"
-    """`MOTION` where poses of the action showed limbs that the rest does not."""
+    """`MOTION` where the limbs come from poses of the action, else `REST`."""
     laid_out: bool = False
-    """Whether nothing was found because the rest is no pose, and there is no motion."""
+    """Whether nothing was found because the rest is not a pose and there is no motion."""
     sides_differ: bool = False
-    """Whether names call left what the feet, knees or elbows say is right."""
+    """Whether names and geometry (feet, knees, elbows) disagree about left and right."""
 
 
 def find_limbs(skeleton: Skeleton) -> Findings:
-    """The arms and legs of all characters of a skeleton: by the bones that deform, or by all where these have no pairs.
+    """Find the arms and legs of all characters in a skeleton: among deforming bones, or among all where these have no pairs.
 
-    A rest that a quarter of the poses confirm goes first; else those limbs are taken that most of the poses show.
+    The limbs of the rest pose are taken if a quarter of the poses confirm them, else the limbs that most poses show.
     """
     if not skeleton.names:
         return Findings((), ())
@@ -78,39 +78,41 @@ def find_limbs(skeleton: Skeleton) -> Findings:
     tree_like = replace(skeleton, parents=with_loose_ends(skeleton, poses, tolerance))
     poses = steadied(tree_like, poses)
     laid_out = is_laid_out(skeleton)
-    found, from_motion, seen = NOTHING if laid_out else search(tree_like), False, poses[:0]
+    found, from_motion, agreeing = NOTHING if laid_out else search(tree_like), False, poses[:0]
     if len(poses):
-        found, from_motion, seen = voted(tree_like, found, poses)
+        found, from_motion, agreeing = voted(tree_like, found, poses)
     pairs = [as_parented(skeleton, pair, tolerance) for pair in found.pairs]
     known = [pair for pair in pairs if all(is_known_at_rest(skeleton, bones) for bones in pair.both)]
     lost = [(tuple(bones.upper for bones in pair.both), Reason.LOOSE) for pair in pairs if pair not in known]
     found = Found(tuple(known), (*lost, *found.left_out))
-    if laid_out and not len(seen):
-        seen = poses
+    if laid_out and not len(agreeing):
+        agreeing = poses
     elif not from_motion:
-        seen = np.concatenate([np.stack([skeleton.heads, skeleton.tails], axis=1)[None], seen])
-    if len(seen) > 1 or from_motion:
-        found = replace(found, pairs=sides_over_time(skeleton, found.pairs, seen))
+        agreeing = np.concatenate([np.stack([skeleton.heads, skeleton.tails], axis=1)[None], agreeing])
+    if len(agreeing) > 1 or from_motion:
+        found = replace(found, pairs=sides_over_time(skeleton, found.pairs, agreeing))
     if reading.parts_hold:
-        found = with_names(skeleton, reading, found, seen, tolerance)
+        found = with_names(skeleton, reading, found, agreeing, tolerance)
     found = without_listed(tree_like, found)
     limbs, differ = _limbs(skeleton, reading, found.pairs)
     left_out = (LeftOut(tuple(skeleton.names[bone] for bone in bones), reason) for bones, reason in found.left_out)
-    told = "MOTION" if from_motion and limbs else "REST"
+    limbs_from = "MOTION" if from_motion and limbs else "REST"
     branches = len(skeleton.names) - len(set(skeleton.parents) - {-1})
-    return Findings(limbs, tuple(left_out), told, laid_out and branches >= BRANCHED and not limbs and not len(poses), differ)
+    return Findings(
+        limbs, tuple(left_out), limbs_from, laid_out and branches >= BRANCH_ENDS and not limbs and not len(poses), differ
+    )
 
 
 def _limbs(skeleton: Skeleton, reading: NameReading, pairs: Sequence[LimbPair]) -> tuple[tuple[FoundLimb, ...], bool]:
-    """The limbs by names, left ones first, and whether names and geometry say different sides."""
+    """The limbs by bone names, left ones first, and whether names and geometry disagree about sides."""
     names, limbs, differ = skeleton.names, [], False
     for pair in pairs:
-        seen = Side.LEFT if pair.left > 0.0 else Side.RIGHT if pair.left < 0.0 else Side.CENTER
-        named = [_named_side(reading, bones) for bones in pair.both]
-        sides = [own if own is not Side.CENTER else named[-1 - number].other for number, own in enumerate(named)]
+        by_geometry = Side.LEFT if pair.left > 0.0 else Side.RIGHT if pair.left < 0.0 else Side.CENTER
+        by_name = [_named_side(reading, bones) for bones in pair.both]
+        sides = [side if side is not Side.CENTER else by_name[-1 - number].other for number, side in enumerate(by_name)]
         if sides[0] is Side.CENTER:
-            sides = [seen, seen.other]
-        differ |= Side.CENTER not in (seen, sides[0]) and len(named) > 1 and seen is not sides[0]
+            sides = [by_geometry, by_geometry.other]
+        differ |= Side.CENTER not in (by_geometry, sides[0]) and len(by_name) > 1 and by_geometry is not sides[0]
         for bones, side in sorted(zip(pair.both, sides, strict=False), key=lambda entry: entry[1] is not Side.LEFT):
             toe = names[bones.toe] if bones.toe >= 0 and pair.kind is Kind.LEG else ""
             tip_at_tail = bones.tip == bones.lower
@@ -120,6 +122,6 @@ def _limbs(skeleton: Skeleton, reading: NameReading, pairs: Sequence[LimbPair]) 
 
 
 def _named_side(reading: NameReading, bones: LimbBones) -> Side:
-    """Side of a limb as the names of its bones tell it; `CENTER` where they do not, or not the same."""
-    told = {reading.meanings[bone].side for bone in (bones.upper, bones.lower, bones.tip)} - {Side.CENTER}
-    return told.pop() if reading.sides_hold and len(told) == 1 else Side.CENTER
+    """Side of a limb by its bone names; `CENTER` where they name none, contradict each other, or are not trusted."""
+    sides = {reading.meanings[bone].side for bone in (bones.upper, bones.lower, bones.tip)} - {Side.CENTER}
+    return sides.pop() if reading.sides_hold and len(sides) == 1 else Side.CENTER

@@ -1,7 +1,7 @@
-"""Limbs without a counterpart: the arm of a figure that has lost the other one.
+"""Find limbs without a counterpart: the one arm of a figure that has lost the other.
 
-A branch that is all on one side of the legs' middle, and that nothing on the other side is like, gets its mirror image as a
-counterpart. What is a limb then is one without it.
+A branch that lies entirely on one side of the legs' middle, with no similar branch on the other side, gets its mirror image as
+a counterpart. If the pair is a pair of limbs, so is the branch alone.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from .tree.candidates import Anatomy, Mirror
 from .tree.joints import JointTree
 
 FEWEST_JOINTS = 3
-"""Of a limb with wrist or ankle."""
+"""Number of joints of a limb with wrist or ankle."""
 
-LONG = 0.4
-"""Length of a branch, relative to the legs', from which it may be an arm."""
+ARM_LENGTH = 0.4
+"""Least length of a branch that may be an arm, relative to the legs."""
 
-APART = 0.05
-"""Distance of the hips, relative to the legs, from which they tell where the middle is."""
+HIP_WIDTH = 0.05
+"""Least distance between the hips, relative to the legs, at which they define the middle plane."""
 
 ASIDE = 0.02
-"""Distance from the middle, relative to the legs, that all joints after a branch's first keep at least."""
+"""Least distance from the middle, relative to the legs, of all joints after a branch's first."""
 
-EVEN = 0.5
-"""Ratio of its shorter link to the longer one from which it is an arm: without a counterpart less speaks for it."""
+EVENNESS = 0.5
+"""Least ratio of a lone arm's shorter link to its longer one; stricter than for pairs, for want of a counterpart."""
 
 
 def completed(skeleton: Skeleton, tree: JointTree, legs: tuple[Sequence[int], Sequence[int]]) -> Skeleton | None:
-    """The skeleton with mirror images, after its own bones, of what is parented to one side alone; `None` where nothing is.
+    """The skeleton with mirror images of its one-sided branches appended to its bones; `None` where there are no such branches.
 
-    legs : upper, lower and tip bones of both
+    legs : upper, lower and tip bone of each leg
     """
     first, second = (skeleton.heads[list(side)] for side in legs)
     widths = np.linalg.norm(first - second, axis=1)
     length = float(np.linalg.norm(np.diff(first, axis=0), axis=1).sum())
-    # Hips stay in the middle however the legs rest, but those of a flat figure are one place.
-    across = 0 if widths[0] > APART * length else int(widths.argmax())
+    # Hips stay in the middle however the legs rest, but the hips of a flat figure coincide.
+    across = 0 if widths[0] > HIP_WIDTH * length else int(widths.argmax())
     if widths[across] <= ASIDE * length:
         return None
     normal, hips = (first[across] - second[across]) / widths[across], (first[0] + second[0]) / 2.0
@@ -50,14 +50,14 @@ def completed(skeleton: Skeleton, tree: JointTree, legs: tuple[Sequence[int], Se
 
 
 def is_even(skeleton: Skeleton, bones: Sequence[int]) -> bool:
-    """Whether the links between the heads of three bones are about as long, as an arm's are."""
+    """Whether the two links between the heads of three bones are as similar in length as an arm's."""
     heads = skeleton.heads[list(bones)]
     shorter, longer = sorted(np.linalg.norm(np.diff(heads, axis=0), axis=1))
-    return bool(shorter >= EVEN * longer)
+    return bool(shorter >= EVENNESS * longer)
 
 
 def _lone_branches(tree: JointTree, normal: Array, hips: Array, length: float) -> list[int]:
-    """First joints of branches as long as arms that stand aside, below a head, and are not one of a pair."""
+    """First joints of unpaired branches that are as long as arms, lie on one side, and start below the head."""
     paired = {joint for pair in Anatomy(tree).pairs for both in pair.match.partners.items() for joint in both}
     found: list[int] = []
     waiting = [joint for joint, parent in enumerate(tree.parents) if parent < 0]
@@ -67,15 +67,20 @@ def _lone_branches(tree: JointTree, normal: Array, hips: Array, length: float) -
         below, above = tree.below(joint), tree.parents[joint]
         aside = (tree.places[below[1:]] - tree.places[above]) @ normal
         is_aside = len(below) >= FEWEST_JOINTS and (aside.min() > ASIDE * length or aside.max() < -ASIDE * length)
-        if above >= 0 and is_aside and tree.depths[joint] >= LONG * length and _goes_on_beside(tree, paired, joint, hips):
+        if (
+            above >= 0
+            and is_aside
+            and tree.depths[joint] >= ARM_LENGTH * length
+            and _body_continues_beside(tree, paired, joint, hips)
+        ):
             found.append(joint)
         else:
             waiting.extend(tree.children[joint])
     return found
 
 
-def _goes_on_beside(tree: JointTree, paired: set[int], branch: int, hips: Array) -> bool:
-    """Whether the middle of the body goes on away from the hips beside a branch, as it does at a chest and not at a head."""
+def _body_continues_beside(tree: JointTree, paired: set[int], branch: int, hips: Array) -> bool:
+    """Whether the body's middle continues away from the hips beside a branch: true at a chest, false at a head."""
     joint = tree.parents[branch]
     beside = [each for child in tree.children[joint] if child not in paired | {branch} for each in tree.below(child)]
     off = np.linalg.norm(tree.places[[joint, *beside]] - hips, axis=1)
@@ -83,7 +88,7 @@ def _goes_on_beside(tree: JointTree, paired: set[int], branch: int, hips: Array)
 
 
 def _with_images(skeleton: Skeleton, tree: JointTree, branches: Sequence[int], normal: Array) -> Skeleton:
-    """The skeleton with the bones of these branches once more, each on the other side of its parent joint."""
+    """The skeleton with mirrored copies of the bones of these branches, each branch mirrored at its parent joint."""
     middle = {
         bone: tree.places[tree.parents[branch]]
         for branch in branches
@@ -106,6 +111,6 @@ def _with_images(skeleton: Skeleton, tree: JointTree, branches: Sequence[int], n
         heads=np.concatenate([skeleton.heads, reflected(skeleton.heads[bones])]),
         tails=np.concatenate([skeleton.tails, reflected(skeleton.tails[bones])]),
         deforms=(*skeleton.deforms, *(skeleton.deforms[bone] for bone in bones)),
-        copies=(*skeleton.copies, *((image[one], image.get(other, other)) for one, other in skeleton.copies if one in image)),
+        copies=(*skeleton.copies, *((image[bone], image.get(other, other)) for bone, other in skeleton.copies if bone in image)),
         bound=skeleton.bound | {image[bone] for bone in bones if bone in skeleton.bound},
     )

@@ -1,4 +1,4 @@
-"""What names add to the limbs that shapes show, and what they take away."""
+"""Correct the limbs found by geometry with bone names: reclassify, remove and add limbs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .skeleton import Skeleton
 
 
 def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Array, tolerance: float) -> Found:
-    """The findings after names had their say: what they call something else goes, what they call a limb comes.
+    """The findings with bone names taken into account: limbs named otherwise are removed, named limbs are added.
 
-    A limb that both tell keeps the bones that geometry found, which are those that pose it in a rig with controls.
+    A limb found both ways keeps the bones that geometry found, which are the posing ones in a rig with controls.
     """
     places = seen[0, :, 0] if len(seen) else skeleton.heads
-    named = _apart(places, reading.limbs(), tolerance)
+    named = _without_duplicates(places, reading.limbs(), tolerance)
 
-    def same(bones: LimbBones, limb: NamedLimb) -> bool:
+    def is_same(bones: LimbBones, limb: NamedLimb) -> bool:
         return all(
             np.linalg.norm(places[a] - places[b]) <= tolerance for a, b in ((bones.upper, limb.upper), (bones.lower, limb.lower))
         )
@@ -35,7 +35,7 @@ def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Arr
         own, other = skeleton.between(bones.upper, bones.tip), skeleton.between(limb.upper, limb.lower)
         return bool(own & other)
 
-    def is_other(bones: LimbBones) -> bool:
+    def is_named_otherwise(bones: LimbBones) -> bool:
         meanings = [reading.meanings[bone] for bone in (bones.upper, bones.lower)]
         return all(
             meaning.family in {Family.OTHER, Family.HELPER, Family.TRUNK} or min(meaning.ranks, default=Rank.BEFORE) >= Rank.END
@@ -46,20 +46,20 @@ def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Arr
     left_out = list(found.left_out)
     matched: set[NamedLimb] = set()
     for pair in found.pairs:
-        partners = [next((limb for limb in named if same(bones, limb)), None) for bones in pair.both]
-        told = {limb for limb in partners if limb is not None}
-        if len(told) == len(pair.both):
-            matched |= told
-            kind = _kind(pair.kind, next(iter(told)).family, hand=pair.hand)
+        partners = [next((limb for limb in named if is_same(bones, limb)), None) for bones in pair.both]
+        named_limbs = {limb for limb in partners if limb is not None}
+        if len(named_limbs) == len(pair.both):
+            matched |= named_limbs
+            kind = _kind(pair.kind, next(iter(named_limbs)).family, hand=pair.hand)
             kept.append(replace(pair, kind=kind, against=None if kind is pair.kind else pair.kind))
-        elif told or any(is_other(bones) or any(overlaps(bones, limb) for limb in named) for bones in pair.both):
+        elif named_limbs or any(is_named_otherwise(bones) or any(overlaps(bones, limb) for limb in named) for bones in pair.both):
             left_out.append((tuple(bones.upper for bones in pair.both), Reason.NAMED))
         else:
             kept.append(pair)
     for rescued in _rescued(skeleton, reading, [limb for limb in named if limb not in matched], places):
         pair = as_parented(skeleton, rescued, tolerance)
         bones = pair.both[0]
-        if any(_ends_nowhere(skeleton, places, each) for each in pair.both):
+        if any(_has_unknown_end(skeleton, places, each) for each in pair.both):
             left_out = [entry for entry in left_out if not {each.upper for each in pair.both} & set(entry[0])]
             left_out.append((tuple(each.upper for each in pair.both), Reason.LOOSE))
         elif len(pair.both) > 1 or bones.tip == bones.lower or is_even(skeleton, (bones.upper, bones.lower, bones.tip)):
@@ -71,8 +71,8 @@ def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Arr
     return Found(in_order(kept), tuple(left_out))
 
 
-def _apart(places: Array, limbs: Sequence[NamedLimb], tolerance: float) -> list[NamedLimb]:
-    """The limbs, each of those that are in one place (layers of a rig) once."""
+def _without_duplicates(places: Array, limbs: Sequence[NamedLimb], tolerance: float) -> list[NamedLimb]:
+    """The limbs without duplicates at the same position, which come from layers of a rig."""
     found: list[NamedLimb] = []
     for limb in limbs:
         ends = places[[limb.upper, limb.lower]]
@@ -83,18 +83,18 @@ def _apart(places: Array, limbs: Sequence[NamedLimb], tolerance: float) -> list[
 
 
 def _kind(seen: Kind, family: Family, *, hand: bool) -> Kind:
-    """What a limb is that geometry and names tell: legs with the name of arms are an animal's, unless they end in fingers."""
+    """Kind of a limb found by geometry and names: legs named arms are an animal's front legs unless they end in fingers."""
     if family is Family.LEG:
         return Kind.LEG
     return Kind.ARM if hand else seen
 
 
 def _rescued(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb], places: Array) -> list[LimbPair]:
-    """Limbs that only names tell, in pairs."""
+    """Limbs known by name only, in pairs."""
     rights = [limb for limb in limbs if limb.side is Side.RIGHT]
     pairs: list[LimbPair] = []
 
-    def lengths(limb: NamedLimb) -> Array:
+    def features(limb: NamedLimb) -> Array:
         return np.array([np.linalg.norm(places[limb.lower] - places[limb.upper]), len(skeleton.way_up(limb.upper))])
 
     for limb in limbs:
@@ -103,7 +103,7 @@ def _rescued(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb
         partner = None
         if limb.side is Side.LEFT:
             alike = [other for other in rights if other.family is limb.family]
-            partner = min(alike, key=lambda other: float(np.abs(lengths(other) - lengths(limb)).sum()), default=None)
+            partner = min(alike, key=lambda other: float(np.abs(features(other) - features(limb)).sum()), default=None)
         both = [limb] if partner is None else [limb, partner]
         rights = [other for other in rights if other is not partner]
         pairs.append(_named_pair(skeleton, reading, both))
@@ -111,10 +111,10 @@ def _rescued(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb
     return pairs
 
 
-def _ends_nowhere(skeleton: Skeleton, places: Array, bones: LimbBones) -> bool:
-    """Whether a limb ends at a tail that importers made up: too near for a link, and the hand or foot is parented elsewhere.
+def _has_unknown_end(skeleton: Skeleton, places: Array, bones: LimbBones) -> bool:
+    """Whether a limb's end is unknown.
 
-    Or whether it is not known at rest where that hand or foot is.
+    Its lower bone ends it at a tail too near for a link, as importers make up, or the rest does not show its loose hand or foot.
     """
     if bones.tip != bones.lower:
         return not is_known_at_rest(skeleton, bones)
@@ -129,15 +129,15 @@ def _named_pair(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedL
 
 
 def _named_bones(skeleton: Skeleton, reading: NameReading, limb: NamedLimb) -> LimbBones:
-    """The bones of a limb that only names tell; its tip is where the hand or foot begins, else where the lower bone ends."""
+    """The bones of a limb known by name only; its tip is the head of the hand or foot, else the tail of the lower bone."""
     tip = limb.end
     if tip < 0:
-        on = [
+        children = [
             bone
             for bone, above in enumerate(skeleton.parents)
             if above == limb.lower and reading.meanings[bone].family is Family.UNKNOWN
         ]
-        tip = on[0] if len(on) == 1 else limb.lower
+        tip = children[0] if len(children) == 1 else limb.lower
     toe = next(
         (
             bone

@@ -1,8 +1,8 @@
-"""What the names of bones say, all of them judged together.
+"""Interpret the names of bones, and judge whether the names of a skeleton as a whole can be trusted.
 
-Names are believed only where they hang together with the tree: a shin under a thigh of the same side, a finger under a hand.
-A few right ones among many wrong ones are chance, and then no name is believed, so names that were permuted give exactly what
-no names give.
+Names are trusted only if they are consistent with the hierarchy: a shin under a thigh of the same side, a finger under a hand.
+A few right names among many wrong ones are chance; then no name is trusted, so that permuted names give exactly the same result
+as no names.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class Side(Enum):
 
 
 class Family(Enum):
-    """What a bone belongs to."""
+    """Part of the body that a bone belongs to."""
 
     LEG = "LEG"
     ARM = "ARM"
     TRUNK = "TRUNK"
     OTHER = "OTHER"
-    """Tails, wings, hair, cloth, faces, things that are held."""
+    """Tails, wings, hair, cloth, faces, held objects."""
     HELPER = "HELPER"
-    """Twist bones, correctives, bones of a mechanism."""
+    """Twist bones, correctives, mechanism bones."""
     UNKNOWN = "UNKNOWN"
 
 
@@ -44,7 +44,7 @@ LIMBS = (Family.LEG, Family.ARM)
 
 
 class Rank(IntEnum):
-    """Where a bone of a limb is, from the body on."""
+    """Position of a bone in its limb, counted from the body."""
 
     BEFORE = 0
     UPPER = 1
@@ -80,84 +80,84 @@ VOCABULARY: tuple[tuple[str, Family, dict[Rank, float]], ...] = (
     (r"\barm\b|腕", Family.ARM, {_U: 0.3, _L: 0.6}),
     (r"\bhips\b|pelvis|spine|chest|torso|\bneck|\bhead\b|abdomen|waist|\bbody\b|thorax|首|頭|上半身|下半身|腰", Family.TRUNK, {}),
 )  # fmt: skip
-"""Patterns of words, what they belong to, and the places in a limb that they may mean, each with the doubt about it; the first
-that matches counts. Words are lower-case, apart from one another by a space, and without sides."""
+"""Word patterns with their family and their possible ranks in a limb, each with its doubt; the first match counts. Words are
+lower-case, separated by spaces, and stripped of sides."""
 
 _PATTERNS = [(re.compile(pattern), family, ranks) for pattern, family, ranks in VOCABULARY]
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]|\d+")
-"""A word of a name: `Left` and `Up` of `LeftUpLeg01`, `L` of `thigh.L`; signs of other writings stand alone."""
+"""A word of a name: `Left` and `Up` of `LeftUpLeg01`, `L` of `thigh.L`; each non-Latin character is a word."""
 
 SIDES = {
     Side.LEFT: {"left", "l", "lt", "lf", "lft", "左", "gauche", "izq", "izquierda", "links", "sx", "esquerda"},
     Side.RIGHT: {"right", "r", "rt", "rgt", "右", "droite", "der", "derecha", "rechts", "dx", "direita"},
 }
-"""Words that tell a side."""
+"""Words that name a side."""
 
 GLUED = re.compile(r"(left|right|l|r)(?=(?:thigh|calf|foot|toe|knee|hand|fore|shoulder|clav|finger|hip$|leg$|arm$|wrist))(.+)")
-"""A side that a word begins with: `lefthand`, `lthigh`."""
+"""A word that starts with a side: `lefthand`, `lthigh`."""
 
-TOGETHER = 0.7
-"""Part of the names that tell their place in a limb from which they hang together with the tree."""
+CONSISTENT_RANKS = 0.7
+"""Least share of the names with a rank in a limb that must agree with the hierarchy for names to be trusted."""
 
-FEWEST_PLACES = 2
-"""Such names that there are at least."""
+LEAST_RANKS = 2
+"""Least number of such names."""
 
-ONE_SIDE = 0.9
-"""Part of the bones with a side whose parents' side is the same from which sides hang together."""
+CONSISTENT_SIDES = 0.9
+"""Least share of the bones with a side whose parent has the same side, for sides to be trusted."""
 
-FEWEST_SIDES = 6
-"""Such bones that there are at least where nothing but sides is told."""
+LEAST_SIDES = 6
+"""Least number of such bones where names give sides but no ranks."""
 
-DOUBTFUL = 1.0
-"""Doubt about a whole limb from which names do not tell it."""
+MOST_DOUBT = 1.0
+"""Greatest summed doubt of a limb found by name."""
 
-NO_END = 0.4
-"""Doubt about a limb whose hand or foot has no name."""
+NO_END_DOUBT = 0.4
+"""Doubt added for a limb whose hand or foot has no name."""
 
-BETWEEN = 0.2
-"""Doubt for each bone between two of a limb that is no helper."""
+BETWEEN_DOUBT = 0.2
+"""Doubt added for each bone between upper and lower that is not a helper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the name of a bone says."""
+    """Interpretation of one bone name."""
 
     family: Family
     ranks: dict[Rank, float]
-    """Places in a limb that it may mean, with the doubt about each."""
+    """Possible ranks in a limb, each with its doubt."""
     side: Side
-    """`CENTER` where it names none or both."""
+    """`CENTER` where the name has no side or both."""
     word: str
-    """The word that told the family."""
+    """Text that matched the family's pattern."""
 
 
-PIECE = Meaning(Family.HELPER, {}, Side.CENTER, "")
-"""Of a bone that has the name of the one above it and a number: that one was cut into pieces."""
+PIECE_MEANING = Meaning(Family.HELPER, {}, Side.CENTER, "")
+"""Meaning of a bone that has its parent's name and a number: a piece of a bone that was cut up."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedLimb:
-    """A limb as names tell it, by numbers of bones."""
+    """A limb found by names, given by bone indices."""
 
     family: Family
     side: Side
     upper: int
     lower: int
     end: int
-    """Bone of the hand or foot; -1 where no name tells it."""
+    """Bone of the hand or foot; -1 where no bone has such a name."""
 
 
 def meaning_of(name: str) -> Meaning:
-    """What one name says."""
+    """Interpret one bone name."""
     words: list[str] = []
     sides: set[Side] = set()
     for word in (found.lower() for found in WORD.findall(name)):
         glued = GLUED.fullmatch(word)
         for part in glued.groups() if glued else (word,):
-            told = {side for side, known in SIDES.items() if part in known}
-            sides |= told
-            if not told and not part.isdigit():
+            named = {side for side, known in SIDES.items() if part in known}
+            sides |= named
+            if not named and not part.isdigit():
                 words.append(part)
     side = sides.pop() if len(sides) == 1 else Side.CENTER
     text = " ".join(words)
@@ -170,25 +170,28 @@ def meaning_of(name: str) -> Meaning:
 
 
 class NameReading:
-    """The names of one skeleton."""
+    """The interpreted names of one skeleton."""
 
     def __init__(self, names: Sequence[str], parents: Sequence[int]) -> None:
-        """Read the names `B` of bones, each with the number of its parent, -1 for none."""
+        """Interpret the names of `B` bones, each with the index of its parent, -1 for none."""
         self.parents = parents
-        told = [meaning_of(name) for name in names]
+        by_name = [meaning_of(name) for name in names]
         self.meanings = [
-            PIECE
-            if len(own.ranks) == 1 and min(own.ranks) in {Rank.UPPER, Rank.LOWER} and above >= 0 and own == told[above]
-            else own
-            for own, above in zip(told, parents, strict=True)
+            PIECE_MEANING
+            if len(meaning.ranks) == 1
+            and min(meaning.ranks) in {Rank.UPPER, Rank.LOWER}
+            and above >= 0
+            and meaning == by_name[above]
+            else meaning
+            for meaning, above in zip(by_name, parents, strict=True)
         ]
-        places, sides = list(self._places()), list(self._sides())
-        self.parts_hold = len(places) >= FEWEST_PLACES and sum(places) >= TOGETHER * len(places)
-        """Whether the names of parts of limbs hang together with the tree."""
-        sides_agree = sum(sides) >= ONE_SIDE * len(sides) and len(sides) > 0
-        self.sides_hold = sides_agree and (self.parts_hold or (len(sides) >= FEWEST_SIDES and not places))
-        """Whether the sides do."""
-        self.parts_hold &= sides_agree or not sides
+        rank_checks, side_checks = list(self._rank_checks()), list(self._side_checks())
+        self.parts_hold = len(rank_checks) >= LEAST_RANKS and sum(rank_checks) >= CONSISTENT_RANKS * len(rank_checks)
+        """Whether the names of limb parts are consistent with the hierarchy."""
+        sides_agree = sum(side_checks) >= CONSISTENT_SIDES * len(side_checks) and len(side_checks) > 0
+        self.sides_hold = sides_agree and (self.parts_hold or (len(side_checks) >= LEAST_SIDES and not rank_checks))
+        """Whether the sides in names are consistent with the hierarchy."""
+        self.parts_hold &= sides_agree or not side_checks
 
     def above(self, bone: int) -> Iterator[int]:
         """The ancestors of a bone, nearest first."""
@@ -198,7 +201,7 @@ class NameReading:
             bone = self.parents[bone]
 
     def limbs(self) -> list[NamedLimb]:
-        """The limbs that names tell, those without doubt first; none where the names do not hang together."""
+        """The limbs found by name, least doubtful first; none where the names are not trusted."""
         if not self.parts_hold:
             return []
         ends = self._ends()
@@ -210,21 +213,21 @@ class NameReading:
             for upper in self.above(lower):
                 other = self.meanings[upper]
                 if Rank.UPPER in other.ranks and other.family is meaning.family and other.side is meaning.side:
-                    end, doubt = ends.get(lower, (-1, NO_END))
-                    doubt += other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER] + BETWEEN * between
+                    end, doubt = ends.get(lower, (-1, NO_END_DOUBT))
+                    doubt += other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER] + BETWEEN_DOUBT * between
                     found.append((doubt, len(found), NamedLimb(meaning.family, meaning.side, upper, lower, end)))
                 if other.family in {Family.TRUNK, Family.OTHER}:
                     break
                 between += other.family is not Family.HELPER
         limbs: list[NamedLimb] = []
         for doubt, _, limb in sorted(found, key=lambda entry: entry[:2]):
-            own = {limb.upper, limb.lower, limb.end} - {-1}
-            if doubt <= DOUBTFUL and not any(own & {each.upper, each.lower, each.end} for each in limbs):
+            bones = {limb.upper, limb.lower, limb.end} - {-1}
+            if doubt <= MOST_DOUBT and not any(bones & {each.upper, each.lower, each.end} for each in limbs):
                 limbs.append(limb)
         return limbs
 
     def _ends(self) -> dict[int, tuple[int, float]]:
-        """For each bone that may be a lower one the nearest hand or foot below it, with the doubt about that."""
+        """For each possible lower bone, the nearest hand or foot below it, with its doubt."""
         found: dict[int, tuple[float, int, float]] = {}
         for end, meaning in enumerate(self.meanings):
             if Rank.END not in meaning.ranks:
@@ -238,19 +241,19 @@ class NameReading:
         return self._loose_ends(ends) | ends
 
     def _loose_ends(self, known: Mapping[int, tuple[int, float]]) -> dict[int, tuple[int, float]]:
-        """For lower bones that end a branch the only hand or foot of the same side that is parented to no limb."""
+        """For each lower bone without children, the only hand or foot of its side that is parented to no limb."""
         lowers, ends = (defaultdict[tuple[Family, Side], list[int]](list) for _ in range(2))
         for bone, meaning in enumerate(self.meanings):
             if Rank.LOWER in meaning.ranks and bone not in self.parents and bone not in known:
                 lowers[meaning.family, meaning.side].append(bone)
             elif Rank.END in meaning.ranks and not any(self.meanings[each].family in LIMBS for each in self.above(bone)):
                 ends[meaning.family, meaning.side].append(bone)
-        pairs = [(own[0], ends[key][0]) for key, own in lowers.items() if len(own) == len(ends[key]) == 1]
+        pairs = [(bones[0], ends[key][0]) for key, bones in lowers.items() if len(bones) == len(ends[key]) == 1]
         depths = [sum(1 for _ in self.above(bone)) for bone in range(len(self.parents))]
         return {lower: (end, self.meanings[end].ranks[Rank.END]) for lower, end in pairs if depths[end] < depths[lower]}
 
-    def _places(self) -> Iterator[bool]:
-        """For each bone whose name places it below others of its limb whether it is their descendant."""
+    def _rank_checks(self) -> Iterator[bool]:
+        """For each bone whose name has a rank below the upper bone, whether it hangs below a fitting bone of its limb."""
         for bone, meaning in enumerate(self.meanings):
             if meaning.family not in LIMBS or min(meaning.ranks) < Rank.LOWER:
                 continue
@@ -266,8 +269,8 @@ class NameReading:
                 and min(other.ranks) <= first
             )
 
-    def _sides(self) -> Iterator[bool]:
-        """For each bone with a side whose parent has one whether they are the same."""
+    def _side_checks(self) -> Iterator[bool]:
+        """For each bone with a side whose parent has one too, whether they agree."""
         for bone, meaning in enumerate(self.meanings):
             above = self.parents[bone]
             if above >= 0 and Side.CENTER not in (meaning.side, self.meanings[above].side):

@@ -1,4 +1,4 @@
-"""What the offsets between bones tell: whether a rest is a pose, which feet are parented elsewhere, which joints shake."""
+"""Read the offsets between bones: whether the rest is a pose, which feet are parented elsewhere, which joints are noisy."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from .pairs import LimbBones, LimbPair
 from .skeleton import Skeleton
 
 LAID_OUT = 0.9
-"""Length of the sum of all offsets between bones, relative to the sum of their lengths, from which a rest is no pose: all
-offsets lie along one axis, as exporters of motion lay them out. Standing bodies reach both up and down."""
+"""Length of the sum of all offsets between bones, relative to the sum of their lengths, from which the rest is not a pose: all
+offsets lie along one axis, as motion exporters lay them out. Standing bodies reach both up and down."""
 
-SHAKY = (1e-3, 0.3)
-"""Standard deviation of a bone's offset over time, relative to its length, from and up to which its joint shakes. Recordings
-from markers and video do; what changes more is meant to."""
+NOISE_RANGE = (1e-3, 0.3)
+"""Range of the standard deviation over time of a bone's offset length, relative to its median, that counts as noise.
+Recordings from markers and video have it; greater changes are intended."""
 
-RIGID = 0.03
-"""Change of the distance between a foot and the ends of the bone above, relative to that one's link, up to which it follows."""
+RIGID_CHANGE = 0.03
+"""Greatest change of a foot's distance from both ends of the bone it follows, relative to that bone's link."""
 
-BENT = 0.01
-"""Change of its distance from where the limb begins, relative to the same, from which the limb bends meanwhile."""
+BENDING_CHANGE = 0.01
+"""Least change of the foot's distance from the limb's root, relative to the same link, that shows the limb bending."""
 
-DEEP = 4
-"""Bones from the top of a skeleton to the end of a leg without a foot, at least: root, hips, two of the leg."""
+LEG_BONES = 4
+"""Least number of bones from a skeleton's root to the end of a leg without a foot: root, hips, two of the leg."""
 
-FEWEST_STEADY = 3
-"""Poses from which lengths have a median to speak of."""
+LEAST_POSES = 3
+"""Least number of poses for a meaningful median length."""
 
 
 def is_laid_out(skeleton: Skeleton) -> bool:
-    """Whether all offsets between bones rest along one axis, and so tell no pose."""
+    """Whether all offsets between bones at rest lie along one axis, so that the rest is not a pose."""
     children = [bone for bone, above in enumerate(skeleton.parents) if above >= 0]
     if not children:
         return False
@@ -43,37 +43,37 @@ def is_laid_out(skeleton: Skeleton) -> bool:
 
 
 def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple[int, ...]:
-    """The parents, where feet that are parented elsewhere but begin at the end of a limb in all poses hang from that limb.
+    """The parents, with loose feet reparented to the limb at whose end they begin in all poses.
 
-    Some rigs parent feet to the root, and let them follow by constraints or by keys. Of bones whose tails an importer made up
-    the motion tells where they end: at what stays in one place as they see it, while the limb bends.
+    Some rigs parent feet to the root and let them follow by constraints or keys. For bones whose tails an importer made up, the
+    motion shows where they end: at a foot that stays fixed relative to the bone while the limb bends.
     """
     rest = np.stack([skeleton.heads, skeleton.tails], axis=1)[None]
-    parents, at = list(skeleton.parents), poses if len(poses) and is_laid_out(skeleton) else np.concatenate([rest, poses])
+    parents, placed = list(skeleton.parents), poses if len(poses) and is_laid_out(skeleton) else np.concatenate([rest, poses])
     loose = [bone for bone, above in enumerate(parents) if above < 0 or parents[above] < 0]
     has_children = set(parents)
     for leaf, above in enumerate(skeleton.parents):
         if leaf in has_children or above < 0:
             continue
-        ends = [(leaf, at[:, leaf, 1])]
+        ends = [(leaf, placed[:, leaf, 1])]
         # Without a layer of controls the last bone of a branch may be no more than its end.
-        if not skeleton.copies and np.linalg.norm(at[0, leaf, 0] - at[0, above, 0]) > tolerance:
-            ends.append((above, at[:, leaf, 0]))
+        if not skeleton.copies and np.linalg.norm(placed[0, leaf, 0] - placed[0, above, 0]) > tolerance:
+            ends.append((above, placed[:, leaf, 0]))
         for carrier, end in ends:
-            far = np.linalg.norm(at[:, loose, 0] - end[:, None], axis=2).max(axis=0)
+            far = np.linalg.norm(placed[:, loose, 0] - end[:, None], axis=2).max(axis=0)
             for bone in (loose[number] for number in np.flatnonzero(far <= 2.0 * tolerance)):
                 way = skeleton.way_up(leaf)
-                if bone not in way and len(way) >= DEEP:
+                if bone not in way and len(way) >= LEG_BONES:
                     parents[bone] = carrier
-    heads, has_children = at[:, loose, 0], set(parents)
-    for leaf in (bone for bone in range(len(parents)) if bone not in has_children and len(skeleton.way_up(bone)) >= DEEP):
+    heads, has_children = placed[:, loose, 0], set(parents)
+    for leaf in (bone for bone in range(len(parents)) if bone not in has_children and len(skeleton.way_up(bone)) >= LEG_BONES):
         above = parents[leaf]
-        link = float(np.linalg.norm(at[0, leaf, 0] - at[0, above, 0]))
+        link = float(np.linalg.norm(placed[0, leaf, 0] - placed[0, above, 0]))
         off, off_tail, off_above = (
-            np.linalg.norm(heads - end[:, None], axis=2) for end in (at[:, leaf, 0], at[:, leaf, 1], at[:, above, 0])
+            np.linalg.norm(heads - end[:, None], axis=2) for end in (placed[:, leaf, 0], placed[:, leaf, 1], placed[:, above, 0])
         )
         changes = np.maximum(np.ptp(off, axis=0), np.ptp(off_tail, axis=0))
-        follows = (changes <= RIGID * link) & (np.ptp(off_above, axis=0) > 2.0 * changes + BENT * link)
+        follows = (changes <= RIGID_CHANGE * link) & (np.ptp(off_above, axis=0) > 2.0 * changes + BENDING_CHANGE * link)
         is_link = (off[0] >= BALANCE * link) & (BALANCE * off[0] <= link)
         for bone in (loose[number] for number in np.flatnonzero(follows & is_link)):
             if parents[bone] == skeleton.parents[bone]:
@@ -82,12 +82,12 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
 
 
 def is_loose(skeleton: Skeleton, bones: LimbBones) -> bool:
-    """Whether the tip of a limb is a foot or hand that is parented elsewhere."""
+    """Whether the tip of a limb is a foot or hand that is not below its lower bone."""
     return bones.lower not in skeleton.way_up(bones.tip)
 
 
 def is_known_at_rest(skeleton: Skeleton, bones: LimbBones) -> bool:
-    """Whether the rest shows where a limb ends: of a loose foot it has to be a pose, with the foot as far as a link is long."""
+    """Whether the rest shows where a limb ends: for a loose foot, the rest must be a pose with a plausible link to the foot."""
     if not is_loose(skeleton, bones):
         return True
     lengths = np.linalg.norm(np.diff(skeleton.heads[[bones.upper, bones.lower, bones.tip]], axis=0), axis=1)
@@ -95,23 +95,23 @@ def is_known_at_rest(skeleton: Skeleton, bones: LimbBones) -> bool:
 
 
 def as_parented(skeleton: Skeleton, pair: LimbPair, tolerance: float) -> LimbPair:
-    """The pair whose tips hang from their lower bones, where these end at the loose feet; else the feet are the tips."""
+    """The pair with each loose tip replaced by the lower bone or its child that ends at the same place, where there is one."""
 
-    def own(bones: LimbBones) -> LimbBones:
+    def reparented(bones: LimbBones) -> LimbBones:
         if not is_loose(skeleton, bones):
             return bones
-        at = skeleton.heads[bones.tip]
+        foot = skeleton.heads[bones.tip]
         ends = {bone: skeleton.heads[bone] for bone, above in enumerate(skeleton.parents) if above == bones.lower}
         ends[bones.lower] = skeleton.tails[bones.lower]
-        tip = next((bone for bone, end in ends.items() if np.linalg.norm(end - at) <= 2.0 * tolerance), -1)
+        tip = next((bone for bone, end in ends.items() if np.linalg.norm(end - foot) <= 2.0 * tolerance), -1)
         return bones if tip < 0 else replace(bones, tip=tip, toe=-1)
 
-    return replace(pair, both=tuple(own(bones) for bones in pair.both))
+    return replace(pair, both=tuple(reparented(bones) for bones in pair.both))
 
 
 def steadied(skeleton: Skeleton, poses: Array) -> Array:
-    """The poses with the median length over time of each offset whose length shakes."""
-    if len(poses) < FEWEST_STEADY:
+    """The poses `(P, B, 2, 3)` with the length of each noisy offset replaced by its median over time."""
+    if len(poses) < LEAST_POSES:
         return poses
     steady = poses.copy()
     ways = sorted((skeleton.way_up(bone) for bone in range(len(skeleton.names))), key=len)
@@ -119,8 +119,8 @@ def steadied(skeleton: Skeleton, poses: Array) -> Array:
         offset = poses[:, bone, 0] - poses[:, above, 0]
         lengths = np.linalg.norm(offset, axis=1)
         median = float(np.median(lengths))
-        shakes = median > 0.0 and SHAKY[0] <= float(lengths.std()) / median <= SHAKY[1]
-        factor = (median / np.maximum(lengths, np.finfo(float).tiny))[:, None] if shakes else 1.0
+        is_noisy = median > 0.0 and NOISE_RANGE[0] <= float(lengths.std()) / median <= NOISE_RANGE[1]
+        factor = (median / np.maximum(lengths, np.finfo(float).tiny))[:, None] if is_noisy else 1.0
         steady[:, bone, 0] = steady[:, above, 0] + offset * factor
         steady[:, bone, 1] = steady[:, bone, 0] + poses[:, bone, 1] - poses[:, bone, 0]
     return steady

@@ -1,4 +1,4 @@
-"""The limbs that one pose shows, whatever the names say."""
+"""Find the limbs of a single pose by geometry alone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .tree.candidates import Anatomy, Pair
 from .tree.joints import JointTree, joint_tree
 from .tree.links import ON_LINK, PASSED, Judge, Links, off_line
 
-NOT_TURNED = 0.5
-"""What joints that no control turns take from a choice of links."""
+NOT_TURNED_FACTOR = 0.5
+"""Score factor for links whose middle joint no control turns."""
 
 
 def search(skeleton: Skeleton) -> Found:
-    """The limbs of one pose, whatever the names say."""
+    """Find the limbs of one pose by geometry alone: among deforming bones, or among all where these have nothing."""
     found = _findings(skeleton, skeleton.deforms)
     if found.pairs or found.left_out or all(skeleton.deforms):
         return _with_lone(skeleton, skeleton.deforms, found)
@@ -33,28 +33,28 @@ def search(skeleton: Skeleton) -> Found:
 
 
 def _with_lone(skeleton: Skeleton, chosen: Sequence[bool], found: Found) -> Found:
-    """The findings with an arm that has no counterpart, on a body that stands on legs and has no arms."""
+    """The findings, with arms without a counterpart added on a single body that has legs and no arms."""
     if not found.pairs or len(found.pairs) != found.pairs[0].place.count or any(pair.kind is Kind.ARM for pair in found.pairs):
         return found
     first, second = ((bones.upper, bones.lower, bones.tip) for bones in found.pairs[0].both)
     whole = completed(skeleton, joint_tree(skeleton, chosen), (first, second))
     if whole is None:
         return found
-    own = len(skeleton.names)
+    count = len(skeleton.names)
     again = _findings(whole, whole.deforms if chosen is skeleton.deforms else [True] * len(whole.names))
     if not {pair.key for pair in found.pairs} <= {pair.key for pair in again.pairs}:
         return found
     arms, left_out = [], []
     for pair in again.pairs:
-        lone = [bones for bones in pair.both if max(bones.upper, bones.lower, bones.tip) < own]
+        lone = [bones for bones in pair.both if max(bones.upper, bones.lower, bones.tip) < count]
         if pair.kind is Kind.ARM and len(lone) == 1:
             if is_even(skeleton, (lone[0].upper, lone[0].lower, lone[0].tip)):
                 arms.append(replace(pair, both=(lone[0],), left=pair.left if pair.both[0] is lone[0] else -pair.left))
             else:
                 left_out.append(((lone[0].upper,), Reason.UNEVEN))
-    images = set(range(own, len(whole.names)))
+    images = set(range(count, len(whole.names)))
     for bones, reason in again.left_out:
-        mirrored = tuple(bone for bone in bones if bone < own)
+        mirrored = tuple(bone for bone in bones if bone < count)
         if reason is not Reason.SMALL and images & set(bones):
             left_out.append((mirrored, reason))
     return Found((*found.pairs, *arms), (*found.left_out, *(each for each in left_out if each not in found.left_out)))
@@ -70,20 +70,20 @@ def _findings(skeleton: Skeleton, chosen: Sequence[bool]) -> Found:
     judge_for = partial(_turning_judge, tree, controls)
     pairs = Anatomy(tree).pairs
     found = [candidate(tree, pair, judge_for(pair)) for pair in pairs]
-    left_out += [(_first_bones(tree, pair), Reason.SMALL) for pair, each in zip(pairs, found, strict=True) if each is None]
-    for body in bodies(tree, [each for each in found if each is not None], hint):
+    left_out += [(_first_bones(tree, pair), Reason.SMALL) for pair, option in zip(pairs, found, strict=True) if option is None]
+    for body in bodies(tree, [option for option in found if option is not None], hint):
         verdict = judged(tree, body, hint)
-        seen = facing(tree, verdict.limbs, verdict.down)
-        for limb, place in placed(tree, verdict.limbs, seen, judge_for):
+        direction = facing(tree, verdict.limbs, verdict.down)
+        for limb, place in placed(tree, verdict.limbs, direction, judge_for):
             both = tuple(_bones(tree, controls, limb, second=second) for second in (False, True))
-            left = side_of(tree, limb.shape, seen.left) * (-1.0 if skeleton.mirrored else 1.0)
+            left = side_of(tree, limb.shape, direction.left) * (-1.0 if skeleton.mirrored else 1.0)
             limbs.append(LimbPair(limb.kind, place, both, left, limb.shape.hand))
         left_out += [(_first_bones(tree, pair), reason) for pair, reason in verdict.left_out]
     return Found(tuple(limbs), tuple(left_out))
 
 
 def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
-    """For all limbs: their joints are those that controls turn, which pieces that a bone was cut into are not."""
+    """A judge that prefers joints turned by controls; joints between the pieces of a cut bone are not."""
     partners = pair.match.partners
 
     @cache
@@ -99,7 +99,7 @@ def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
         way = above(links.tip if links.tip >= 0 else links.mid)
         between = set(way[: way.index(links.root)]) - {links.mid}
         passed = len(between & pieces)
-        return (1.0 if turn(links.root, links.mid) else NOT_TURNED) / PASSED**passed
+        return (1.0 if turn(links.root, links.mid) else NOT_TURNED_FACTOR) / PASSED**passed
 
     return judge
 
@@ -108,20 +108,20 @@ def _bones(tree: JointTree, controls: Controls, limb: Judged, *, second: bool) -
     """The bones of a limb on one side."""
     partners, links, way = limb.shape.pair.match.partners, limb.shape.links, limb.shape.way
 
-    def own(joint: int) -> int:
+    def on_side(joint: int) -> int:
         return partners[joint] if second else joint
 
-    root, mid = own(links.root), own(links.mid)
-    tip = own(links.tip) if links.tip >= 0 else mid
+    root, mid = on_side(links.root), on_side(links.mid)
+    tip = on_side(links.tip) if links.tip >= 0 else mid
     shown = tuple(tree.bones[joint][0] for joint in (root, mid, tip))
     found = controls.posing(tree.places[root], tree.places[mid], tree.places[tip], shown)
-    after = [own(joint) for joint in way[way.index(links.tip) :]] if links.tip in way and limb.kind is Kind.LEG else []
+    after = [on_side(joint) for joint in way[way.index(links.tip) :]] if links.tip in way and limb.kind is Kind.LEG else []
     toe = _toe(tree, controls, found.tip, after)
-    return LimbBones(found.upper, found.lower, found.tip, toe, tree.bones[own(way[-1])][0])
+    return LimbBones(found.upper, found.lower, found.tip, toe, tree.bones[on_side(way[-1])][0])
 
 
 def _toe(tree: JointTree, controls: Controls, foot: int, way: Sequence[int]) -> int:
-    """The bone that poses the toes, on the way on from a foot; -1 where there are none."""
+    """The bone that poses the toes, on the path `way` from the ankle on; -1 where there are none."""
     below = (controls.below(foot, tree.places[joint], tree.bones[joint][0]) for joint in way[1:])
     toe = next((bone for bone in below if bone >= 0), -1)
     if toe >= 0:

@@ -1,4 +1,4 @@
-"""Limbs in pairs, by the numbers of their bones: what searches, votes and names hand on to one another."""
+"""Records of paired limbs, by bone indices, that the search stages pass to one another."""
 
 from __future__ import annotations
 
@@ -13,66 +13,66 @@ from .body.shapes import Reason
 from .skeleton import Skeleton
 
 LimbKey: TypeAlias = tuple[int, int]
-"""Upper and lower bone."""
+"""Indices of the upper and lower bone."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimbBones:
-    """The bones of a limb, by number."""
+    """Bone indices of a limb."""
 
     upper: int
     lower: int
     tip: int
     """The lower bone where the tip is its tail."""
     toe: int
-    """-1 without one."""
+    """-1 where there is none."""
     last: int
     """Bone that begins furthest along the limb."""
 
     @property
     def key(self) -> LimbKey:
-        """What poses vote on."""
+        """Identity of the limb when poses vote."""
         return self.upper, self.lower
 
 
 @dataclass(frozen=True, slots=True)
 class LimbPair:
-    """The limbs of both sides, or the only one."""
+    """A limb of each side, or the only one."""
 
     kind: Kind
     place: Place
     both: tuple[LimbBones, ...]
     left: float
-    """How far the first one is to the left of the second one, negative to its right."""
+    """Positive where the first limb is left of the second, negative where it is right, 0 where unknown."""
     hand: bool = False
-    """Whether it ends in fingers."""
+    """Whether the limbs end in fingers."""
     against: Kind | Reason | None = None
-    """What the shape says where names decide otherwise."""
+    """Verdict of the geometry where the names overruled it."""
 
     @property
     def key(self) -> tuple[LimbKey, ...]:
-        """Both limbs."""
+        """Sorted keys of its limbs."""
         return tuple(sorted(each.key for each in self.both))
 
     def swapped(self) -> LimbPair:
-        """The same with its sides the other way round."""
+        """The pair with its sides exchanged."""
         return replace(self, both=self.both[::-1], left=-self.left)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found."""
+    """Result of a search."""
 
     pairs: tuple[LimbPair, ...] = ()
     left_out: tuple[tuple[tuple[int, ...], Reason], ...] = ()
-    """First bones of both sides, or of the only one, and what speaks against them."""
+    """First bone of each rejected branch (both sides, or the only one) and the reason."""
 
 
 NOTHING = Found()
 
 
 def without_listed(skeleton: Skeleton, found: Found) -> Found:
-    """The same with each branch left out once, and none of which a part is a limb."""
+    """The findings without repeated rejected branches and without those that contain a found limb."""
     listed = {bone for pair in found.pairs for each in pair.both for bone in (*skeleton.way_up(each.upper), each.lower, each.tip)}
     kept: dict[tuple[int, ...], Reason] = {}
     for bones, reason in found.left_out:
@@ -83,7 +83,7 @@ def without_listed(skeleton: Skeleton, found: Found) -> Found:
 
 
 def in_order(pairs: Sequence[LimbPair]) -> tuple[LimbPair, ...]:
-    """Legs first, each kind from the front."""
+    """The pairs sorted and renumbered: legs first, each kind from the front."""
     kinds = list(Kind)
     ordered = sorted(pairs, key=lambda pair: (kinds.index(pair.kind), pair.place.number))
     count = Counter(pair.kind for pair in ordered)

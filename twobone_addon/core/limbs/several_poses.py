@@ -1,4 +1,4 @@
-"""The limbs that most poses show, and the sides that feet, knees and elbows tell over all of them."""
+"""Find the limbs that most poses show, and their sides from feet, knees and elbows over all poses."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .pairs import Found, LimbBones, LimbKey, LimbPair, in_order
 from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
 
-CONFIRMED = 0.25
-"""Part of the poses that must show the rest's limbs for the rest to go first."""
+CONFIRMING_SHARE = 0.25
+"""Share of the poses that must show the rest's limbs for these to be taken."""
 
 
 def voted(skeleton: Skeleton, rest: Found, poses: Array) -> tuple[Found, bool, Array]:
-    """The rest's limbs where enough poses confirm them, else those that most poses show.
+    """The rest's limbs where enough poses confirm them, else the limbs that most poses show.
 
-    Also whether these are from poses, and the poses `(P, B, 2, 3)` that agree. Poses that show nothing do not vote. What only
-    a few poses show is left out.
+    Also returns whether the limbs are from poses, and the poses `(P, B, 2, 3)` that agree. Poses that show nothing do not vote.
+    Limbs that only a few poses show are left out.
     """
-    wanted = {pair.key for pair in rest.pairs}
+    rest_keys = {pair.key for pair in rest.pairs}
     votes: Counter[LimbKey] = Counter()
     searched: dict[int, Found] = {}
     confirming: list[int] = []
@@ -37,27 +37,27 @@ def voted(skeleton: Skeleton, rest: Found, poses: Array) -> tuple[Found, bool, A
     for left, number in zip(reversed(range(len(poses))), order, strict=True):
         found = searched[number] = search(replace(skeleton, heads=poses[number, :, 0], tails=poses[number, :, 1]))
         votes.update(key for pair in found.pairs for key in pair.key)
-        if wanted and wanted <= {pair.key for pair in found.pairs}:
+        if rest_keys and rest_keys <= {pair.key for pair in found.pairs}:
             confirming.append(number)
-            if len(confirming) >= CONFIRMED * len(poses):
+            if len(confirming) >= CONFIRMING_SHARE * len(poses):
                 return rest, False, poses[confirming]
-        is_hopeless = not wanted or len(confirming) + left < CONFIRMED * len(poses)
+        is_hopeless = not rest_keys or len(confirming) + left < CONFIRMING_SHARE * len(poses)
         showing = sum(bool(each.pairs) for each in searched.values())
         if is_hopeless and 2 * showing > len(poses) and min(votes.values()) == showing:
             break
-    kept = {key for key, count in votes.items() if 2 * count > showing and count >= CONFIRMED * len(poses)}
+    kept = {key for key, count in votes.items() if 2 * count > showing and count >= CONFIRMING_SHARE * len(poses)}
     pairs = [pair for each in searched.values() for pair in each.pairs]
     others = [pair.both for pair in (*pairs, *rest.pairs) if not kept & set(pair.key)]
     seldom = Counter(tuple(bones.upper for bones in both) for both in others)
     agreeing = {number: len(kept & {key for pair in found.pairs for key in pair.key}) for number, found in searched.items()}
     best = searched[max(agreeing, key=agreeing.__getitem__)]
     left_out = (*best.left_out, *((bones, Reason.SELDOM) for bones, _ in seldom.most_common()))
-    seen = [number for number, count in agreeing.items() if count]
-    return Found(in_order(_elected(kept, pairs)), left_out), bool(kept), poses[seen]
+    agreeing_poses = [number for number, count in agreeing.items() if count]
+    return Found(in_order(_elected(kept, pairs)), left_out), bool(kept), poses[agreeing_poses]
 
 
 def _elected(kept: set[LimbKey], pairs: Sequence[LimbPair]) -> list[LimbPair]:
-    """Of the pairs that several poses show those whose limbs are kept, each limb with the partner that it has most often."""
+    """The pairs whose limbs are kept, each limb with its most frequent partner."""
     found: list[LimbPair] = []
     taken: set[LimbKey] = set()
     for key, _ in Counter(pair.key for pair in pairs).most_common():
@@ -69,14 +69,14 @@ def _elected(kept: set[LimbKey], pairs: Sequence[LimbPair]) -> list[LimbPair]:
         hand = 2 * sum(pair.hand for pair in turned) > len(turned)
         found.append(LimbPair(kind, place, both, float(np.sum([np.sign(pair.left) for pair in turned])), hand))
     for key in sorted(kept - taken):
-        own = next(pair for pair in pairs if key in pair.key)
-        own = own if own.both[0].key == key else own.swapped()
-        found.append(replace(own, both=own.both[:1]))
+        pair_with_key = next(pair for pair in pairs if key in pair.key)
+        pair_with_key = pair_with_key if pair_with_key.both[0].key == key else pair_with_key.swapped()
+        found.append(replace(pair_with_key, both=pair_with_key.both[:1]))
     return found
 
 
 def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array) -> tuple[LimbPair, ...]:
-    """The pairs with the sides that toes, or else knees, or else elbows tell over all poses; as they are where these do not.
+    """The pairs with sides decided by toes, else knees, else elbows over all poses; unchanged where none is clear.
 
     In one pose a foot may point anywhere; over time feet and knees go forwards. Arms take their side from the legs.
     """
@@ -106,20 +106,20 @@ def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array)
         across += hip * np.sign(np.sum(hip * hips[0], axis=1).sum() or 1.0)
     along = np.cross(down, across)
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), np.finfo(float).tiny)
-    votes = [np.mean([end - tip for _, _, tip, end in sides], axis=0)]
+    cues = [np.mean([end - tip for _, _, tip, end in sides], axis=0)]
     if len(legs) == 1:
-        votes.append(np.mean([_bends(*side[:3]) for side in sides], axis=0))
+        cues.append(np.mean([_bends(*side[:3]) for side in sides], axis=0))
     if arms:
-        votes.append(-np.mean([_bends(*joints(bones)[:3]) for pair in arms for bones in pair.both], axis=0))
-    told = next((clear for vote in votes if abs(clear := float(np.sum(vote * along, axis=1).mean()) / scale) >= CLEAR), 0.0)
-    if told == 0.0:
+        cues.append(-np.mean([_bends(*joints(bones)[:3]) for pair in arms for bones in pair.both], axis=0))
+    forward = next((clear for cue in cues if abs(clear := float(np.sum(cue * along, axis=1).mean()) / scale) >= CLEAR), 0.0)
+    if forward == 0.0:
         return tuple(pairs)
-    left = across * np.sign(told) * (-1.0 if skeleton.mirrored else 1.0)
+    left = across * np.sign(forward) * (-1.0 if skeleton.mirrored else 1.0)
     return tuple(replace(pair, left=float(np.sum(apart(pair, 0) * left))) if len(pair.both) > 1 else pair for pair in pairs)
 
 
 def _bends(root: Array, mid: Array, tip: Array) -> Array:
-    """Where middle joints `(P, 3)` point, from the straight limb."""
+    """Offsets `(P, 3)` of middle joints from the straight limb."""
     first, second = np.linalg.norm(mid - root, axis=1), np.linalg.norm(tip - mid, axis=1)
     share = first / np.maximum(first + second, np.finfo(float).tiny)
     return mid - root - share[:, None] * (tip - root)

@@ -1,4 +1,4 @@
-"""What is known of an armature's bones, at rest and in some poses of its action."""
+"""The bones of an armature, at rest and in some poses of its action, as arrays."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ class Skeleton:
     """`B` bones at rest, in armature space, any unit."""
 
     names: tuple[str, ...]
-    """`B` names; see `names` for when they are believed."""
+    """`B` names; the module `names` decides whether they are trusted."""
     parents: tuple[int, ...]
-    """For each bone its parent, -1 for none."""
+    """Index of each bone's parent, -1 for none."""
     heads: Array
     """`(B, 3)`."""
     tails: Array
     """`(B, 3)`."""
     deforms: tuple[bool, ...]
-    """Whether each bone deforms meshes."""
+    """Whether each bone deforms a mesh."""
     copies: tuple[tuple[int, int], ...] = ()
-    """Bones that constraints move, each with a bone that it copies or is parented to that way."""
+    """Pairs of a bone moved by a constraint and a bone that it copies or is constrained to as a child."""
     bound: frozenset[int] = frozenset()
-    """Bones that constraints turn, so that their own rotation is not the visible one."""
+    """Bones rotated by constraints, so that their own rotation channels are not the visible rotation."""
     down: tuple[float, float, float] = (0.0, 0.0, -1.0)
-    """Where the world's down points; a hint only, for armatures may lie anyhow."""
+    """World down in armature space; only a hint, because armatures may lie in any direction."""
     mirrored: bool = False
-    """Whether the object's scale shows left as right."""
+    """Whether the object's scale mirrors it, exchanging left and right."""
     poses: Array | None = None
-    """`(P, B, 2, 3)` heads and tails in some poses of the action; `None` without one."""
+    """`(P, B, 2, 3)` heads and tails in some poses of the action; `None` without an action."""
 
     @property
     def size(self) -> float:
-        """Longest distance along an axis."""
+        """Greatest extent along an axis."""
         return float(np.ptp(np.concatenate([self.heads, self.tails]), axis=0).max())
 
     def way_up(self, bone: int) -> list[int]:
-        """The bone and its ancestors, nearest first; none for -1."""
+        """The bone and its ancestors, nearest first; empty for -1."""
         way = []
         while bone >= 0:
             way.append(bone)
@@ -48,6 +48,6 @@ class Skeleton:
         return way
 
     def between(self, upper: int, last: int) -> set[int]:
-        """Two bones and those between them; all above the last one where it does not hang from the upper one."""
+        """Both bones and the bones between them; all ancestors of `last` where it is not below `upper`."""
         way = self.way_up(last)
         return {upper, *way[: way.index(upper)]} if upper in way else {upper, *way}

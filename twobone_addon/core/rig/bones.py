@@ -1,4 +1,4 @@
-"""What a chain is at rest: bones as records, without Blender."""
+"""Records of a chain's bones at rest and of their motion, independent of Blender."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..solver import CLEAR
 
 @dataclass(frozen=True)
 class RestBone:
-    """One bone of the armature in its rest pose, with what decides how it follows its parent."""
+    """One bone of the armature in its rest pose, with its inheritance settings."""
 
     name: str
     rest: MatrixRows
-    """`(4, 4)` rest matrix, armature space (`Bone.matrix_local`); of several chains that are posed together `(C, 1, 4, 4)`."""
+    """`(4, 4)` rest matrix, armature space (`Bone.matrix_local`); `(C, 1, 4, 4)` for chains that are posed together."""
     parent_rest: MatrixRows | None
-    """`(4, 4)` or `(C, 1, 4, 4)` rest matrix of the parent, armature space; `None` for a bone without parent."""
+    """`(4, 4)` or `(C, 1, 4, 4)` rest matrix of the parent, armature space; `None` without a parent."""
     length: float
     """Distance from head to tail at rest, along the bone's own Y axis."""
     rotation_mode: str
@@ -41,44 +41,44 @@ class RestBone:
 
 @dataclass(frozen=True, slots=True)
 class RestChain:
-    """The bones from the upper bone down to the one that carries the tip, and which of them turn.
+    """The bones from the upper bone down to the one that carries the tip, some of which turn.
 
-    Bones between two that turn (twist bones) ride along rigidly: a link runs from one turning bone's
-    head to the next one's, the last link to the tip.
+    Bones between two turning bones (twist bones) move rigidly with them: a link runs from the head of one turning bone to the
+    head of the next, the last link to the tip.
     """
 
     bones: tuple[RestBone, ...]
     """A path: each bone is the parent of the next."""
     turning: tuple[int, ...]
-    """Which of `bones` are turned, upper bone first; two for a two-bone chain."""
+    """Indices of the turning bones in `bones`, upper bone first; two for a two-bone chain."""
     tip: VectorRows
-    """`(3,)` the tip in the last bone's own space: the origin for its head, `(0, length, 0)` for its tail."""
+    """`(3,)` tip in the last bone's local space: the origin for its head, `(0, length, 0)` for its tail."""
 
     @property
     def upper(self) -> RestBone:
-        """The first bone that turns."""
+        """The first turning bone."""
         return self.bones[self.turning[0]]
 
     @property
     def lower(self) -> RestBone:
-        """The last bone that turns."""
+        """The last turning bone."""
         return self.bones[self.turning[-1]]
 
     def rest_joints(self) -> Array:
-        """Joints `(n + 1, 3)` at rest, armature space: head of each turning bone, then the tip."""
+        """Joints `(n + 1, 3)` at rest, armature space: heads of the turning bones, then the tip."""
         heads = [self.bones[index].rest[:3, 3] for index in self.turning]
         last = self.bones[-1].rest
         return np.stack([*heads, last[:3, :3] @ self.tip + last[:3, 3]])
 
 
 AT_ROOT = 1e-6
-"""Distance from root to tip, relative to the limb, below which it has no direction: ten times the noise of single precision."""
+"""Root-tip distance, relative to the limb, below which it has no direction: ten times the noise of single precision."""
 
 
 def limb_lines(joints: Array) -> Array:
-    """The line `(..., 3)` of joints `(..., n + 1, 3)` to which the normal of their plane is perpendicular: from root to tip.
+    """Vector `(..., 3)` from root to tip of joints `(..., n + 1, 3)`, to which the limb's plane normal is perpendicular.
 
-    Of a limb that is folded so that the tip is on the root it is the longest link.
+    For a limb folded with its tip on its root it is the longest link.
     """
     links = joints[..., 1:, :] - joints[..., :-1, :]
     longest = np.argmax(magnitude(links), axis=-1)[..., None, None]
@@ -88,10 +88,10 @@ def limb_lines(joints: Array) -> Array:
 
 
 def bend_area(joints: Array) -> Array:
-    """Area vector `(..., 3)` of the bends of joints `(..., n + 1, 3)`: the normal of the plane they bend in, by their size.
+    """Area vector `(..., 3)` of the bends of joints `(..., n + 1, 3)`: the normal of their plane, with the size of the bends.
 
-    Of two links it is their cross product, counter-clockwise around it. Of more, those of all neighbours together,
-    each counted to the side of the first bend (see `solver.bend_sides`), so that the bends of an S do not cancel out.
+    For two links it is their cross product, around which they bend counter-clockwise. For more it is the sum over neighbouring
+    links, each flipped to the side of the first bend (see `solver.bend_sides`), so that the bends of an S do not cancel out.
     """
     links = joints[..., 1:, :] - joints[..., :-1, :]
     bends = cross(links[..., :-1, :], links[..., 1:, :])
@@ -114,16 +114,16 @@ class BoneChannels:
     location: VectorRows
     """`(..., F, 3)`"""
     rotation: MatrixRows
-    """`(..., F, 3, 3)` as a matrix, whatever the rotation mode."""
+    """`(..., F, 3, 3)` as matrices, whatever the rotation mode."""
     scale: VectorRows
     """`(..., F, 3)`"""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainMotion:
-    """Everything above and inside a chain that moves it, before the turning bones are turned."""
+    """Motion of a chain before its turning bones are turned: its parent's pose and its bones' channels."""
 
     parent_pose: MatrixRows | None
-    """`(..., F, 4, 4)` posed matrix of the upper bone's parent, armature space; `None` without parent."""
+    """`(..., F, 4, 4)` posed matrices of the upper bone's parent, armature space; `None` without a parent."""
     channels: tuple[BoneChannels, ...]
-    """Of each bone in `RestChain.bones`."""
+    """Channels of each bone in `RestChain.bones`."""

@@ -1,6 +1,6 @@
-"""Rotation channels of bones and objects as matrices, whatever the mode, and local rotations over time in any form.
+"""Convert rotation channels of any mode to matrices, and represent local rotations over time in several forms.
 
-Blender names an order of Euler angles by the axis applied first: `XYZ` is `Rz @ Ry @ Rx`. Angles are `(..., 3)` by axis: x, y, z.
+Blender names Euler orders by the axis applied first: `XYZ` is `Rz @ Ry @ Rx`. Angles are `(..., 3)` by axis: x, y, z.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 EVEN_ORDERS = ("XYZ", "YZX", "ZXY")
 
 STILL_ZERO = 1e-6
-"""Radians below which an Euler channel counts as zero."""
+"""Euler angle in radians below which a channel counts as zero."""
 
 
 def from_eulers(angles: Array, order: str) -> Array:
@@ -40,9 +40,9 @@ def from_eulers(angles: Array, order: str) -> Array:
 
 
 def to_eulers(matrices: Array, order: str) -> Array:
-    """Euler angles `(..., 3)` of rotation matrices `(..., 3, 3)`, the middle angle within a quarter turn.
+    """Euler angles `(..., 3)` of rotation matrices `(..., 3, 3)`; the middle angle is within a quarter turn.
 
-    At gimbal lock, where only the sum or difference of the outer angles is determined, the last one is zero.
+    At gimbal lock, where only the sum or difference of the outer angles is determined, the last angle is zero.
     """
     first, middle, last = ("XYZ".index(letter) for letter in order)
     sign = 1.0 if order in EVEN_ORDERS else -1.0
@@ -61,7 +61,7 @@ def to_eulers(matrices: Array, order: str) -> Array:
 
 
 def channel_rotations(mode: str, values: Array) -> Array:
-    """Rotation matrices `(F, 3, 3)` of what a rotation channel holds, `(F, 4)`; a zero axis or quaternion is no turn."""
+    """Rotation matrices `(F, 3, 3)` of rotation channel values `(F, 4)`; a zero axis or quaternion is the identity."""
     if mode == "QUATERNION":
         return from_quaternion(values)
     if mode == "AXIS_ANGLE":
@@ -72,7 +72,7 @@ def channel_rotations(mode: str, values: Array) -> Array:
 
 @dataclass(frozen=True)
 class Matrices:
-    """Rotations known as matrices."""
+    """Rotations stored as matrices."""
 
     matrices: Array
     """`(..., F, 3, 3)`"""
@@ -85,7 +85,7 @@ class Matrices:
 
 @dataclass(frozen=True, slots=True)
 class Quaternions:
-    """Rotations known as quaternions, of takes too long to keep matrices of them as well."""
+    """Rotations stored as quaternions only, for takes too long to keep matrices as well."""
 
     quaternions: Array
     """Unit quaternions `(F, 4)`."""
@@ -98,14 +98,14 @@ class Quaternions:
 
 @dataclass(frozen=True)
 class HingeTurns:
-    """Turns about one axis that stands still, from one rotation."""
+    """Rotations about one constant axis, from one initial rotation."""
 
     axis: Array
-    """`(..., 3)` unit length"""
+    """`(..., 3)` unit axis"""
     angles: Array
     """`(..., F)` radians"""
     start: Array
-    """`(..., 3, 3)` the rotation before the turn"""
+    """`(..., 3, 3)` rotation before the turn"""
 
     @cached_property
     def matrices(self) -> Array:
@@ -114,7 +114,7 @@ class HingeTurns:
 
     @cached_property
     def quaternions(self) -> Array:
-        """`(..., F, 4)`: by half the angle, without the way through matrices."""
+        """Unit quaternions `(..., F, 4)`, from half the angles directly, without matrices."""
         start = to_quaternion(self.start)
         w, x, y, z = np.moveaxis(start, -1, 0)
         products = np.moveaxis(np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]]), (0, 1), (-2, -1))
@@ -125,7 +125,7 @@ class HingeTurns:
 
 @dataclass(frozen=True, slots=True)
 class OneOfSeveral:
-    """Rotations of one of several bones that were turned together, or of some frames; each form is made for all of them."""
+    """Rotations of one bone out of a stack, or of some frames; either form is computed for the whole stack once."""
 
     several: LocalRotations
     place: int | Indices
@@ -142,4 +142,4 @@ class OneOfSeveral:
 
 
 LocalRotations = Matrices | Quaternions | HingeTurns | OneOfSeveral
-"""Rotations of one bone. All have `matrices`, `(..., F, 3, 3)`, and `quaternions`, `(..., F, 4)`, units of either sign."""
+"""Local rotations of one bone. All forms have `matrices` `(..., F, 3, 3)` and unit `quaternions` `(..., F, 4)` of either sign."""

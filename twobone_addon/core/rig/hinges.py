@@ -1,4 +1,4 @@
-"""Hinges: one of a bone's own axes made one by Euler order and roll, and limits about own axes as limits in the plane."""
+"""Turn a bone axis into a hinge by Euler order and roll, and convert limits about bone axes to limits in the plane."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from .rotations import about_axis
 QUARTER = 0.5 * np.pi
 
 ORDERS = ("YZX", "ZXY", "XYZ")
-"""For each axis the Euler order that applies it last: then its angle is a turn about that axis whatever the others are."""
+"""Euler order, for each axis, that applies it last, so that its angle is a turn about that axis whatever the others are."""
 
 Y_AXIS = np.array([0.0, 1.0, 0.0])
 
 
 def roll_to_axis(axis: Array) -> float:
-    """The smallest change of roll (radians) that makes a local axis `(3,)`, perpendicular to Y, one of +-X or +-Z.
+    """Smallest change of roll (radians) that turns a local axis `(3,)`, perpendicular to Y, into +-X or +-Z.
 
-    Rolling turns the bone about its own Y axis, so what was `v` in its space is then `rolled(change).T @ v`.
+    Rolling turns the bone about its Y axis: a vector `v` in its space becomes `rolled(change).T @ v`.
     """
     change = np.arctan2(-axis[2], axis[0])
     return float(change - QUARTER * np.round(change / QUARTER))
 
 
 def rolled(change: float) -> Array:
-    """Turn `(3, 3)` of the bone's own axes by a change of roll (radians), as seen from the unrolled bone."""
+    """Rotation `(3, 3)` of the bone's axes by a change of roll (radians), in the space of the unrolled bone."""
     return about_axis(Y_AXIS, np.asarray(change))
 
 
 def joint_limits_in_plane(chain: RestChain, normal: Array, turns: Array) -> Array:
-    """Least and greatest angle `(n, 2)` of each joint, radians, whole turns where nothing limits it.
+    """Least and greatest angle `(n, 2)` of each joint in the plane, radians; -pi and pi where nothing limits it.
 
     normal : (3,), unit normal of the chain's plane at rest, armature space
-    turns : (n, 3, 2), least and greatest turn of each turning bone from rest about its own axes
+    turns : (n, 3, 2), least and greatest turn of each turning bone from rest about its local axes
 
-    Of each bone the axis nearest to the normal counts: about it the bone turns while the chain bends. The first joint's
-    limits are turns from rest; those of the others are angles between links, so the angle at rest is added.
+    For each bone the axis nearest to the normal counts, about which it turns while the chain bends. The first joint's limits are
+    turns from rest; the other joints' limits are angles between links, so the angle at rest is added.
     """
     limits = np.empty((len(chain.turning), 2))
     for number, index in enumerate(chain.turning):

@@ -1,12 +1,12 @@
-"""How a bone follows its parent: Blender's inheritance flags, for whole arrays of frames.
+"""Blender's inheritance of parent transforms by bones and objects, for whole arrays of frames.
 
-A posed bone is `(turn_and_scale @ R @ S) * post_scale` with its head at `place @ location + origin`. Everything else here finds
-those four from the parent's posed matrix and the flags, as described in Blender's manual under Bones > Relations. Checked against
-`Bone.convert_local_to_pose` for every combination of flags.
+A posed bone is `(turn_and_scale @ R @ S) * post_scale` with its head at `place @ location + origin`. The first part of this
+module computes these four from the parent's posed matrix and the flags, as described in Blender's manual under Bones > Relations.
+Checked against `Bone.convert_local_to_pose` for every combination of flags.
 
-Below that, where channels put objects and bones, for motion that is curves alone. An object's world matrix is that of its parent
-(or parent bone), its parent inverse, then its own location, rotation and scale with their deltas. Whatever holds at
-every frame may have one row instead of `F`.
+The second part computes matrices of objects and bones from their channels, for motion that consists of curves alone. An object's
+world matrix is the product of its parent's (or parent bone's) matrix, its parent inverse, and its own location, rotation and
+scale with their deltas. Constant arrays may have one row instead of `F`.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from .channels import channel_rotations
 from .rotations import carried, determinant, solve_linear, times_still, unit
 
 SHEAR_THRESHOLD = 1e-4
-"""Blender leaves two axes alone while the cosine between them is below this."""
+"""Cosine between two axes below which Blender does not correct their shear."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParentTransform:
-    """What a bone's own channels are applied to, given its parent's pose."""
+    """Inherited transform, given the parent's pose, to which a bone's own channels are applied."""
 
     turn_and_scale: Array
-    """`(..., 3, 3)` left of the bone's own rotation and scale."""
+    """`(..., 3, 3)` left factor of the bone's own rotation and scale."""
     place: Array
-    """`(..., 3, 3)` left of the bone's own location."""
+    """`(..., 3, 3)` left factor of the bone's own location."""
     origin: Array
-    """`(..., 3)` the head without a location, armature space."""
+    """`(..., 3)` head at location 0, armature space."""
     post_scale: Array
     """`(..., 3)` applied to the posed bone's axes; differs from 1 for `ALIGNED` only."""
 
 
 def parent_transform(bone: RestBone, parent_pose: Array | None) -> ParentTransform:
-    """The transform a bone gets from `parent_pose` `(..., 4, 4)`, armature space; `None` for a bone without parent."""
+    """The transform that a bone inherits from `parent_pose` `(..., 4, 4)`, armature space; `None` for a bone without parent."""
     offset3, head = bone.offset[..., :3, :3], bone.offset[..., :3, 3]
     ones = np.ones(3)
     if parent_pose is None:
@@ -58,17 +58,17 @@ def parent_transform(bone: RestBone, parent_pose: Array | None) -> ParentTransfo
 
 
 def _inherited(bone: RestBone, parent3: Array) -> tuple[Array, Array | None]:
-    """Rotation and scale `(..., 3, 3)` taken over from the parent, and the post-scale where there is one."""
+    """Rotation and scale `(..., 3, 3)` inherited from the parent, and the post-scale, if any."""
     if bone.inherit_rotation or bone.parent_rest is None:
-        turn, post_scale = _with_rotation(bone.inherit_scale, parent3)
+        turn, post_scale = _with_parent_rotation(bone.inherit_scale, parent3)
     else:
-        turn, post_scale = _without_rotation(bone.inherit_scale, bone.parent_rest[..., :3, :3], parent3)
+        turn, post_scale = _without_parent_rotation(bone.inherit_scale, bone.parent_rest[..., :3, :3], parent3)
     if bone.inherit_scale == "AVERAGE":
         turn = turn * np.cbrt(np.abs(determinant(parent3)))[..., None, None]
     return turn, post_scale
 
 
-def _with_rotation(inherit_scale: str, parent3: Array) -> tuple[Array, Array | None]:
+def _with_parent_rotation(inherit_scale: str, parent3: Array) -> tuple[Array, Array | None]:
     if inherit_scale in {"NONE", "AVERAGE"}:
         return _normalised(_without_shear(parent3)), None
     if inherit_scale == "ALIGNED":
@@ -79,14 +79,14 @@ def _with_rotation(inherit_scale: str, parent3: Array) -> tuple[Array, Array | N
     return parent3, None
 
 
-def _without_rotation(inherit_scale: str, rest3: Array, parent3: Array) -> tuple[Array, Array | None]:
+def _without_parent_rotation(inherit_scale: str, rest3: Array, parent3: Array) -> tuple[Array, Array | None]:
     rest3 = np.broadcast_to(rest3, parent3.shape)
     if inherit_scale == "FULL":
         return rest3 * _axis_lengths(parent3)[..., None, :], None
     if inherit_scale == "FIX_SHEAR":
-        return rest3 * _volume_true_lengths(parent3)[..., None, :], None
+        return rest3 * _volume_preserving_lengths(parent3)[..., None, :], None
     if inherit_scale == "ALIGNED":
-        return rest3, _volume_true_lengths(parent3)
+        return rest3, _volume_preserving_lengths(parent3)
     return rest3, None
 
 
@@ -109,15 +109,15 @@ def pose_with_channels(bone: RestBone, parent_pose: Array | None, channels: Bone
 
 
 def pose_under(bone: RestBone, transform: ParentTransform, channels: BoneChannels) -> Array:
-    """The same where what the parent does to the bone is known."""
+    """Posed matrices `(..., 4, 4)`, armature space, of a bone under a known inherited transform."""
     location = np.zeros(3) if bone.connected and bone.parent_rest is not None else channels.location
     return pose_bone(transform, location, channels.rotation, channels.scale)
 
 
 def local_basis(bone: RestBone, parent_pose: Array | None, posed: Array) -> tuple[Array, Array]:
-    """The reverse of posing: location `(..., 3)` and rotation-and-scale `(..., 3, 3)` that give `posed` `(..., 4, 4)`.
+    """Invert posing: location `(..., 3)` and rotation-and-scale `(..., 3, 3)` that give `posed` `(..., 4, 4)`.
 
-    Where the parent is scaled to nothing along an axis, what is lost there comes back as nothing.
+    Components along an axis that the parent scales to zero are returned as zero.
     """
     transform = parent_transform(bone, parent_pose)
     post_scale = transform.post_scale[..., None, :]
@@ -135,8 +135,8 @@ def _normalised(matrix3: Array) -> Array:
     return np.divide(matrix3, lengths, out=np.zeros_like(matrix3), where=lengths > 0)
 
 
-def _volume_true_lengths(matrix3: Array) -> Array:
-    """Axis lengths `(..., 3)` rescaled so that their product is the true volume, shear included."""
+def _volume_preserving_lengths(matrix3: Array) -> Array:
+    """Axis lengths `(..., 3)` rescaled so that their product is the matrix's volume, shear included."""
     lengths = _axis_lengths(matrix3)
     volume = np.prod(lengths, axis=-1)
     ratio = np.divide(np.abs(determinant(matrix3)), volume, out=np.ones_like(volume), where=volume > 0)
@@ -144,29 +144,28 @@ def _volume_true_lengths(matrix3: Array) -> Array:
 
 
 def _without_shear(matrix3: Array) -> Array:
-    """Axes made orthogonal around Y as Blender does: X and Z leave Y's direction, then share their own correction."""
+    """Orthogonalise the axes around Y as Blender does: X and Z lose their component along Y, then are spread symmetrically."""
     x, y, z = np.moveaxis(matrix3, -1, 0)
     square = dot(y, y)[..., None]
-    x, z = (_across(axis, y, square) for axis in (x, z))
+    x, z = (_orthogonal_to(axis, y, square) for axis in (x, z))
     x, z = _spread_apart(x, z)
     return np.stack([x, y, z], axis=-1)
 
 
-def _across(axis: Array, around: Array, square: Array) -> Array:
+def _orthogonal_to(axis: Array, around: Array, square: Array) -> Array:
     along = dot(axis, around)[..., None]
     return axis - around * np.divide(along, square, out=np.zeros_like(along), where=square > 0)
 
 
 def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
-    """Both axes turned away from each other by half of what is missing to a right angle, area kept."""
+    """Turn both axes away from each other, half the angle missing to a right angle each, keeping their area."""
     length_x, length_z = (magnitude(axis)[..., None] for axis in (x, z))
     unit_x, unit_z = (
         np.divide(axis, length, out=np.zeros_like(axis), where=length > 0) for axis, length in ((x, length_x), (z, length_z))
     )
     cosine = dot(unit_x, unit_z)[..., None]
     sheared = (np.abs(cosine) > SHEAR_THRESHOLD) & (np.abs(cosine) < 1.0)
-    # The two unit vectors at 45 degrees on either side of the bisector are the mean of the old and the
-    # perpendicular directions: sum and difference of the old pair, normalised.
+    # The new directions, at 45 degrees on either side of the bisector, are sum and difference of both unit vectors, normalised.
     bisector = unit(unit_x + unit_z)
     difference = unit(unit_x - unit_z)
     half = np.sqrt(0.5)
@@ -178,7 +177,7 @@ def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True)
 class ChannelValues:
-    """What the channels of an object or a bone hold over time; each array may have one row for all frames."""
+    """Channel values of an object or a bone over time; each array may have one row for all frames."""
 
     location: Array
     """`(F, 3)`"""
@@ -190,7 +189,7 @@ class ChannelValues:
 
 @dataclass(frozen=True, slots=True)
 class BoneLink:
-    """One bone of a lineage and its own motion."""
+    """A bone of a lineage with its own motion."""
 
     rest: RestBone
     channels: ChannelValues
@@ -198,12 +197,12 @@ class BoneLink:
 
 @dataclass(frozen=True, slots=True)
 class ObjectLink:
-    """One object of a lineage and its own motion."""
+    """An object of a lineage with its own motion."""
 
     rotation_mode: str
     channels: ChannelValues
     deltas: ChannelValues
-    """Added to the location, multiplied into rotation (on the left) and scale."""
+    """Delta transform: added to the location, multiplied with rotation (on the left) and scale."""
     parent_inverse: Array
     """`(4, 4)`"""
 
@@ -214,22 +213,22 @@ class Carrier:
 
     rest: RestBone
     relative: bool
-    """Whether the object follows how the bone leaves its rest pose, instead of the bone's tail."""
+    """Whether the object follows the bone's deviation from its rest pose instead of its tail."""
 
 
 def posed_bone(link: BoneLink, parent_pose: Array | None) -> Array:
-    """Posed matrices `(F, 4, 4)`, armature space, under a posed parent."""
+    """Posed matrices `(F, 4, 4)`, armature space, of a bone under a posed parent."""
     channels = link.channels
     rotation = channel_rotations(link.rest.rotation_mode, channels.rotation)
     return pose_with_channels(link.rest, parent_pose, BoneChannels(channels.location, rotation, channels.scale))
 
 
 def placed_object(link: ObjectLink, parent_world: Array | None) -> Array:
-    """World matrices `(F, 4, 4)` of an object under a parent's matrices, `None` without parent."""
-    own, deltas = link.channels, link.deltas
-    rotation = channel_rotations(link.rotation_mode, deltas.rotation) @ channel_rotations(link.rotation_mode, own.rotation)
-    linear = rotation * (own.scale * deltas.scale)[..., None, :]
-    location = own.location + deltas.location
+    """World matrices `(F, 4, 4)` of an object under its parent's world matrices; `None` without a parent."""
+    channels, deltas = link.channels, link.deltas
+    rotation = channel_rotations(link.rotation_mode, deltas.rotation) @ channel_rotations(link.rotation_mode, channels.rotation)
+    linear = rotation * (channels.scale * deltas.scale)[..., None, :]
+    location = channels.location + deltas.location
     placed = np.zeros((*np.broadcast_shapes(linear.shape[:-2], location.shape[:-1]), 4, 4))
     placed[..., :3, :3] = linear
     placed[..., :3, 3] = location
@@ -238,7 +237,7 @@ def placed_object(link: ObjectLink, parent_world: Array | None) -> Array:
 
 
 def carried_matrices(carrier: Carrier, armature_world: Array, pose: Array) -> Array:
-    """Matrices `(F, 4, 4)` that a bone hands on to an object hanging from it."""
+    """Parent matrices `(F, 4, 4)` of an object parented to a bone."""
     if carrier.relative:
         return armature_world @ pose @ np.linalg.inv(carrier.rest.rest)
     tail = pose.copy()

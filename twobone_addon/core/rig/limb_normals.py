@@ -1,7 +1,7 @@
-"""The plane in which a limb is bent in the pose that each frame has, over time.
+"""Find the plane in which a limb is bent at each frame of a motion.
 
-A limb is a hinge: seen from its upper bone, the axis of its bend hardly moves. So the axis is told there, where it can be
-carried through frames in which the limb is straight and says nothing, and its sign stays when a knee is overstretched.
+A limb is a hinge: in the space of its upper bone, the axis of its bend hardly moves. So the axis is determined there, where it
+can be interpolated through frames in which the limb is straight, and its sign is kept when a knee is overstretched.
 """
 
 from __future__ import annotations
@@ -20,44 +20,44 @@ from .plane_frames import STRAIGHT, is_bent, letter_axes, nearest_letters
 from .posing import hinge_axis
 from .rotations import unit
 
-TELLING = np.sin(np.radians(1.0))
-"""Sine of a bend from which it tells the axis alone: what it would be less, noise of captured motion can be."""
+CLEAR_SINE = np.sin(np.radians(1.0))
+"""Sine of a bend above which it alone determines the axis: smaller bends may be noise of captured motion."""
 
 LITTLE = np.radians(10.0)
-"""Bend up to which a limb may be overstretched, and still be one that bends to the other side."""
+"""Greatest bend in radians of an overstretched limb, which still counts as bent to its usual side."""
 
 TWO_LINKS = 2
 
-FAINT = 0.3
-"""Part of what tells, below which a bend tells nothing; in between the axis goes over to that of the frames around."""
+FAINT_FRACTION = 0.3
+"""Fraction of the telling sine below which a bend is ignored; in between, the axis blends into that of the frames around."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hinges:
-    """About which axes a limb is bent over time, as far as its bends tell."""
+    """Axes about which a limb is bent over time, as far as its bends determine them."""
 
     axes: Array
-    """`(F, 3)` seen from the upper bone, counter-clockwise; at frames that do not tell, between those of the frames around."""
+    """`(F, 3)` in the upper bone's space, bend counter-clockwise; interpolated at frames that do not determine an axis."""
     telling: float
-    """Sine of a bend from which it tells the axis alone."""
+    """Sine of a bend above which it alone determines the axis."""
     sides: Array
-    """`(F,)` to which the limb is bent by more than `LITTLE` at the frames around: +1 as the axes say, or -1."""
+    """`(F,)` side of the nearest bend above `LITTLE`: +1 counter-clockwise about the axes, or -1."""
 
     def at(self, known: Array, frames: Array) -> Hinges:
-        """The same at `frames` `(G,)`, of axes at `known` frames `(F,)`."""
+        """Interpolate to `frames` `(G,)`, from axes at `known` frames `(F,)`."""
         axes = np.stack([np.interp(frames, known, column) for column in self.axes.T], axis=-1)
         rows = np.clip(np.searchsorted(known, frames, side="right") - 1, 0, None)
         return Hinges(unit(axes), self.telling, self.sides[rows])
 
     def on(self, rows: slice) -> Hinges:
-        """The same at some of its frames."""
+        """Select some of its frames."""
         return replace(self, axes=self.axes[rows], sides=self.sides[rows])
 
 
 def limb_bends(joints: Array) -> tuple[Array, Array]:
     """Area vectors `(..., F, 3)` of the bends of joints `(..., F, n + 1, 3)`, and the sines of the bends, `(..., F)`.
 
-    The sine of more than two links is that of their mean bend. A limb without length has none.
+    For more than two links it is the sine of their mean bend; for a limb of length 0 it is 0.
     """
     area = bend_area(joints)
     lengths = magnitude(joints[..., 1:, :] - joints[..., :-1, :])
@@ -66,74 +66,74 @@ def limb_bends(joints: Array) -> tuple[Array, Array]:
 
 
 def limb_normals(chain: RestChain, joints: Array, upper: Array, around: Hinges | None = None) -> tuple[Array, Hinges | None]:
-    """Unit normals `(F, 3)` of a limb's own plane, perpendicular to the line from root to tip; and what bends tell of them.
+    """Unit normals `(F, 3)` of a limb's own plane, perpendicular to the line from root to tip; and the hinges they come from.
 
     joints : (F, n + 1, 3), upper : (F, 3, 3) linear map of the posed upper bone; both armature space, both may be one row
-    around : what a look at all frames has told before, at these frames; without it these frames are all there are
+    around : hinges at these frames from an earlier call for all frames; without it, these frames are all there are
 
-    Counter-clockwise around them the limb is bent as at rest. One that is straight at rest is bent so at most of its
-    frames, so that a frame in which it is overstretched has the side of the others. A frame in which it is straight has
-    the axis between those of the frames around it; where all are, that of the rest pose, see `resting_hinge`.
+    The limb bends counter-clockwise around them as at rest, or, if it is straight at rest, at most of its frames, so that an
+    overstretched frame has the side of the others. Where the limb is straight, the axis is interpolated between the frames
+    around; if it is straight throughout, the axis of the rest pose is taken, see `resting_hinge`.
     """
     joints, upper = _every_frame(joints, upper)
-    told = around or limb_hinges(chain, joints, upper)
+    hinges = around or limb_hinges(chain, joints, upper)
 
     def normals_of(part: slice) -> Array:
-        own, linear = joints[part], upper[part]
-        along, (seen, sines) = unit(limb_lines(own)), _seen_hinges(own, linear)
-        if told is None:
+        part_joints, linear = joints[part], upper[part]
+        along, (seen, sines) = unit(limb_lines(part_joints)), _bend_axes(part_joints, linear)
+        if hinges is None:
             axes = np.broadcast_to(resting_hinge(chain), seen.shape)
         else:
-            axes = _own_where_clear(seen, sines / told.telling, told.axes[part])
+            axes = _blended_axes(seen, sines / hinges.telling, hinges.axes[part])
         normals = across(carried_normal(axes, linear), along)
         normals = unit(np.where(magnitude(normals)[:, None] > STRAIGHT, normals, any_across(along)))
-        return holding_links(normals, own)
+        return holding_links(normals, part_joints)
 
-    return in_parts(normals_of, len(joints)), told
+    return in_parts(normals_of, len(joints)), hinges
 
 
 def holding_links(normals: Array, joints: Array) -> Array:
-    """Normals `(F, 3)`, perpendicular to the line from root to tip, turned about it so that the plane holds both links.
+    """Turn normals `(F, 3)`, perpendicular to the line from root to tip, about that line so that the plane contains both links.
 
     joints : (F, n + 1, 3)
 
-    The links of a limb that is nearly straight are along the line, whatever the normal. Of one that is folded with the tip
-    nearly on the root they stand across the line, however little it is bent, and only one plane holds them.
+    The links of a nearly straight limb are along the line, whatever the normal. The links of a limb folded with its tip nearly on
+    its root are at an angle to the line, however small the bend, and only one plane contains them.
     """
     area, sines = limb_bends(joints)
-    faint = sines <= TELLING
+    faint = sines <= CLEAR_SINE
     if joints.shape[-2] - 1 > TWO_LINKS or not np.any(faint):
         return normals
-    own = unit(area)
+    bend_normals = unit(area)
     aside = magnitude(cross(unit(limb_lines(joints)), unit(joints[..., 1, :] - joints[..., 0, :])))
-    weight = np.where(faint, np.clip(aside / TELLING - 1.0, 0.0, 1.0), 0.0)[..., None]
-    own = own * np.where(dot(own, normals) < 0.0, -1.0, 1.0)[..., None]
-    return np.where(weight > 0.0, unit(normals + weight * (own - normals)), normals)
+    weight = np.where(faint, np.clip(aside / CLEAR_SINE - 1.0, 0.0, 1.0), 0.0)[..., None]
+    bend_normals = bend_normals * np.where(dot(bend_normals, normals) < 0.0, -1.0, 1.0)[..., None]
+    return np.where(weight > 0.0, unit(normals + weight * (bend_normals - normals)), normals)
 
 
 def limb_hinges(chain: RestChain, joints: Array, upper: Array) -> Hinges | None:
-    """What the bends of all frames tell, see `limb_normals`; `None` where none of them is bent."""
+    """Hinges from the bends of all frames, see `limb_normals`; `None` where no frame is bent."""
     joints, upper = _every_frame(joints, upper)
-    both = in_parts(lambda part: np.column_stack(_seen_hinges(joints[part], upper[part])), len(joints))
+    both = in_parts(lambda part: np.column_stack(_bend_axes(joints[part], upper[part])), len(joints))
     seen, sines = both[:, :3], both[:, 3]
-    telling = float(max(min(TELLING, 0.5 * sines.max(initial=0.0)), STRAIGHT))
+    telling = float(max(min(CLEAR_SINE, 0.5 * sines.max(initial=0.0)), STRAIGHT))
     if not np.any(sines > telling):
         return None
-    carried = _continued(seen, sines / telling)
-    axes = _own_where_clear(seen, sines / telling, carried)
+    carried = _interpolated_axes(seen, sines / telling)
+    axes = _blended_axes(seen, sines / telling, carried)
     known = resting_hinge(chain) if is_bent(chain.rest_joints()) else seen
     axes = carried * (-1.0 if np.sum(sines * dot(axes, known)) < 0.0 else 1.0)
     return Hinges(axes, telling, clear_sides(np.arcsin(np.minimum(sines, 1.0)) * np.sign(dot(seen, axes))))
 
 
 def clear_sides(bends: Array) -> Array:
-    """Sides `(F,)` of bends `(F,)`, radians, counter-clockwise positive; where they are little, those of the frames around."""
+    """Sides `(F,)` of bends `(F,)`, radians, counter-clockwise positive; bends up to `LITTLE` take the side of frames around."""
     return sides_with_hysteresis(bends, LITTLE) if np.any(np.abs(bends) > LITTLE) else np.ones(len(bends))
 
 
 def is_straight(joints: Array, upper: Array) -> bool:
-    """Whether none of the frames tells the axis of its bend alone."""
-    return bool(np.all(_seen_hinges(*_every_frame(joints, upper))[1] <= TELLING))
+    """Whether no frame is bent enough to determine the axis of its bend."""
+    return bool(np.all(_bend_axes(*_every_frame(joints, upper))[1] <= CLEAR_SINE))
 
 
 def _every_frame(joints: Array, upper: Array) -> tuple[Array, Array]:
@@ -141,18 +141,18 @@ def _every_frame(joints: Array, upper: Array) -> tuple[Array, Array]:
     return np.broadcast_to(joints, (*count, *joints.shape[1:])), np.broadcast_to(upper, (*count, 3, 3))
 
 
-def _seen_hinges(joints: Array, upper: Array) -> tuple[Array, Array]:
-    """Axes `(F, 3)` of the bends, seen from the upper bone, and the sines `(F,)` of the bends; 0 where there is no axis."""
+def _bend_axes(joints: Array, upper: Array) -> tuple[Array, Array]:
+    """Axes `(F, 3)` of the bends, in the upper bone's space, and sines `(F,)` of the bends; 0 where there is no axis."""
     area, sines = limb_bends(joints)
     seen = hinge_axis(upper, across(area, unit(limb_lines(joints))))
     return seen, np.where(np.any(seen != 0.0, axis=-1), sines, 0.0)
 
 
 def resting_hinge(chain: RestChain) -> Array:
-    """Unit axis `(3,)`, upper bone's space, about which the limb is bent at rest, counter-clockwise.
+    """Unit axis `(3,)`, upper bone's space, about which the limb is bent counter-clockwise at rest.
 
-    That of a straight limb is the one about which it bends in the letter plane in which people's limbs swing, to the
-    side of their joints: see `nearest_letters`.
+    For a straight limb it is the normal of the letter plane in which human limbs swing, with the side to which their joints bend:
+    see `nearest_letters`.
     """
     joints = chain.rest_joints()
     area, _ = limb_bends(joints)
@@ -163,18 +163,18 @@ def resting_hinge(chain: RestChain) -> Array:
     return hinge_axis(chain.upper.rest[:3, :3], normal)
 
 
-def _continued(seen: Array, clarity: Array) -> Array:
-    """Axes `(F, 3)` of one sign, between those of the frames with a `clarity` `(F,)` above 1."""
-    at = np.flatnonzero(clarity > 1.0)
-    axes = seen[at]
+def _interpolated_axes(seen: Array, clarity: Array) -> Array:
+    """Axes `(F, 3)` with consistent signs, interpolated between the frames with a `clarity` `(F,)` above 1."""
+    clear = np.flatnonzero(clarity > 1.0)
+    axes = seen[clear]
     turned_over = np.concatenate([[False], dot(axes[1:], axes[:-1]) < 0.0])
     axes = axes * np.cumprod(np.where(turned_over, -1.0, 1.0))[:, None]
     rows = np.arange(len(seen))
-    return np.stack([np.interp(rows, at, axes[:, k]) for k in range(3)], axis=-1)
+    return np.stack([np.interp(rows, clear, axes[:, k]) for k in range(3)], axis=-1)
 
 
-def _own_where_clear(seen: Array, clarity: Array, carried: Array) -> Array:
-    """Unit axes `(F, 3)`: those `seen`, of frames with a `clarity` `(F,)` below 1 more and more those `carried` there."""
-    weight = np.clip((clarity - FAINT) / (1.0 - FAINT), 0.0, 1.0)[:, None]
-    own = seen * np.where(dot(seen, carried) < 0.0, -1.0, 1.0)[:, None]
-    return unit(carried + weight * (own - carried))
+def _blended_axes(seen: Array, clarity: Array, carried: Array) -> Array:
+    """Unit axes `(F, 3)`: `seen` where `clarity` `(F,)` is 1 or more, blended into `carried` as it falls to `FAINT_FRACTION`."""
+    weight = np.clip((clarity - FAINT_FRACTION) / (1.0 - FAINT_FRACTION), 0.0, 1.0)[:, None]
+    aligned = seen * np.where(dot(seen, carried) < 0.0, -1.0, 1.0)[:, None]
+    return unit(carried + weight * (aligned - carried))

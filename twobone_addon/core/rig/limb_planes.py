@@ -1,10 +1,10 @@
-"""Planes that a limb defines itself: by its bend at rest, or by a pole.
+"""Planes defined by the limb itself: by its bend at rest, or by a pole.
 
-Both contain the line from the root joint to the target. Where that line leaves the plane undecided (it runs along the
-rest normal, or through the pole) the frame keeps the normal of the frame before it, made perpendicular to its own
-line, so nothing flips; such frames are marked.
+Both contain the line from the root joint to the target. Where that line does not determine the plane (it runs along the rest
+normal, or through the pole), the frame keeps the normal of the previous frame, made perpendicular to its own line, so that
+nothing flips; such frames are marked.
 
-`pole_places` is the reverse of the plane through a pole: where it has to be for a limb to stay as it is.
+`pole_places` is the inverse of the plane through a pole: pole positions that keep a limb as it is.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .plane_frames import STRAIGHT, is_bent
 from .rotations import about_axis, carried, unit
 
 UNDECIDED = 1e-6
-"""Sine between line and normal (or pole) below which it says nothing: ten times the noise of single precision."""
+"""Sine between line and normal (or pole) below which the plane is undetermined: ten times the noise of single precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimbPlane:
-    """Plane frames, and where they had to be taken from another frame."""
+    """Plane frames, and a mask of those taken from another frame."""
 
     frames: Array
     """`(..., F, 3, 3)`, see `plane_frames`; u points from the root joint to the target."""
@@ -34,10 +34,10 @@ class LimbPlane:
 
 
 def rest_normal(chain: RestChain) -> Array:
-    """Unit normal `(3,)` of the chain's bend at rest, armature space, so that the bend is counter-clockwise.
+    """Unit normal `(3,)` of the chain's bend at rest, armature space, around which the bend is counter-clockwise.
 
-    A straight chain has none: then it is the upper bone's own X axis, the hinge of most rigs, made perpendicular to
-    the limb (its Z axis where X runs along the limb).
+    For a straight chain it is the upper bone's X axis, the hinge of most rigs, made perpendicular to the limb (its Z axis where X
+    runs along the limb).
     """
     joints = chain.rest_joints()
     bend = bend_area(joints)
@@ -51,10 +51,10 @@ def rest_normal(chain: RestChain) -> Array:
 def carried_normal(normal: Array, linear: Array) -> Array:
     """Unit normals `(..., F, 3)` of a plane with `normal` `(..., 3)` transformed by `linear` `(..., F, 3, 3)`.
 
-    A plane's normal moves as a covector; its sign follows the plane's orientation, so that counter-clockwise stays
-    counter-clockwise as seen from the moved normal.
+    A plane's normal transforms as a covector; its sign follows the plane's orientation, so that counter-clockwise stays
+    counter-clockwise as seen from the transformed normal.
     """
-    # The matrix of cofactors is det times the inverse transpose, and exists for singular maps as well.
+    # The cofactor matrix is det times the inverse transpose, and also exists for singular maps.
     cofactors = np.stack([cross(linear[..., (k + 1) % 3], linear[..., (k + 2) % 3]) for k in range(3)], axis=-1)
     return unit(carried(cofactors, normal))
 
@@ -72,7 +72,7 @@ def plane_through_pole(lines: Array, poles: Array, angle: float, otherwise: Arra
     """Planes through `lines` and `poles` `(..., F, 3)`, both from the root joint.
 
     A positive bend puts the middle joint on the pole's side; `angle` (radians) then turns the plane about the line.
-    `otherwise` `(..., F, 3)` are normals for when no frame decides.
+    `otherwise` `(..., F, 3)` are the normals if no frame determines the plane.
     """
     along = _held_direction(lines)
     towards = across(poles, along)
@@ -85,7 +85,7 @@ def plane_through_pole(lines: Array, poles: Array, angle: float, otherwise: Arra
 
 
 def _held_direction(lines: Array) -> Array:
-    """Unit vectors along `lines`; one without length takes that of the last frame with length."""
+    """Unit vectors along `lines`; a line of length 0 takes the direction of the last frame with a length."""
     known = magnitude(lines) > 0.0
     if known.all():
         return unit(lines)
@@ -94,39 +94,39 @@ def _held_direction(lines: Array) -> Array:
 
 
 def _held_across(vectors: Array, along: Array, decided: Mask, otherwise: Array) -> Array:
-    """Vectors perpendicular to `along`; undecided ones are taken from the last decided frame, else from `otherwise`."""
+    """Vectors made perpendicular to `along`; undecided ones are taken from the last decided frame, else from `otherwise`."""
     last = vectors
     if not decided.all():
         last = np.where(np.any(decided, axis=-1)[..., None, None], held(vectors, decided), otherwise)
         last = np.where(decided[..., None], vectors, last)
     aside = across(last, along)
-    # What is last may itself run along the line by now: then any perpendicular is as good as another.
+    # The held vector may itself run along the line by now; then any perpendicular will do.
     lost = magnitude(aside) <= UNDECIDED * magnitude(last)
     return np.where(lost[..., None], any_across(along), aside) if lost.any() else aside
 
 
 STRAIGHT_LIMB = 2e-6
-"""Height of the middle joint over the line, relative to the limb, below which it points nowhere: twice the noise of single
-precision, and what a pole anywhere else would move it by stays below a hundred-thousandth."""
+"""Distance of the middle joint from the line, relative to the limb, below which it has no direction: twice the noise of single
+precision, and a pole anywhere else would move the joint by less than a hundred-thousandth."""
 
-TRIANGLE = 3
-"""Joints of two links."""
+TRIANGLE_JOINTS = 3
+"""Number of joints of two links."""
 
 
 def pole_places(joints: Array, sides: Array, angle: float, normals: Array) -> Array:
-    """Places `(F, 3)` of poles that keep a limb's plane.
+    """Positions `(F, 3)` of poles that keep a limb's plane.
 
     joints : (F, n + 1, 3)
-    sides : (F,) of +1 and -1: on which side of the line the bend is to be, as `plane_through_pole` counts it
+    sides : (F,) of +1 and -1: side of the line on which the limb should bend, as in `plane_through_pole`
     angle : radians, the pole angle that will be used
-    normals : (F, 3), of the planes that are to be kept; a straight limb is to bend counter-clockwise around them
+    normals : (F, 3), normals of the planes to keep; a straight limb should bend counter-clockwise around them
 
-    A pole stands one length of the limb farther than its middle joint from the line through root and tip. The middle of
-    a zigzag may be on either side of it: of more than two links it is the side of the first bend that counts.
+    A pole is one limb length farther from the line through root and tip than the middle joint. The middle of a zigzag may be on
+    either side of the line, so for more than two links the side of the first bend counts.
     """
     root, along = joints[:, 0], unit(joints[:, -1] - joints[:, 0])
-    away = _away(joints, along)
-    foot = root if joints.shape[1] > TRIANGLE else joints[:, 1] - away
+    away = _bend_offset(joints, along)
+    foot = root if joints.shape[1] > TRIANGLE_JOINTS else joints[:, 1] - away
     aside = unit(np.cross(along, normals))
     aside = aside * (sides * np.where(np.sum(away * aside, axis=-1) < 0.0, -1.0, 1.0))[:, None]
     if angle:
@@ -135,21 +135,21 @@ def pole_places(joints: Array, sides: Array, angle: float, normals: Array) -> Ar
 
 
 def seen_normals(joints: Array, otherwise: Array) -> Array:
-    """Normals `(F, 3)` of the planes that joints `(F, n + 1, 3)` lie in, however little they are bent.
+    """Normals `(F, 3)` of the planes of joints `(F, n + 1, 3)`, even if they are only slightly bent.
 
-    Of the signs of those `otherwise` `(F, 3)`, which are taken where the limb is straight.
+    Their signs follow `otherwise` `(F, 3)`, which is taken where the limb is straight.
     """
     along = unit(joints[:, -1] - joints[:, 0])
-    away = _away(joints, along)
+    away = _bend_offset(joints, along)
     bent = magnitude(away) > STRAIGHT_LIMB * path_length(joints)
     normals = unit(np.cross(away, along))
     normals = normals * np.where(np.sum(normals * otherwise, axis=-1) < 0.0, -1.0, 1.0)[:, None]
     return np.where(bent[:, None], normals, otherwise)
 
 
-def _away(joints: Array, along: Array) -> Array:
-    """From the line through root and tip to the middle joint, `(F, 3)`; of more than two links what their bends come to."""
-    if joints.shape[1] > TRIANGLE:
+def _bend_offset(joints: Array, along: Array) -> Array:
+    """Vectors `(F, 3)` from the line through root and tip to the middle joint; for more than two links, from their bend area."""
+    if joints.shape[1] > TRIANGLE_JOINTS:
         size = path_length(joints)
         return np.cross(along, bend_area(joints)) / np.where(size > 0.0, size, 1.0)[:, None]
     return across(joints[:, 1] - joints[:, 0], along)

@@ -1,14 +1,13 @@
-"""From link directions in the plane to local rotations of the bones, and forward to joints again.
+"""Convert link directions in the plane to local bone rotations, and pose the bones with them.
 
-A turning bone is posed as `M @ R @ D`: `M` is what it inherits (`ParentTransform.turn_and_scale`), `R` its own rotation, `D` its
-scale along its own axes. With a reference rotation `R0`, its link is `M @ R @ R0^-1 @ w` where `w` is the link of the reference
-pose brought before `M`. The plane's normal n is a covector: a rotation about the local axis `a = M^T n` keeps the link's
-coordinate along n whatever `M` is, so a bone never leaves its depth, under shear as well. Where `M` is a rotation with uniform
-scale, which is the rule, the turn about `a` is the turn about n.
+A turning bone is posed as `M @ R @ D`: `M` is its inherited transform (`ParentTransform.turn_and_scale`), `R` its own rotation,
+`D` its scale along its own axes. With a reference rotation `R0`, its link is `M @ R @ R0^-1 @ w`, where `w` is the link of the
+reference pose in the space before `M`. The plane's normal n is a covector: a rotation about the local axis `a = M^T n` keeps the
+link's coordinate along n whatever `M` is, so a bone never leaves its depth, even under shear. Where `M` is a rotation with
+uniform scale, which is usual, the turn about `a` is the turn about n.
 
-Stretch scales so that every link grows alike and no bone is sheared: the scale is uniform, on the upper bone; its children
-grow with it. A bone that turns further down but does not inherit scale gets the scale as its own. A uniform scale never shears,
-whatever inherits it.
+Stretch applies a uniform scale, so that all links grow equally and no bone is sheared: the upper bone is scaled and its children
+inherit the scale. A turning bone further down that does not inherit scale gets it as its own.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ def hinge_axis(inherited: Array, normals: Array) -> Array:
 
 
 def turned_along(inherited: Array, frames: Array, link: Array, direction: Array) -> Array:
-    """Rotation `(..., F, 3, 3)` about the plane's normal that lays the link's in-plane part along `direction`.
+    """Rotation `(..., F, 3, 3)` about the plane's normal that brings the link's in-plane part into `direction`.
 
     inherited : (..., F, 3, 3), frames : (..., F, 3, 3), link : (..., F, 3), direction : (..., F) radians from u
 
-    The link at angle t is `c + A cos t + B sin t` in the plane. Its side of the wanted direction d is
-    `cross(d, c) + K sin(t - t0)` with t0 the solution for c = 0, so t follows in closed form. The local axis is signed so that A
-    to B turns counter-clockwise, which makes t0 the solution along d and not against it. A link without length in the plane is
-    not turned. Under shear a link that leans out of the plane may not reach every direction; then it is brought as near to it as
-    it gets.
+    In the plane the link at angle t is `c + A cos t + B sin t`. Its cross product with the desired direction d is
+    `cross(d, c) + K sin(t - t0)`, where t0 is the solution for c = 0, so t follows in closed form. The local axis is signed so
+    that A to B is counter-clockwise, which makes t0 the solution along d and not against it. A link with no length in the plane
+    is not turned. Under shear, a link that leans out of the plane may not reach every direction; then it is brought as near as
+    possible.
     """
     axis = hinge_axis(inherited, frames[..., 2])
     along = axis * dot(axis, link)[..., None]
@@ -59,11 +58,12 @@ def turned_along(inherited: Array, frames: Array, link: Array, direction: Array)
 
 
 def laid_along(inherited: Array, frames: Array, link: Array, normal: Array, direction: Array) -> Array:
-    """Rotation `(..., F, 3, 3)` that lays the whole link along `direction` and its own normal along the plane's.
+    """Rotation `(..., F, 3, 3)` that brings the whole link into `direction` and its own normal onto the plane's normal.
 
-    normal : (..., F, 3), perpendicular to `link`, before what the bone inherits; see `resting_normal` and `laid_normal`
+    normal : (..., F, 3), perpendicular to `link`, in the space before the inherited transform; see `resting_normal` and
+        `laid_normal`
 
-    A link without length is not turned.
+    A link of length 0 is not turned.
     """
     wanted = from_plane(frames, np.stack([np.cos(direction), np.sin(direction)], axis=-1))
     to = _triad(unit(solve_linear(inherited, wanted)), hinge_axis(inherited, frames[..., 2]))
@@ -73,20 +73,20 @@ def laid_along(inherited: Array, frames: Array, link: Array, normal: Array, dire
 
 
 def carried_along(inherited: Array, frames: Array, link: Array, normal: Array, direction: Array) -> Array:
-    """Rotation `(..., F, 3, 3)` that brings a link's own plane onto the plane and the link's part in it along `direction`.
+    """Rotation `(..., F, 3, 3)` that brings a link's own plane onto the plane and its part in that plane into `direction`.
 
-    normal : (..., F, 3) of the link's own plane, unit length, before what the bone inherits
+    normal : (..., F, 3), unit normal of the link's own plane, in the space before the inherited transform
 
-    What the link has beside its own plane it has beside the plane. One that stands upright on it is not turned.
+    The link keeps its component perpendicular to its own plane. A link perpendicular to it is not turned.
     """
     laid = laid_along(inherited, frames, across(link, normal), normal, direction)
     return turned_along(inherited, frames, carried(laid, link), direction) @ laid
 
 
 def laid_normal(inherited: Array, frames: Array, link: Array) -> Array:
-    """Normal `(..., F, 3)` of a link that was laid into the plane on the shortest way, in the link's own space.
+    """Normal `(..., F, 3)`, in the link's own space, of a link that is brought into the plane by the smallest rotation.
 
-    The plane's local normal, turned back with the link. A link along the normal has no shortest way: u leads it.
+    It is the plane's local normal, turned back with the link. For a link along the normal, u replaces its direction in the plane.
     """
     axis = hinge_axis(inherited, frames[..., 2])
     direction = unit(link)
@@ -95,12 +95,12 @@ def laid_normal(inherited: Array, frames: Array, link: Array) -> Array:
     upright = dot(flat, flat)[..., None] == 0.0
     lead = solve_linear(inherited, frames[..., 0])
     flat = unit(np.where(upright, across(lead, axis), flat))
-    # Perpendicular to the link, in the plane of link and axis: the axis before it was turned with the link.
+    # The axis before the link was turned: perpendicular to the link, in the plane of link and axis.
     return unit(axis * dot(flat, direction)[..., None] - flat * height)
 
 
 def resting_normal(inherited: Array, normal: Array, link: Array) -> Array:
-    """A limb's normal `(..., F, 3)`, armature space in its reference pose, in a link's own space and perpendicular to it."""
+    """Transform a limb's reference-pose normal `(..., F, 3)` from armature space to a link's own space, perpendicular to it."""
     return unit(across(hinge_axis(inherited, normal), unit(link)))
 
 
@@ -111,48 +111,48 @@ def _triad(along: Array, normal: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The pose from which the turning bones are turned."""
+    """Reference pose from which the turning bones are turned."""
 
     joints: MatrixRows
     """`(..., F, n + 1, 3)` armature space."""
     inherited: tuple[MatrixRows, ...]
-    """`(..., F, 3, 3)` of each turning bone: `ParentTransform.turn_and_scale`."""
+    """`(..., F, 3, 3)` `ParentTransform.turn_and_scale` of each turning bone."""
     links: tuple[VectorRows, ...]
-    """`(..., F, 3)` of each turning bone, before what it inherits."""
+    """`(..., F, 3)` link of each turning bone, in the space before its inherited transform."""
     rotations: tuple[MatrixRows, ...]
-    """`(..., F, 3, 3)` or `(3, 3)` of each turning bone."""
+    """`(..., F, 3, 3)` or `(3, 3)` local rotation of each turning bone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Laying:
-    """How bones are brought into the plane."""
+    """Options for bringing bones into the plane."""
 
     flatten: bool
-    """Lay the links into the plane; else each bone turns about the plane's normal and keeps its depth."""
+    """Whether links are laid into the plane; else each bone turns about the plane's normal and keeps its depth."""
     normal: VectorRows | None = None
-    """`(..., F, 3)` the limb's own normal in its reference pose, armature space, laid along the plane's normal; `None` lays each
-    link on the shortest way."""
+    """`(..., F, 3)` the limb's own normal in its reference pose, armature space, brought onto the plane's normal; `None` lays
+    each link by the smallest rotation."""
     own: MatrixRows | None = None
-    """`(..., F, 3, 3)` frames of the limb's own plane in its reference pose: it is carried from there into the plane as it is,
-    each link as far beside it as before; `None` for a limb that has no plane of its own."""
+    """`(..., F, 3, 3)` frames of the limb's own plane in its reference pose: the limb is carried with it onto the plane, and each
+    link keeps its distance from it; `None` for a limb without a plane of its own."""
 
 
 @dataclass(frozen=True)
 class Turned:
-    """The chain after turning; how that poses its bones is worked out when asked for, where it is not known already."""
+    """A chain after turning; poses and joints are computed on demand unless already known."""
 
     chain: RestChain
     motion: ChainMotion
     rotations: tuple[LocalRotations, ...]
-    """Of each turning bone."""
+    """Local rotations of each turning bone."""
     known_poses: tuple[Array, ...] | None = None
-    """What `poses` is, if known."""
+    """The value of `poses`, if already known."""
     together: tuple[Turned, int] | None = None
-    """All chains that were turned together, if this is one of them, and its place among them: they are posed together."""
+    """The stack that this chain was turned in, if any, and its index there: stacks are posed together."""
 
     @cached_property
     def poses(self) -> tuple[Array, ...]:
-        """`(..., F, 4, 4)` of each bone of the chain, armature space."""
+        """Posed matrices `(..., F, 4, 4)` of each bone of the chain, armature space."""
         if self.known_poses is not None:
             return self.known_poses
         if self.together is not None:
@@ -162,7 +162,7 @@ class Turned:
         return tuple(pose_path(self.chain, with_rotations(self.chain, self.motion, matrices)))
 
     def at(self, part: slice) -> tuple[Array, ...]:
-        """The poses at some frames, of a single chain; those of a long take are not kept."""
+        """Poses of a single chain at some frames; poses of a long take are not cached."""
         if isinstance(self.rotations[0], Quaternions):
             matrices = tuple(Quaternions(each.quaternions[part]).matrices for each in self.rotations)
             return tuple(pose_path(self.chain, with_rotations(self.chain, part_of(self.motion, part), matrices)))
@@ -170,7 +170,7 @@ class Turned:
 
     @cached_property
     def joints(self) -> Array:
-        """`(..., F, n + 1, 3)` armature space."""
+        """Joints `(..., F, n + 1, 3)`, armature space."""
         return joints_of(self.chain, self.poses)
 
 
@@ -192,7 +192,7 @@ def pose_path(chain: RestChain, motion: ChainMotion) -> list[Array]:
 
 
 def with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array, ...]) -> ChainMotion:
-    """The motion with other local rotations on the turning bones."""
+    """The motion with the local rotations of the turning bones replaced."""
     channels = list(motion.channels)
     for index, rotation in zip(chain.turning, rotations, strict=True):
         channels[index] = replace(channels[index], rotation=rotation)
@@ -205,12 +205,12 @@ def pose_with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[
 
 
 def rest_reference(chain: RestChain, motion: ChainMotion) -> Reference:
-    """The reference in which the turning bones have no rotation of their own."""
+    """The reference in which the turning bones have no local rotation."""
     return present_reference(chain, with_rotations(chain, motion, (np.eye(3),) * len(chain.turning)))
 
 
 def present_reference(chain: RestChain, motion: ChainMotion) -> Reference:
-    """The reference in which the turning bones have the rotation that each frame has."""
+    """The reference in which the turning bones have their local rotations of each frame."""
     poses: list[Array] = []
     transforms: list[ParentTransform] = []
     for bone, channels in zip(chain.bones, motion.channels, strict=True):
@@ -225,11 +225,12 @@ def present_reference(chain: RestChain, motion: ChainMotion) -> Reference:
 
 
 Turn = Callable[[int, Array], Array]
-"""Number of a turning bone and what it inherits `(..., F, 3, 3)`, to its turn from the reference `(..., F, 3, 3)`."""
+"""Function of a turning bone's number and its inherited transform `(..., F, 3, 3)` that returns its rotation from the reference,
+`(..., F, 3, 3)`."""
 
 
 def turn_bones(chain: RestChain, motion: ChainMotion, reference: Reference, turn: Turn) -> Turned:
-    """Turn the bones one after another, each in what it inherits from those turned before it."""
+    """Turn the bones one after another, each under the transform inherited from the bones already turned."""
     rotations, poses = [], []
     parent = motion.parent_pose
     for index, bone in enumerate(chain.bones):
@@ -244,7 +245,7 @@ def turn_bones(chain: RestChain, motion: ChainMotion, reference: Reference, turn
 
 
 def towards(reference: Reference, frames: Array, laying: Laying, directions: Array) -> Turn:
-    """Turns that bring each link into its direction `(..., F, n)`, an angle from u in the plane of `frames`."""
+    """Turns that bring each link into its direction `(..., F, n)`, radians from u in the plane of `frames`."""
     links, normals = reference.links, _link_normals(reference, frames, laying)
 
     def turn(number: int, inherited: Array) -> Array:
@@ -259,15 +260,15 @@ def towards(reference: Reference, frames: Array, laying: Laying, directions: Arr
 
 
 def by_angles(frames: Array, angles: Array) -> Turn:
-    """Turns of each bone about its hinge axis, the normal of `frames`, by `angles` `(..., F, n)`."""
+    """Turns of each bone by `angles` `(..., F, n)` about its hinge axis, from the normal of `frames`."""
     return lambda number, inherited: about_axis(hinge_axis(inherited, frames[..., 2]), angles[..., number])
 
 
 def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[Array]:
-    """Each link's own normal `(..., F, 3)`, before what its bone inherits; empty where bones turn in the plane only."""
-    own = laying.own
-    if own is not None:
-        return [hinge_axis(inherited, own[..., 2]) for inherited in reference.inherited]
+    """Own normal `(..., F, 3)` of each link, in the space before the inherited transform; empty where bones turn in-plane."""
+    own_frames = laying.own
+    if own_frames is not None:
+        return [hinge_axis(inherited, own_frames[..., 2]) for inherited in reference.inherited]
     if not laying.flatten:
         return []
     pairs = zip(reference.inherited, reference.links, strict=True)
@@ -282,19 +283,19 @@ def link_vectors(frames: Array, joints: Array) -> Array:
 
 
 NOT_INHERITED = ("NONE", "NONE_LEGACY")
-"""Ways to inherit scale that inherit none."""
+"""Settings of `inherit_scale` with which a bone inherits no scale."""
 
 
 def scale_carriers(chain: RestChain) -> tuple[int, ...]:
-    """Which of the chain's bones are scaled when it stretches."""
+    """Indices of the chain's bones that are scaled when it stretches."""
     later = (index for index in chain.turning[1:] if chain.bones[index].inherit_scale in NOT_INHERITED)
     return (chain.turning[0], *later)
 
 
 def bone_that_stops_stretch(chain: RestChain) -> RestBone | None:
-    """A bone that rides along between two joints but passes no scale on, so that its link cannot grow; `None` if none.
+    """A bone between two joints that does not turn and inherits no scale, so that its link cannot grow; `None` if there is none.
 
-    The last bone does so where the tip is not its head.
+    The last bone counts too unless the tip is its head.
     """
     count = len(chain.bones) if np.any(chain.tip != 0.0) else len(chain.bones) - 1
     riding = (index for index in range(count) if index not in chain.turning)

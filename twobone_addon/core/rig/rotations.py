@@ -1,4 +1,4 @@
-"""Rotations as arrays: matrices, quaternions (w, x, y, z), axis-angles. All `(..., 3, 3)`, `(..., 4)`, `(..., 3)`."""
+"""Rotations as arrays: matrices `(..., 3, 3)`, quaternions (w, x, y, z) `(..., 4)`, axes `(..., 3)` with angles."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..arrays import dot, largest_component, magnitude
 
 
 def unit(vectors: Array) -> Array:
-    """Vectors `(..., k)` divided by their length; the zero vector stays zero.
+    """Normalise vectors `(..., k)`; zero vectors stay zero.
 
-    Scaled by the largest component first, so that neither tiny nor huge vectors lose their direction.
+    They are scaled by their largest component first, so that neither tiny nor huge vectors lose their direction.
     """
     largest = largest_component(vectors)[..., None]
     if np.all(largest > 0.0):
@@ -23,49 +23,49 @@ def unit(vectors: Array) -> Array:
 
 
 FLAT = 1e-14
-"""Volume of a matrix's columns, relative to the product of their lengths, that rounding cannot tell from none."""
+"""Volume of a matrix's columns, relative to the product of their lengths, that rounding cannot distinguish from 0."""
 
 
-AXES = 2
-"""Of a matrix, when there is but one."""
+MATRIX_DIMENSIONS = 2
+"""Number of dimensions of a single matrix."""
 
-ROUNDED = 1e-4
-"""How far a rotation of single precision may be off; in its fourth power, after two steps, nothing is left."""
+ROUNDING_ERROR = 1e-4
+"""Greatest error of a rotation in single precision; two Newton-Schulz steps reduce it to its fourth power, below rounding."""
 
-WIDE = 0.1
-"""Of turns beyond 162 degrees: there, a matrix's trace tells the first component of the quaternion with fewer digits."""
+WIDE_TURN = 0.1
+"""1 + trace for a rotation of 162 degrees; of larger turns the trace gives the quaternion's first component imprecisely."""
 
 
 def determinant(matrices: Array) -> Array:
-    """Determinants `(...)` of matrices `(..., 3, 3)`: the volume that their columns span, without a warning for none."""
+    """Determinants `(...)` of matrices `(..., 3, 3)`, without warnings for singular ones."""
     (a, b, c), (d, e, f), (g, h, i) = ([matrices[..., row, column] for column in range(3)] for row in range(3))
     return a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
 
 
 def carried(matrices: Array, vectors: Array) -> Array:
-    """Vectors `(..., 3)` that matrices `(..., 3, 3)` make of others `(..., 3)`."""
+    """Products `(..., 3)` of matrices `(..., 3, 3)` with vectors `(..., 3)`."""
     return (matrices @ vectors[..., None])[..., 0]
 
 
 def times_still(matrices: Array, still: Array) -> Array:
-    """Products of matrices `(..., F, 3, 3)` with what is the same at all frames, `(..., 1, 3, 3)` or `(3, 3)`.
+    """Products of matrices `(..., F, 3, 3)` with matrices constant over the frames, `(..., 1, 3, 3)` or `(3, 3)`.
 
-    All their rows go into one product, which takes a tenth of the time. What is not the same is multiplied one by one.
+    All rows go into one matrix product, which takes a tenth of the time. If `still` is not constant, the usual product is taken.
     """
-    if matrices.ndim == AXES or (still.ndim > AXES and still.shape[-3] != 1):
+    if matrices.ndim == MATRIX_DIMENSIONS or (still.ndim > MATRIX_DIMENSIONS and still.shape[-3] != 1):
         return matrices @ still
-    products = matrices.reshape(*matrices.shape[:-3], -1, 3) @ (still[..., 0, :, :] if still.ndim > AXES else still)
+    products = matrices.reshape(*matrices.shape[:-3], -1, 3) @ (still[..., 0, :, :] if still.ndim > MATRIX_DIMENSIONS else still)
     return products.reshape(*products.shape[:-2], -1, 3, 3)
 
 
 def is_flat(matrices: Array, volume: float = FLAT) -> Mask:
-    """Where matrices `(..., 3, 3)` have no inverse, `(...)`: a column is zero, or all lie in one plane; `volume` as `FLAT`."""
+    """Mask `(...)` of singular matrices `(..., 3, 3)`: a zero column, or all columns in one plane; `volume` as `FLAT`."""
     extent = np.prod(magnitude(np.swapaxes(matrices, -1, -2)), axis=-1)
     return np.abs(determinant(matrices)) <= volume * extent
 
 
 def solve_linear(matrices: Array, vectors: Array) -> Array:
-    """Solve `matrices @ x = vectors`, `(..., 3, 3)` and `(..., 3)`; least squares where a matrix has no inverse."""
+    """Solve `matrices @ x = vectors`, `(..., 3, 3)` and `(..., 3)`; least squares where a matrix is singular."""
     shape = np.broadcast_shapes(matrices.shape[:-2], vectors.shape[:-1])
     matrices = np.broadcast_to(matrices, (*shape, 3, 3))
     columns = np.broadcast_to(vectors, (*shape, 3))[..., None]
@@ -93,12 +93,12 @@ def about_axis(axis: Array, angle: Array) -> Array:
 
 
 def least_turn(start: Array, end: Array) -> Array:
-    """Rotation matrices `(..., 3, 3)` that bring unit vectors `start` `(..., 3)` to `end` the shortest way.
+    """Smallest rotations `(..., 3, 3)` that bring unit vectors `start` `(..., 3)` to `end`.
 
-    Of opposite vectors, whose shortest ways are many, the half turn about any axis across them.
+    For opposite vectors, which have many, a half turn about any perpendicular axis.
     """
     half = unit(start + end)
-    # The half turn about what lies half-way brings start to end, that about end leaves it there: together the way between.
+    # A half turn about the bisector brings start to end, one about end leaves it there: together they are the smallest rotation.
     turns = _half_turn(end) @ _half_turn(half)
     opposite = ~np.any(half != 0.0, axis=-1)[..., None, None]
     if not opposite.any():
@@ -115,7 +115,7 @@ Rows = tuple[tuple[Array, Array, Array], ...]
 
 
 def _of_rows(rows: Rows) -> Array:
-    """Matrices `(..., 3, 3)` of components `(...)`: filled in place, which takes a third of the time of stacking."""
+    """Matrices `(..., 3, 3)` from components `(...)`, filled in place, which takes a third of the time of stacking."""
     matrices = np.empty((*np.shape(rows[0][0]), 3, 3))
     for row, components in enumerate(rows):
         for column, values in enumerate(components):
@@ -124,7 +124,7 @@ def _of_rows(rows: Rows) -> Array:
 
 
 def from_quaternion(quaternions: Array) -> Array:
-    """Rotation matrices `(..., 3, 3)` of quaternions `(..., 4)`, which need not be normalised; zero is identity."""
+    """Rotation matrices `(..., 3, 3)` of quaternions `(..., 4)`, which need not be normalised; zero gives the identity."""
     q = unit(quaternions)
     q = np.where(np.any(q != 0.0, axis=-1, keepdims=True), q, np.array([1.0, 0.0, 0.0, 0.0]))
     w, x, y, z = (q[..., component] for component in range(4))
@@ -139,10 +139,10 @@ def from_quaternion(quaternions: Array) -> Array:
 def to_quaternion(matrices: Array) -> Array:
     """Unit quaternions `(..., 4)` of rotation matrices `(..., 3, 3)`; the sign is arbitrary.
 
-    Each of the four components is formed from the largest one (Shepperd 1978), so none is lost to cancellation.
+    The components are computed from the largest one (Shepperd 1978), so none is lost to cancellation.
     """
     m = matrices
-    # The product of the quaternion with itself, `(..., 4, 4)`, four times: each row is the quaternion times a component.
+    # Four times the outer product of the quaternion with itself, `(..., 4, 4)`: each row is the quaternion times a component.
     products = np.empty((*m.shape[:-2], 4, 4))
     trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
     products[..., 0, 0] = 1.0 + trace
@@ -156,7 +156,7 @@ def to_quaternion(matrices: Array) -> Array:
 
 
 def to_axis_angle(quaternions: Array) -> tuple[Array, Array]:
-    """Angle `(...)` in 0..pi and unit axis `(..., 3)` of unit quaternions; no turn gives the Y axis, as in Blender."""
+    """Angle `(...)` in 0..pi and unit axis `(..., 3)` of unit quaternions; the identity has the Y axis, as in Blender."""
     q = np.where(quaternions[..., :1] < 0.0, -quaternions, quaternions)
     sine = magnitude(q[..., 1:])
     angle = 2.0 * np.arctan2(sine, q[..., 0])
@@ -165,13 +165,13 @@ def to_axis_angle(quaternions: Array) -> tuple[Array, Array]:
 
 
 def nearest_rotation(matrices: Array) -> Array:
-    """Rotation `(..., 3, 3)` nearest to each matrix (polar decomposition); a mirrored matrix gives that of its negative.
+    """Rotation `(..., 3, 3)` nearest to each matrix (polar decomposition); for a mirroring matrix, nearest to its negative.
 
-    Where all are rotations but for rounding, steps of Newton and Schulz do: each squares what is off (Higham, Functions of
-    Matrices, 8.3).
+    Where all are rotations up to rounding, Newton-Schulz steps suffice: each squares the error (Higham, Functions of Matrices,
+    8.3).
     """
     squares = np.swapaxes(matrices, -1, -2) @ matrices
-    if np.abs(squares - np.eye(3)).max(initial=0.0) <= ROUNDED:
+    if np.abs(squares - np.eye(3)).max(initial=0.0) <= ROUNDING_ERROR:
         rotations = 1.5 * matrices - 0.5 * matrices @ squares
         rotations = 1.5 * rotations - 0.5 * rotations @ (np.swapaxes(rotations, -1, -2) @ rotations)
     else:
@@ -181,17 +181,19 @@ def nearest_rotation(matrices: Array) -> Array:
 
 
 def twists_about(axes: Array, turns: Array) -> Array:
-    """How far `(...)`, 0..pi, rotations `(..., 3, 3)` turn about unit axes `(..., 3)`, beside the way they swing these.
+    """Twist angles `(...)`, 0..pi, of rotations `(..., 3, 3)` about unit axes `(..., 3)`.
 
-    The rest after the shortest turn that brings the axis where it goes (swing and twist). Of a half swing, 0.
+    The twist is what remains of a rotation after the smallest rotation that moves the axis (swing-twist decomposition); 0 for a
+    swing of half a turn.
     """
     m = turns
-    # Four times the quaternion's first component, by itself and by the others: what their ratio needs, where it is not small.
+    # Four times the products of the quaternion's first component with itself and with the others; their ratio gives the twist
+    # unless the first component is small.
     squared = 1.0 + m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
     x, y, z = np.moveaxis(axes, -1, 0)
     along = x * (m[..., 2, 1] - m[..., 1, 2]) + y * (m[..., 0, 2] - m[..., 2, 0]) + z * (m[..., 1, 0] - m[..., 0, 1])
     twists = np.asarray(2.0 * np.arctan2(np.abs(along), squared))
-    wide = squared < WIDE
+    wide = squared < WIDE_TURN
     if np.any(wide):
         quaternions = to_quaternion(m[wide])
         along = np.sum(quaternions[..., 1:] * np.broadcast_to(axes, (*wide.shape, 3))[wide], axis=-1)
@@ -200,10 +202,10 @@ def twists_about(axes: Array, turns: Array) -> Array:
 
 
 def slerp(start: Array, end: Array, amount: Array) -> Array:
-    """Quaternions `(..., 4)` on the shortest way from `start` to `end`, `amount` `(...)` 0..1 of it (Shoemake 1985)."""
+    """Spherical interpolation `(..., 4)` from `start` to `end` along the shorter arc by `amount` `(...)` 0..1 (Shoemake 1985)."""
     cosine = dot(start, end)
     end = np.where(cosine[..., None] < 0.0, -end, end)
-    # atan2 of the half chord and the half sum is exact for tiny and for wide angles alike.
+    # atan2 of chord and sum is accurate for tiny and wide angles alike.
     chord = magnitude(end - start)
     total = magnitude(end + start)
     angle = 2.0 * np.arctan2(chord, total)

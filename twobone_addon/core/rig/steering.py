@@ -1,6 +1,6 @@
-"""Controls brought to where a rig's IK needs them: changes of the visible pose, turned into channels.
+"""Bring a rig's IK controls to desired poses: convert changes of the visible pose into channel values.
 
-And their places in single precision, as keys and Blender's matrices hold them, rounded so that a chain notices it least.
+Also round their positions to single precision, as keys and Blender's matrices store them, with the least effect on the chain.
 """
 
 from __future__ import annotations
@@ -15,50 +15,50 @@ from .bones import BoneChannels, RestBone
 from .inheritance import local_basis, pose_with_channels
 from .rotations import about_axis, carried, nearest_rotation, to_axis_angle, to_quaternion, unit
 
-BENT = 1e-3
-"""Height of the middle joint over the line from root to tip, relative to the limb, from which it tells a direction."""
+CLEARLY_BENT = 1e-3
+"""Least distance of the middle joint from the line from root to tip, relative to the limb, that gives a direction."""
 
 
-LEAST_STEP = 0.3
-"""Part of what is missing that a step makes up for at least."""
+LEAST_FACTOR = 0.3
+"""Least relaxation factor of a step."""
 
 
 class Relaxation:
-    """How far to go towards what is missing, frame by frame, learnt from what the steps before came to.
+    """Step sizes for a fixed-point iteration, per frame, adapted to the effect of earlier steps.
 
-    Aitken's dynamic relaxation: where a step of 1 leaves a share r of what was missing, along the same line, the next one
-    is 1 / (1 - r) long, and a step that goes too far is followed by shorter ones.
+    Aitken's dynamic relaxation: where a step of 1 leaves a fraction r of the error, along the same line, the next factor is
+    1 / (1 - r), and a step that overshoots is followed by shorter ones.
     """
 
     def __init__(self, most: float, noise: float) -> None:
-        """Take the longest step, and what is too little to learn from."""
+        """Set the greatest factor, and the change of the error below which nothing is learnt from it."""
         self._most, self._noise = most, noise
         self._before: Array | None = None
         self._factors = np.ones(0)
 
     def factors(self, missing: Array) -> Array:
-        """Factors `(F,)` for what is missing now, `(F, 3)`."""
+        """Relaxation factors `(F,)` for the current errors `(F, 3)`."""
         if self._before is None:
             self._factors = np.ones(len(missing))
         else:
             change = missing - self._before
             size = np.sum(change * change, axis=-1)
-            made = -np.sum(self._before * change, axis=-1)
-            learnt = self._factors * np.divide(made, size, out=np.ones_like(size), where=size > 0.0)
+            projected = -np.sum(self._before * change, axis=-1)
+            learnt = self._factors * np.divide(projected, size, out=np.ones_like(size), where=size > 0.0)
             clear = size > self._noise**2
-            self._factors = np.where(clear & (learnt > 0.0), np.clip(learnt, LEAST_STEP, self._most), self._factors)
+            self._factors = np.where(clear & (learnt > 0.0), np.clip(learnt, LEAST_FACTOR, self._most), self._factors)
         self._before = missing
         return self._factors
 
 
 def rotation_vectors(rotations: Array) -> Array:
-    """Axes of rotations `(F, 3, 3)` times their angles, 0..pi, `(F, 3)`."""
+    """Rotation vectors `(F, 3)` of rotations `(F, 3, 3)`: axis times angle, 0..pi."""
     angle, axis = to_axis_angle(to_quaternion(rotations))
     return axis * angle[:, None]
 
 
 def displacement(turn: Array, start: Array, end: Array) -> Array:
-    """Matrices `(F, 4, 4)` that turn by `turn` `(F, 3, 3)` and bring points `start` `(F, 3)` to `end` `(F, 3)`."""
+    """Rigid transforms `(F, 4, 4)` that rotate by `turn` `(F, 3, 3)` and bring points `start` `(F, 3)` to `end` `(F, 3)`."""
     moved = np.zeros((len(start), 4, 4))
     moved[:, :3, :3] = turn
     moved[:, :3, 3] = end - carried(turn, start)
@@ -67,25 +67,25 @@ def displacement(turn: Array, start: Array, end: Array) -> Array:
 
 
 def rolls(joints: Array, now: Array) -> Array:
-    """Angles `(F,)` about the line from root to tip of `joints` `(F, 3, 3)` that bring middle joints `now` `(F, 3)` to theirs.
+    """Angles `(F,)` about the line from root to tip of `joints` `(F, 3, 3)` that bring points `now` to the middle joints.
 
-    0 where either lies on the line.
+    now : (F, 3), present middle joints. The angle is 0 where either point lies on the line.
     """
     axis = unit(joints[:, 2] - joints[:, 0])
     wanted, present = (across(place - joints[:, 0], axis) for place in (joints[:, 1], now))
     angles = np.arctan2(dot(axis, cross(present, wanted)), dot(present, wanted))
     heights = np.minimum(magnitude(wanted), magnitude(present))
-    return np.where(heights > BENT * magnitude(joints[:, 2] - joints[:, 0]), angles, 0.0)
+    return np.where(heights > CLEARLY_BENT * magnitude(joints[:, 2] - joints[:, 0]), angles, 0.0)
 
 
 def rolled(joints: Array, angles: Array) -> Array:
-    """Turns `(F, 4, 4)` about the line from root to tip of `joints` `(F, 3, 3)` by `angles` `(F,)`."""
+    """Rotations `(F, 4, 4)` by `angles` `(F,)` about the line from root to tip of `joints` `(F, 3, 3)`."""
     turn = about_axis(unit(joints[:, 2] - joints[:, 0]), angles)
     return displacement(turn, joints[:, 0], joints[:, 0])
 
 
 def hinges(joints: Array) -> Array:
-    """Unit normals `(F, 3)` of the planes in which `joints` `(F, 3, 3)` lie; 0 where they lie on a line."""
+    """Unit normals `(F, 3)` of the planes of `joints` `(F, 3, 3)`; 0 where these are collinear."""
     return unit(np.cross(joints[:, 2] - joints[:, 0], joints[:, 1] - joints[:, 0]))
 
 
@@ -98,16 +98,16 @@ def bends(joints: Array) -> Array:
 def changed_channels(
     bone: RestBone, parent_pose: Array | None, channels: BoneChannels, posed: Array, wanted: Array, *, carried: bool
 ) -> tuple[Array, Array]:
-    """Location `(F, 3)` and rotation `(F, 3, 3)` that bring a bone from where it visibly is, `posed`, to `wanted` `(F, 4, 4)`.
+    """Location `(F, 3)` and rotation `(F, 3, 3)` that move a bone from its visible pose, `posed`, to `wanted` `(F, 4, 4)`.
 
-    Poses are in armature space. What constraints do beyond the channels stays as it is: `carried` as a whole, as by a
-    Child Of, else added to the place.
+    Poses are in armature space. The effect of constraints beyond the channels is kept: as a transform of the whole pose if
+    `carried`, as by a Child Of constraint, else as an offset of location and rotation.
     """
-    own = pose_with_channels(bone, parent_pose, channels)
+    from_channels = pose_with_channels(bone, parent_pose, channels)
     if carried:
-        aim = own @ np.linalg.inv(posed) @ wanted
+        aim = from_channels @ np.linalg.inv(posed) @ wanted
     else:
-        aim = own.copy() if own.shape == wanted.shape else np.broadcast_to(own, wanted.shape).copy()
+        aim = from_channels.copy() if from_channels.shape == wanted.shape else np.broadcast_to(from_channels, wanted.shape).copy()
         aim[:, :3, 3] += wanted[:, :3, 3] - posed[:, :3, 3]
         turn = nearest_rotation(wanted[:, :3, :3]) @ np.swapaxes(nearest_rotation(posed[:, :3, :3]), -1, -2)
         aim[:, :3, :3] = turn @ aim[:, :3, :3]
@@ -116,24 +116,24 @@ def changed_channels(
 
 
 def without_rotation(bone: RestBone, parent_pose: Array | None, count: int) -> Array:
-    """Rotations `(F, 3, 3)`, armature space, that a bone has from its parent alone."""
+    """Rotations `(F, 3, 3)`, armature space, that a bone inherits from its parent, without its own."""
     none = BoneChannels(np.zeros((count, 3)), np.broadcast_to(np.eye(3), (count, 3, 3)), np.ones((count, 3)))
     return nearest_rotation(pose_with_channels(bone, parent_pose, none)[:, :3, :3])
 
 
 STEPS = sorted(itertools.product((-2, -1, 0, 1, 2), repeat=3), key=lambda steps: sum(map(abs, steps)))
-"""Steps of single precision on each axis, the points around the nearest one, nearer ones first."""
+"""Offsets in single-precision steps on each axis around the nearest point, nearer ones first."""
 
 
 def rounded_at_distance(values: Array, matrices: Array, center: Array) -> Array:
-    """Coordinates `(F, 3)` rounded to single precision such that their points stay as far from a centre as they are.
+    """Coordinates `(F, 3)` rounded to single precision so that their points keep their distance from a centre.
 
-    matrices : (F, 4, 4), from the coordinates' space into that of the centre
+    matrices : (F, 4, 4), from the coordinates' space to the centre's space
     center : (F, 3)
 
-    The middle joint of a nearly straight chain magnifies the rounding of the distance between its ends some hundred
-    times. Rounding each coordinate to the nearest number leaves half a step of it; of the 125 points at most two steps
-    away on each axis, all too near to be told apart, the best leaves about a hundredth of a step.
+    The middle joint of a nearly straight chain magnifies rounding errors of the root-tip distance some hundred times. Rounding
+    each coordinate to the nearest number leaves an error of half a step; the best of the 125 points at most two steps away on
+    each axis, all visually the same, leaves about a hundredth of a step.
     """
     nearest = values.astype(np.float32)
     step = np.spacing(np.abs(nearest))

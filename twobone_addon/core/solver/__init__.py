@@ -1,19 +1,19 @@
-"""Planar inverse kinematics in numbers: triangles and chains of links, not rigs. NumPy only.
+"""Planar inverse kinematics on arrays: triangles and chains of links, not rigs. NumPy only.
 
 Arrays are `(..., F, k)`: any leading dimensions (chains), then frames, then components.
 
-    solve_planar          what a bake calls: targets and ReachOptions to poses
+    solve_planar          entry point of a bake: targets and ReachOptions to poses
     solve_two_bone        the closed form for two links
     solve_two_bone_limited    the same within joint limits
-    soften, far_zone, near_zone    soft reach, and where it begins and ends
-    stretch_ratio         how much to scale the links
+    soften, far_zone, near_zone    soft reach, and the distances where it begins and ends
+    stretch_ratio         scale of the links when stretching
     solve_planar_chain    the same as solve_planar, for more than two links
     solve_chain           chains of many links with limits, targets to poses
-    bend_sides            to which side many links are bent, over time
-    links_with_same_ring  two links that reach as far and as near as many
-    mid_joint             where their mid joint is, without angles
-    forward               angles to joints
-    Reach                 what became of a frame
+    bend_sides            side to which a chain of many links is bent, over time
+    links_with_same_ring  two links with the same reachable ring as many
+    mid_joint             mid joint of two links, without angles
+    forward               forward kinematics: angles to joints
+    Reach                 outcome of a frame
     wrap, hold, sides_with_hysteresis    angles over time
 """
 

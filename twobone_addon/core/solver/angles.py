@@ -1,4 +1,4 @@
-"""Angles over time: wrapping, holding, sides; and forward kinematics in the plane, from angles to joints."""
+"""Angles over time (wrapping, holding, bend sides) and planar forward kinematics."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ FULL_TURN = 2.0 * np.pi
 
 
 def wrap(angles: ArrayLike) -> Array:
-    """The angles brought to (-pi, pi] by whole turns; those already there are untouched."""
+    """Wrap angles to (-pi, pi] by whole turns; angles already in it are unchanged."""
     # fmod is exact, so a whole number of float turns leaves nothing behind.
     turned = np.fmod(angles, FULL_TURN)
     turned = np.where(turned > np.pi, turned - FULL_TURN, turned)
@@ -18,7 +18,7 @@ def wrap(angles: ArrayLike) -> Array:
 
 
 def hold(values: Array, valid: Mask) -> Array:
-    """Replace values that are not valid by the last valid one before them.
+    """Replace invalid values by the last valid one before them.
 
     values : (..., F)
     valid : (..., F) bool, broadcast against values
@@ -35,11 +35,11 @@ def hold(values: Array, valid: Mask) -> Array:
 def sides_with_hysteresis(angles: ArrayLike, threshold: float) -> Array:
     """The bend side of each frame of a motion, without chatter near straight.
 
-    angles : (..., F), the bend (angle 2) of the pose each frame has, radians
-    threshold : radians; while |angle| is not above it, the side of the frame before stays
+    angles : (..., F), bend (angle 2) of each frame's pose, radians
+    threshold : radians; while |angle| is not above it, the previous frame's side is kept
 
-    Returns `(..., F)` of +1.0 and -1.0. Frames before the first clear one take its side. A motion that is never clear has one
-    side, that of its strongest bend; a straight one has +1.
+    Returns `(..., F)` of +1.0 and -1.0. Frames before the first clear one take its side. A motion that is never clear has the
+    side of its strongest bend throughout; a straight one has +1.
     """
     angles = np.asarray(angles, dtype=np.float64)
     if angles.shape[-1] == 0:
@@ -52,10 +52,10 @@ def sides_with_hysteresis(angles: ArrayLike, threshold: float) -> Array:
 
 
 def forward(angles: ArrayLike, lengths: ArrayLike) -> Array:
-    """Where the joints of planar chains are.
+    """Joint positions of planar chains (forward kinematics).
 
-    angles : (..., F, n), radians; the first is the direction of link 1 counter-clockwise from u, each further one is relative to
-        the link before
+    angles : (..., F, n), radians; the first is the direction of link 1 counter-clockwise from u, each other one is relative to
+        the previous link
     lengths : (..., F, n) or (n,), joint-to-joint distances
 
     Returns `(..., F, n + 1, 2)`: the root joint (always the origin), the joints between, the tip.

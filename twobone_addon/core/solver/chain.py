@@ -1,11 +1,11 @@
-"""Planar chains of any number of links, with limits: the call, its checks and its answer.
+"""Solve planar chains of any number of links, with limits: the entry point, its input checks and its result.
 
-Two links are left to the closed forms. Three or more have no unique answer, and with limits no closed one. The default method is
-damped Gauss-Newton in the box of limits (`chain_descent`), started again elsewhere where it gets stuck (`chain_search`), Newton's
-method for the closest pose of what stays out of reach (`settle`), and a plan over all frames for the chains that would jump
-(`chain_paths`). It was chosen by measurement. Random reachable targets, 3 to 8 links, random limits, 100,000 for each number of
-links, share reached: cyclic coordinate descent 85 to 94 %, one descent 92 to 95 %, with up to 16 restarts all of them.
-tests/benchmark/bench_chain.py prints the table.
+Two links are left to the closed forms. Three or more have no unique solution, and with limits no closed form. The default is
+damped Gauss-Newton in the box of limits (`chain_descent`), restarted elsewhere where it gets stuck (`chain_search`), Newton's
+method for the closest pose to targets out of reach (`settle`), and planning over all frames for chains that would jump
+(`chain_paths`). It was chosen by measurement. Share of targets reached, for random reachable targets, 3 to 8 links and random
+limits, 100,000 targets for each number of links: cyclic coordinate descent 85 to 94 %, one descent 92 to 95 %, up to 16 restarts
+100 %. tests/benchmark/bench_chain.py prints the table.
 """
 
 from dataclasses import dataclass, replace
@@ -24,20 +24,20 @@ from .chain_sides import preferred_pose
 from .reach import Reach
 
 FARTHEST = 1e12
-"""Chain lengths; targets beyond are brought to this distance, where only their direction matters."""
+"""Greatest target distance in chain lengths; farther targets are moved to it, where only their direction matters."""
 
 BESIDE_ROOT = 1e-100
-"""Chain lengths; a target on the root joint is put this far from it, in the last direction."""
+"""Distance in chain lengths at which a target on the root joint is put, in the last direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainRequest:
-    """Targets and chains, every array with all frames, every number finite."""
+    """Targets and chains broadcast to all frames, with unreadable frames filled in; all but limits are finite."""
 
     targets: Array
-    """`(..., F, 2)`; where a frame is not readable, what was there before."""
+    """`(..., F, 2)`; unreadable frames hold the last readable value."""
     lengths: Array
-    """`(..., F, n)`; where a frame is not readable, what was there before."""
+    """`(..., F, n)`; unreadable frames hold the last readable value."""
     limits: Array
     """`(..., F, n, 2)` radians, infinite where there is no limit."""
     start: Array
@@ -45,15 +45,15 @@ class ChainRequest:
     bend: Array
     """`(..., F)` of +1 and -1."""
     readable: Mask
-    """`(..., F)`, whether the frame's numbers are finite and its chain has a length."""
+    """`(..., F)`, whether the frame's numbers are finite and its chain length is not 0."""
 
     @property
     def chain_lengths(self) -> Array:
-        """The sum of the lengths, `(..., F)`."""
+        """Sum of the link lengths, `(..., F)`."""
         return self.lengths.sum(axis=-1)
 
     def to_problem(self) -> ChainProblem:
-        """The same without units and joint-major, the frames of a chain side by side."""
+        """The problem relative to the chain length and joint-major, the frames of a chain side by side."""
         preferred = preferred_pose(self.start, self.lengths, self.bend, self.limits)
         return ChainProblem(
             _joint_major(self._targets_beside_root()),
@@ -74,7 +74,7 @@ class ChainRequest:
 
 
 def read_request(targets: Array, lengths: Array, bend: float | Array, limits: Array | None, start: Array | None) -> ChainRequest:
-    """Complete the arguments of `solve_chain`, see there."""
+    """Broadcast and complete the arguments of `solve_chain`."""
     targets = np.asarray(targets, dtype=np.float64)
     frames = targets.shape[:-1]
     joints = np.shape(lengths)[-1]
@@ -104,32 +104,32 @@ def _joint_major(rows: Array) -> Array:
 
 
 REACH_TOLERANCE = 1e-6
-"""Distance of the tip, relative to the chain length, that counts as reached: a micrometre a metre."""
+"""Distance of the tip, relative to the chain length, that counts as reached: a micrometre per metre."""
 
 
 class ChainMethod(StrEnum):
-    """How chains of three or more links are solved."""
+    """Solution method for chains of three or more links."""
 
     AUTO = "AUTO"
-    """Does not lock, and is smooth over time."""
+    """Damped least squares with restarts; does not lock, and is smooth over time."""
 
     SPRING = "SPRING"
-    """All joints bend by one common factor, and like AUTO where that does not do."""
+    """All joints bend by one common factor; where no factor reaches the target, as near to that pose as AUTO gets."""
 
     CCD = "CCD"
-    """Cyclic coordinate descent as published; it can lock, and each frame stands alone."""
+    """Cyclic coordinate descent as published; it can lock, and solves each frame independently."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainSolution:
-    """Poses that bring the tips to their targets, or as near to them as links and limits allow."""
+    """Poses that bring the tips to their targets, or as near as links and limits allow."""
 
     angles: Array
-    """`(..., F, n)` radians: direction of link 1 from u, then each link relative to the one before."""
+    """`(..., F, n)` radians: direction of link 1 from u, then each link relative to the previous one."""
     reach: Codes
     """`(..., F)` int8 of `Reach`; out of reach is TOO_NEAR where the tip stays farther out than the target, else TOO_FAR."""
     distances: Array
-    """`(..., F)`, from the tip to the target; 0 where the frame is DEGENERATE."""
+    """`(..., F)` distance from tip to target; 0 where the frame is DEGENERATE."""
 
 
 def solve_chain(
@@ -146,27 +146,27 @@ def solve_chain(
 
     targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
     lengths : (n,) or broadcast against (..., F, n), >= 0, any scale
-    bend : scalar or (..., F) of +1 and -1; the side of the line from root to tip on which the joints are to be, +1 (POSITIVE) as
-        angle 2 >= 0 of two links (see `preferred_pose`)
+    bend : scalar or (..., F) of +1 and -1; the side of the line from root to tip on which the joints should be, +1 (POSITIVE)
+        meaning angle 2 >= 0 for two links (see `preferred_pose`)
     limits : (n, 2) or broadcast against (..., F, n, 2), least and greatest value of each angle; the first is the direction of
         link 1 from u; radians, infinite where there is no limit
-    start : (n,) or broadcast against (..., F, n), the pose to stay near to, such as the rest pose or the pose each frame has;
-        None is the straight chain along u
+    start : (n,) or broadcast against (..., F, n), the pose to stay near, such as the rest pose or each frame's own pose; None
+        is the straight chain along u
     method : a `ChainMethod` or its name
     tolerance : distance of the tip, relative to the chain length, that counts as reached
 
-    AUTO returns the pose whose angles after the first deviate least from `start` among those near it that reach. So the motion is
-    continuous where that pose is, a cycle stays a cycle, and a chain without limits takes one shape per distance. Where that
-    would jump, the sequence with the least motion is taken and spread over the frames around. A joint without limits turns on
-    beyond half a turn. Out of reach it is the closest pose found, straight or folded if there are no limits; two poses that are
-    equally close are told apart by `start`.
+    AUTO returns, among the poses near `start` that reach, the one whose angles after the first deviate least from it. So the
+    motion is continuous where that pose is, a cycle stays a cycle, and a chain without limits has one shape per distance. Where
+    the motion would jump, the sequence of poses with the least motion is taken and the rest of the jump spread over neighbouring
+    frames. A joint without limits keeps turning beyond half a turn. Out of reach, the closest pose found is returned, straight or
+    folded if there are no limits; `start` decides between equally close poses.
 
-    SPRING bends all joints by one common factor of what they are bent in `start` (see `spring_pose`), and deviates from that as
-    little as AUTO does where limits or a target too near for the shape leave no such pose.
+    SPRING multiplies all bends of `start` by one common factor (see `spring_pose`). Where limits, or a target too near for the
+    shape, allow no such pose, it deviates from it as little as AUTO does.
 
-    Never NaN, never outside the limits, the same input gives the same bits. Frames with a number that is not finite, or with all
-    lengths 0, are DEGENERATE and hold the pose of the frame before (before the first good one: of that one; without any:
-    `start`). A target on the root joint keeps the last direction. A link of length 0 stays near its `start`.
+    Never NaN, never outside the limits; the same input gives bit-identical output. Frames with a non-finite number, or with all
+    lengths 0, are DEGENERATE and hold the pose of the last good frame (leading ones the pose of the first good frame; without
+    any, `start`). A target on the root joint keeps the last direction. A link of length 0 stays near its `start`.
     """
     request = read_request(targets, lengths, bend, limits, start)
     if request.readable.size == 0:
@@ -175,7 +175,7 @@ def solve_chain(
     if not request.readable.all():
         any_readable = np.any(request.readable, axis=-1)[..., np.newaxis, np.newaxis]
         angles = np.where(any_readable, held(angles, request.readable), request.start)
-    # Whole turns taken and given back leave angles a rounding outside.
+    # Adding and subtracting whole turns may leave angles outside the limits by a rounding error.
     return _judge(request, np.clip(angles, request.limits[..., 0], request.limits[..., 1]), tolerance)
 
 
@@ -193,7 +193,7 @@ def _solve(request: ChainRequest, method: ChainMethod, tolerance: float) -> Arra
 
 
 def _judge(request: ChainRequest, angles: Array, tolerance: float) -> ChainSolution:
-    """The poses with what they achieve."""
+    """The poses with their reach and remaining distances."""
     tips = forward(angles, request.lengths)[..., -1, :]
     distances = np.where(request.readable, span(request.targets - tips), 0.0)
     reach = np.where(span(tips) > span(request.targets), Reach.TOO_NEAR, Reach.TOO_FAR)

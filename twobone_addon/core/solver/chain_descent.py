@@ -1,15 +1,15 @@
-"""The local solver: damped Gauss-Newton steps that never leave the box of limits.
+"""Local solver: damped Gauss-Newton steps that never leave the box of limits.
 
 The tip has two coordinates, so each step inverts a 2 x 2 matrix in closed form, whatever the number of links. `descend` brings
-the tip to the target along the shortest way in angles (Levenberg 1944, Marquardt 1963; for inverse kinematics Wampler 1986 and
+the tip to the target along the shortest path in angles (Levenberg 1944, Marquardt 1963; for inverse kinematics Wampler 1986 and
 Nakamura & Hanafusa 1986, "damped least squares"). `relax` then slides the pose towards the preferred one while the tip stays
-where it is: the null-space step of Liegeois 1977. A joint that would pass its limit is put on it and the others take over what it
-leaves (Baerlocher & Boulic 2004).
+where it is: the null-space step of Liegeois 1977. A joint that would pass its limit is put on it and the others take over the
+rest of its turn (Baerlocher & Boulic 2004).
 
-The closest pose to a target that is out of reach is found by Newton's method. There the distance does not vanish, and neither
-does the second derivative of the tip: Gauss-Newton steps creep. For a planar chain that derivative is as cheap as the first one,
-since turning joints i and j bends the tip's way along the arm of the farther one: d2 tip / d i d j = -arm(max(i, j)). Limits are
-an active set (Bertsekas 1982, "Projected Newton methods for optimization problems with simple constraints").
+The closest pose to a target out of reach is found by Newton's method. There the residual does not vanish, so the second
+derivative of the tip matters and Gauss-Newton converges slowly. For a planar chain that derivative is as cheap as the first:
+d2 tip / d i d j = -arm(max(i, j)), the arm of the farther of joints i and j. Limits are an active set (Bertsekas 1982, "Projected
+Newton methods for optimization problems with simple constraints").
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..array_types import Array, Mask
 from .chain_problem import ChainProblem, norm
 
 CONVERGED = 1e-13
-"""Distance, relative to the chain length, where a descent stops: some hundred roundings."""
+"""Distance, relative to the chain length, at which a descent stops: some hundred rounding errors."""
 
 DESCENT_STEPS = 60
 STALLED_STEPS = 12
@@ -27,35 +27,35 @@ STALLED_STEPS = 12
 SLOW_GAIN = 0.1
 
 FIRST_DAMPING = 1e-2
-"""Squared lever, relative to the chain length, below which the first step trusts no direction."""
+"""Damping of the first step: squared lever arm, relative to the chain length, below which a direction has little weight."""
 
 LEAST_DAMPING = 1e-14
-"""Keeps the 2 x 2 matrix regular where all joints and the target lie on one line."""
+"""Damping that keeps the 2 x 2 matrix regular where all joints and the target are collinear."""
 
 DAMPING_AFTER_SUCCESS = 0.2
 DAMPING_AFTER_FAILURE = 6.0
 
 RELAXING_STEPS = 30
 RELAXING_RATE = 0.3
-"""Part of the way to the preferred pose per step. More would overshoot, because the tip's curve bends away from the step;
-measured, 0.3 ends in a nearer pose than 0.5 and 1."""
+"""Fraction of the deviation from the preferred pose removed per step. More would overshoot, because the set of poses that keep
+the tip curves away from the step; as measured, 0.3 ends in a nearer pose than 0.5 and 1."""
 
 RELAXING_DAMPING = 1e-9
 LONGEST_RELAXING_STEP = 0.3
-"""Radians; over this a straight step has little to do with the curve it follows."""
+"""Radians; a longer linear step would leave the curve of poses that keep the tip."""
 
 RELAXED = 1e-8
-"""Radians; a pose that moves less in a step is where it wants to be."""
+"""Radians; a pose that moves less in a step has converged."""
 
 
 def bounded_step(arms: Array, residuals: Array, room: Array, damping: Array, wish: Array) -> Array:
-    """The turn of every joint that best moves the tip by `residuals`.
+    """Rotation of every joint that best moves the tip by `residuals`.
 
     arms : (2, n, P), see `ChainProblem.arms`
-    residuals : (2, P), the wanted move of the tip
-    room : (2, n, P), how far each angle may go down (<= 0) and up (>= 0)
+    residuals : (2, P), desired displacement of the tip
+    room : (2, n, P), greatest decrease (<= 0) and increase (>= 0) of each angle
     damping : (P,) > 0, added to both diagonal entries of the 2 x 2 matrix
-    wish : (n, P), the turn each joint would take if the tip did not matter
+    wish : (n, P), rotation each joint would take if the tip did not matter
 
     Returns `(n, P)`, within `room`. Joints that hit a limit stay on it for the rest of the step.
     """
@@ -80,7 +80,7 @@ def bounded_step(arms: Array, residuals: Array, room: Array, damping: Array, wis
 
 
 def _damped_step(arms: Array, residuals: Array, damping: Array, given: Array, is_free: Mask) -> Array:
-    """`given` `(n, P)` plus the least turn of the free joints that moves the tip right."""
+    """`given` `(n, P)` plus the least rotation of the free joints that corrects the tip."""
     arm_u, arm_v = arms
     free_u, free_v = arm_u * is_free, arm_v * is_free
     uu = (free_v * arm_v).sum(axis=0) + damping
@@ -95,12 +95,12 @@ def _damped_step(arms: Array, residuals: Array, damping: Array, given: Array, is
 
 
 def descend(problem: ChainProblem, angles: Array, steps: int = DESCENT_STEPS) -> tuple[Array, Array]:
-    """Bring the tips as near to their targets as a descent from `angles` leads.
+    """Bring the tips as near to their targets as a descent from `angles` gets.
 
     angles : (n, P), inside the limits
 
-    Returns the poses `(n, P)`, inside the limits, and the distances left `(P,)`. The distance never grows. A pose may get stuck
-    where no small turn helps; that is what `chain_search` is for.
+    Returns the poses `(n, P)`, inside the limits, and the remaining distances `(P,)`. The distance never grows. A pose may get
+    stuck where no small rotation helps; `chain_search` restarts it.
     """
     angles = angles.copy()
     arms = problem.arms(angles)
@@ -114,7 +114,7 @@ def descend(problem: ChainProblem, angles: Array, steps: int = DESCENT_STEPS) ->
         part, here, before = problem.take(active), angles[:, active], distances[active]
         part_arms = arms[..., active]
         room = np.stack([part.lower - here, part.upper - here])
-        # Damping shrinks with the distance, so that the last steps are Newton's.
+        # Damping shrinks with the distance, so that the last steps are undamped Gauss-Newton.
         turn = bounded_step(
             part_arms,
             part.residuals(part_arms),
@@ -141,9 +141,9 @@ def relax(problem: ChainProblem, angles: Array) -> Array:
 
     angles : (n, P), inside the limits, tips on their targets
 
-    Returns `(n, P)`, where the deviation of the angles after the first from the preferred ones has a local minimum. The first
-    joint has no preference: it only aims, so that an unlimited chain takes the same shape for a distance whatever the direction
-    of the target. Poses that lose their target on the way are returned as they came.
+    Returns `(n, P)`, a local minimum of the deviation of the angles after the first from the preferred ones. The first joint has
+    no preference: it only aims, so that the shape of an unlimited chain depends on the distance of the target and not on its
+    direction. Poses that lose their target on the way are returned unchanged.
     """
     slid = angles.copy()
     active = np.arange(problem.size)
@@ -160,7 +160,7 @@ def relax(problem: ChainProblem, angles: Array) -> Array:
 
 
 def _relaxing_turn(part: ChainProblem, here: Array, wish: Array) -> Array:
-    """One turn `(n, P)` towards `wish` that keeps the tip, shortened where it is long."""
+    """One step `(n, P)` towards `wish` that keeps the tip, scaled down to `LONGEST_RELAXING_STEP`."""
     wish = np.clip(wish, -LONGEST_RELAXING_STEP, LONGEST_RELAXING_STEP)
     wish[0] = 0.0
     arms = part.arms(here)
@@ -173,28 +173,28 @@ def _relaxing_turn(part: ChainProblem, here: Array, wish: Array) -> Array:
 
 NEWTON_STEPS = 30
 FLAT = 1e-12
-"""Slope of half the squared distance per radian that counts as zero."""
+"""Gradient of half the squared distance, per radian, that counts as zero."""
 
 ON_LIMIT = 1e-9
-"""Radians from a limit in which a joint that is pushed outward counts as being on it."""
+"""Radians from a limit within which a joint that is pushed outward counts as on it."""
 
 LEAST_CURVATURE = 1e-6
-"""Directions with less curvature get this much, so that a step stays finite."""
+"""Lower bound of the curvature in any direction, so that a step stays finite."""
 
 FIRST_NEWTON_DAMPING = 1e-3
 LEAST_RAISED_DAMPING = 1e-4
 DAMPING_FACTOR = 10.0
 GREATEST_DAMPING = 1e8
-"""With this much damping a step is below rounding: nothing is left to gain."""
+"""Damping at which a step is below rounding error: the descent has ended."""
 
 
 def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
-    """Bring tips to the nearest local minimum of the distance to the target.
+    """Descend to the nearest local minimum of the distance from tip to target.
 
     angles : (n, P), inside the limits; tips not on their targets
 
-    Returns the poses `(n, P)`, inside the limits, and the distances left `(P,)`, never greater than before. For links without
-    limits the minimum is the straight chain, or the folded one.
+    Returns the poses `(n, P)`, inside the limits, and the remaining distances `(P,)`, never greater than before. Without limits
+    the minimum is the straight or the folded chain.
     """
     angles = angles.copy()
     arms = problem.arms(angles)
@@ -208,8 +208,8 @@ def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
         turn, slope = _newton_step(part, here, arms[..., active], damping[active] * before)
         there = part.clip(here + turn)
         there_arms = part.arms(there)
-        # The difference of the squared distances, factored: comparing the distances themselves would lose the tip's small
-        # moves beside a target that is far away.
+        # The difference of the squared distances, factored: comparing the distances themselves would lose small moves of the tip
+        # to rounding where the target is far away.
         move, both = there_arms[:, 0] - arms[:, 0, active], part.residuals(arms[..., active]) + part.residuals(there_arms)
         better = (move * both).sum(axis=0) > 0
         raised = np.maximum(damping[active], LEAST_RAISED_DAMPING) * DAMPING_FACTOR
@@ -222,7 +222,7 @@ def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
 
 
 def _newton_step(part: ChainProblem, here: Array, arms: Array, damping: Array) -> tuple[Array, Array]:
-    """One turn `(n, P)` downhill, and the steepest slope `(P,)` before it."""
+    """One Newton step `(n, P)` downhill, and the greatest gradient component `(P,)` before it."""
     arm_u, arm_v = arms
     left_u, left_v = residuals = part.residuals(arms)
     gradient = arm_v * left_u - arm_u * left_v
@@ -231,7 +231,7 @@ def _newton_step(part: ChainProblem, here: Array, arms: Array, damping: Array) -
     is_free = ~(pushed_down | pushed_up)
     gradient = gradient * is_free
     curvature, axes = np.linalg.eigh(_second_derivative(arms, residuals, is_free))
-    # The absolute value turns a saddle's way up into a way down.
+    # The absolute value makes a saddle's ascent direction a descent direction.
     strength = np.maximum(np.abs(curvature), LEAST_CURVATURE) + damping[:, np.newaxis]
     along = np.matmul(gradient.T[:, np.newaxis], axes)[:, 0] / strength
     turn = -np.matmul(axes, along[:, :, np.newaxis])[..., 0].T
@@ -239,7 +239,7 @@ def _newton_step(part: ChainProblem, here: Array, arms: Array, damping: Array) -
 
 
 def _second_derivative(arms: Array, residuals: Array, is_free: Mask) -> Array:
-    """The second derivative of half the squared distance by the free angles, `(P, n, n)`."""
+    """Hessian `(P, n, n)` of half the squared distance with respect to the free angles."""
     count = arms.shape[1]
     farther = np.maximum.outer(np.arange(count), np.arange(count))
     along = (arms * residuals[:, np.newaxis]).sum(axis=0).T

@@ -1,24 +1,24 @@
-"""Chains over time: every frame solved by itself, then the frames made to agree.
+"""Make independently solved frames of chains agree over time.
 
-A pose that depends on its own target alone is the best one to bake: a cyclic target gives a cyclic motion, and a shorter range
-gives the same keys. It is continuous as long as the solution nearest to the preferred pose stays on one branch. Where it leaves
-its branch (limits cut it off, the target passes the root joint), the motion would jump. Only chains in which that happens are
-solved again, with all frames in view:
+Poses that depend on their own target alone are the best to bake: a cyclic target gives a cyclic motion, and a shorter range gives
+the same keys. They are continuous as long as the solution nearest to the preferred pose stays on one branch. Where it leaves its
+branch (limits cut it off, the target passes the root joint), the motion would jump. Only chains in which that happens are solved
+again, over all frames at once:
 
-1. several solutions per frame, each from another start (`branches`);
-2. the sequence of them with the least motion, by dynamic programming (`least_motion`);
-3. what still jumps is drawn out along the poses that keep the tip in place (`draw_out`).
+1. find several solutions per frame, each from another start (`branches`);
+2. choose the sequence of them with the least motion, by dynamic programming (`least_motion`);
+3. spread the remaining jumps over time along poses that keep the tip in place (`draw_out`).
 
-A chain whose last frame asks for the same as its first is planned over three rounds, of which the middle one has no ends.
+A chain whose last frame repeats its first is planned over three periods; the middle one is taken, which has no ends.
 
-Measured on 40 random chains over 400 frames each, whose targets came from a continuous motion within random limits (5 links):
-following from frame to frame with the least turn, as trackers do, runs into dead ends, misses the target in 767 frames and jumps
-44 times by over 0.3 radians; this does neither (tests/benchmark/bench_chain.py). It also needs no loop over the frames.
+Measured on 40 random chains of 5 links over 400 frames each, with targets from a continuous motion within random limits:
+tracking from frame to frame with the least rotation runs into dead ends, misses the target in 767 frames and jumps 44 times by
+over 0.3 radians; this method does neither (tests/benchmark/bench_chain.py). It also needs no loop over frames.
 
-A chain of three or more links can move while its tip stays on the target. So jumps are drawn out over time, like a rubber band
-laid along the poses that reach. Around a jump, every pose is pulled to the middle of the two beside it as far as its tip stays
-where it is; even and odd frames take turns (red-black Gauss-Seidel, over-relaxed). The result turns before and after the jump
-what would have turned in one frame. Where no motion connects both sides, the jump stays.
+A chain of three or more links can move while its tip stays on the target. So jumps are spread over time, like a rubber band laid
+along the poses that reach. Around a jump, every pose is pulled to the mean of its neighbours as far as its tip stays in place;
+even and odd frames alternate (over-relaxed red-black Gauss-Seidel). The rotation of the jump's one frame is thus distributed over
+the frames before and after it. Where no motion connects both sides, the jump stays.
 """
 
 import numpy as np
@@ -30,45 +30,44 @@ from .chain_problem import ChainProblem
 from .chain_search import REACHED, evenly_spread, reach_out, spread_poses
 
 SMALLEST_JUMP = 0.1
-"""Radians in one frame; less is never called a jump unless it stands out from its neighbours."""
+"""Radians per frame; a smaller step counts as a jump only if it stands out from its neighbours."""
 
 JUMP_PER_TRAVEL = 8.0
-"""Radians that a joint may turn while the target moves by one chain length."""
+"""Radians that a joint may turn per chain length of target motion without counting as a jump."""
 
 SMALLEST_SPIKE = 0.01
 SPIKE_RATIO = 3.0
-"""A step this many times greater than those before and after it stands out."""
+"""Ratio to the steps before and after from which a step stands out."""
 
 SPREAD_BRANCHES = 6
-"""Starts besides the preferred pose and its mirror image; more changed little when measured."""
+"""Number of starts besides the preferred pose and its mirror image; more changed little when measured."""
 
 COST_OF_DEVIATION = 1e-4
-"""Weight of being one radian off the preferred pose for a frame, against a step of one radian."""
+"""Cost of a frame one radian off the preferred pose, relative to a step of one radian."""
 
 COST_OF_WRONG_SIDE = 0.1
-"""For a frame that is bent the other way than the preferred pose: as much as a step of a third of a radian."""
+"""Cost of a frame bent opposite to the preferred pose: as much as a step of a third of a radian."""
 
 CLEARLY_BENT = 1e-3
-"""`likeness` that makes a side: bends of two degrees."""
+"""Least |`likeness`| of a clear side: bends of two degrees."""
 
 COST_OF_MISSING = 1e3
-"""More than any motion: a reachable target is reached."""
+"""Cost of missing a reachable target: more than any motion."""
 
 SHORTEST_CYCLE = 3
 """Frames; fewer have no middle."""
 
 SAME_ENDS = 1e-6
-"""Chain lengths, or radians, by which the last frame may ask for something else than the first and still close a cycle: what
-single precision makes of one."""
+"""Greatest difference between the inputs of first and last frame of a cycle, in chain lengths or radians: single precision."""
 
 
 def agree_over_time(problem: ChainProblem, angles: Array, distances: Array, frames: int) -> tuple[Array, Array]:
-    """The poses with whole turns and avoidable jumps between frames removed.
+    """Remove whole turns and avoidable jumps between frames.
 
     problem : C chains of `frames` frames each, the frames of a chain next to each other
-    angles, distances : (n, C * frames) and (C * frames,), each frame's own solution
+    angles, distances : (n, C * frames) and (C * frames,), the independent solution of each frame
 
-    Returns both, changed only for chains that jump. No distance grows by more than `REACHED`.
+    Returns both; beyond whole turns only chains that jump are changed. No distance grows by more than `REACHED`.
     """
     angles = unwrap(problem, angles, frames)
     if frames < 2:  # noqa: PLR2004 - nothing to agree with
@@ -85,26 +84,26 @@ def agree_over_time(problem: ChainProblem, angles: Array, distances: Array, fram
 
 
 def unwrap(problem: ChainProblem, angles: Array, frames: int) -> Array:
-    """Angles (n, C * frames), those of unlimited joints moved by whole turns.
+    """Angles (n, C * frames) with unlimited joints moved by whole turns.
 
-    Each frame is brought within half a turn of the one before, the first of its preferred pose.
+    Each frame is brought within half a turn of the previous one, the first frame of its preferred pose.
     """
     by_chain = (len(angles), -1, frames)
     paths, preferred = angles.reshape(by_chain), problem.preferred.reshape(by_chain)[:, :, :1]
     first = preferred + wrap(paths[:, :, :1] - preferred)
     turned = np.cumsum(np.concatenate([first, wrap(np.diff(paths, axis=2))], axis=2), axis=2)
-    # Adding up the steps rounds; the whole turns themselves do not.
+    # Summing the steps rounds; adding whole turns does not.
     turned = paths + 2 * np.pi * np.rint((turned - paths) / (2 * np.pi))
     return np.where(_turns_freely(problem).reshape(by_chain).all(axis=2, keepdims=True), turned, paths).reshape(angles.shape)
 
 
 def _turns_freely(problem: ChainProblem) -> Mask:
-    """Whether each joint `(n, P)` has no limit, so that a whole turn changes nothing."""
+    """Joints `(n, P)` without limits, for which a whole turn changes nothing."""
     return np.isinf(problem.lower) & np.isinf(problem.upper)
 
 
 def find_jumps(problem: ChainProblem, angles: Array, frames: int) -> Mask:
-    """Which steps (C, frames - 1) of each chain neither target nor preferred pose explain."""
+    """Steps (C, frames - 1) of each chain that neither target nor preferred pose explains."""
     by_chain = (len(angles), -1, frames)
     steps = np.abs(np.diff(angles.reshape(by_chain), axis=2)).max(axis=0)
     moves = np.diff(problem.targets.reshape(2, -1, frames), axis=2)
@@ -117,13 +116,13 @@ def find_jumps(problem: ChainProblem, angles: Array, frames: int) -> Mask:
 
 
 def asked_flips(problem: ChainProblem, frames: int) -> Mask:
-    """At which steps (C, frames - 1) the asked side changes: there a jump is wanted."""
+    """Steps (C, frames - 1) at which the requested side changes, so that a jump is intended."""
     sides = problem.bend.reshape(-1, frames)
     return sides[:, 1:] != sides[:, :-1]
 
 
 def _replan_cycle(chain: ChainProblem, path: Array, distances: Array) -> Array:
-    """The smoothest path `(n, F)` found for one chain that ends as it begins."""
+    """The smoothest path `(n, F)` found for one chain that ends as it begins (a cycle)."""
     period = chain.size - 1
     rounds = np.append(np.tile(np.arange(period), 3), period)
     found = _replan(chain.take(rounds), path[:, rounds], distances[rounds])
@@ -141,20 +140,20 @@ def _replan(chain: ChainProblem, path: Array, distances: Array) -> Array:
     poses = np.concatenate([path[np.newaxis], poses])
     left = np.concatenate([distances[np.newaxis], left])
     planned = unwrap(chain, least_motion(chain, poses, left), chain.size)
-    # Where one branch parts into two the plan may jump where drawing out the first path does not.
+    # Where one branch splits in two, the plan may jump although spreading the jumps of the original path would not.
     candidates = [_draw_out_jumps(chain, candidate) for candidate in (planned, path)]
     return min(candidates, key=lambda drawn: _roughness(chain, drawn))
 
 
 def _draw_out_jumps(chain: ChainProblem, path: Array) -> Array:
-    """Path `(n, F)` with its jumps spread over the frames around, where that costs no distance."""
+    """The path `(n, F)` with its jumps spread over neighbouring frames where the tip stays as close to its target."""
     jumps = find_jumps(chain, path, chain.size)[0]
     drawn, left = descend(chain, draw_out(chain, path, jumps))
     return np.where(left <= chain.distances(path) + REACHED, drawn, path)
 
 
 def _roughness(chain: ChainProblem, path: Array) -> tuple[int, float]:
-    """The number of jumps of a path `(n, F)`, and how much the joints turn in all."""
+    """Number of jumps of a path `(n, F)`, and the sum of its squared steps."""
     return int(find_jumps(chain, path, chain.size).sum()), float((np.diff(path, axis=1) ** 2).sum())
 
 
@@ -169,9 +168,9 @@ def branches(chain: ChainProblem) -> tuple[Array, Array]:
 
 
 def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
-    """Pick one pose per frame such that the joints turn least over the whole range.
+    """Pick one pose per frame so that the joints turn least over the whole range.
 
-    poses : (K, n, F); left : (K, F), distances
+    poses : (K, n, F); left : (K, F), remaining distances
 
     Returns `(n, F)`. Squared steps are summed, so one big step costs more than many small ones.
     """
@@ -193,9 +192,9 @@ def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
 
 
 def likeness(chain: ChainProblem, poses: Array) -> Array:
-    """How far poses `(K, n, F)` are bent like the preferred one, `(K, F)`; < 0 where they are turned over.
+    """Similarity `(K, F)` of the bends of poses `(K, n, F)` to the preferred bends; < 0 where they are opposite.
 
-    Between -1 and 1 for any chain: joint by joint, the sines of both bends.
+    From -1 to 1 for any chain: mean over the joints of the product of the sines of both bends, weighted by their links.
     """
     products = chain.lengths[:-1] * chain.lengths[1:]
     both = products * np.sin(poses[:, 1:]) * np.sin(chain.preferred[1:])
@@ -203,13 +202,13 @@ def likeness(chain: ChainProblem, poses: Array) -> Array:
 
 
 def cheapest_sequence(per_state: Array, per_step: Array) -> Array:
-    """The states `(F,)` whose summed cost is least: Viterbi's answer by halving.
+    """The states `(F,)` with the least total cost: Viterbi's solution, computed by halving.
 
     per_state : (F, K), cost of being in a state
-    per_step : (F - 1, K, K), cost of going from a state (row) to the next one (column)
+    per_step : (F - 1, K, K), cost of the transition from a state (row) to the next (column)
 
-    Every second frame is eliminated by keeping its best state for each pair of neighbours, so all frames of a round are handled
-    at once and there are log2(F) rounds.
+    Each round eliminates every second frame by keeping its best state for each pair of neighbouring states, all frames at once;
+    there are log2(F) rounds.
     """
     frames = len(per_state)
     if frames == 1:
@@ -231,30 +230,30 @@ def cheapest_sequence(per_state: Array, per_step: Array) -> Array:
 
 
 REACH_OF_A_JUMP = 24
-"""Frames before and after a jump that take part: one second of film in all, two of them."""
+"""Frames before and after a jump that take part: one second each at 24 frames per second."""
 
 SWEEPS = 60
-"""Rounds over all frames; the motion of more rounds could hardly be told apart when measured."""
+"""Relaxation passes over all frames; more made hardly any difference when measured."""
 
 OVER_RELAXATION = 1.5
 LONGEST_PULL = 0.2
-"""Radians per sweep; over this a straight step has little to do with the curve it follows."""
+"""Radians per sweep; a longer linear step would leave the curve of poses that keep the tip."""
 
 CORRECTIONS = 2
-"""Newton steps that put the tip back; each squares the error that the pull left."""
+"""Newton steps that put the tip back; each squares the remaining error."""
 
 TIP_MAY_DRIFT = 1e-7
-"""Relative to the chain length, while the band is being relaxed; a descent follows it."""
+"""Tolerance of the tip during relaxation, relative to the chain length; a descent follows."""
 
 
 def draw_out(chain: ChainProblem, path: Array, jumps: Mask) -> Array:
-    """`path` with the motion of each jump spread over the frames around it.
+    """Spread the motion of each jump in `path` over the frames around it.
 
     chain : one chain, a problem per frame
-    path : (n, F), radians, continuous but for the jumps
+    path : (n, F), radians, continuous except at the jumps
     jumps : (F - 1,) bool, the steps that are too long
 
-    Returns `(n, F)`, inside the limits. Frames far from every jump are as they were.
+    Returns `(n, F)`, inside the limits. Frames far from every jump are unchanged.
     """
     if not jumps.any():
         return path
@@ -270,7 +269,7 @@ def draw_out(chain: ChainProblem, path: Array, jumps: Mask) -> Array:
 
 
 def _near(jumps: Mask, frames: int) -> Array:
-    """Which frames `(F,)` are near enough to a jump to help."""
+    """Mask `(F,)` of the frames near enough to a jump to take part."""
     at_jump = np.flatnonzero(jumps)
     changes = np.zeros(frames + 1, dtype=int)
     np.add.at(changes, np.maximum(at_jump + 1 - REACH_OF_A_JUMP, 0), 1)
@@ -279,16 +278,16 @@ def _near(jumps: Mask, frames: int) -> Array:
 
 
 def _half(chain: ChainProblem, half: Array, frames: int) -> tuple[Array, ChainProblem, Array, Array]:
-    """Every second frame with its problems and the frames beside it."""
+    """Every second frame with its problems and its two neighbours."""
     before, after = half - 1, half + 1
-    # At an end of the range there is one neighbour only, which then counts twice.
+    # At an end of the range the only neighbour counts twice.
     before = np.where(before < 0, after, before)
     after = np.where(after >= frames, before, after)
     return half, chain.take(half), before, after
 
 
 def _pull(part: ChainProblem, here: Array, middle: Array) -> Array:
-    """Poses `(n, P)` nearer to `middle` with their tips kept, or `here` where there is none."""
+    """Poses `(n, P)` moved towards `middle` with their tips kept; `here` where that fails."""
     wish = np.clip(OVER_RELAXATION * (middle - here), -LONGEST_PULL, LONGEST_PULL)
     left = part.distances(here)
     there = _keep_tip(part, here, wish)

@@ -1,8 +1,8 @@
-"""Many planar chains at once, laid out for speed: the joints first, then the problems.
+"""Batch of planar chains in a joint-major layout for speed.
 
-Everything inside the chain solver is joint-major, `(n, P)`: n joints, P independent problems (frames of one chain, or of many). A
-sum over the few joints is then a handful of additions of long rows. Lengths and targets are relative to the chain length, so
-every tolerance is too.
+All arrays inside the chain solver are `(n, P)`: n joints, P independent problems (frames of one chain or of many). A sum over the
+few joints is then a handful of additions of long rows. Lengths and targets are relative to the chain length, and so is every
+tolerance.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from ..array_types import Array
 from .angles import FULL_TURN
 
 WHOLE_TURNS = FULL_TURN * np.array([[0.0], [-1.0], [1.0]])
-"""None first, so that an angle inside its limits stays as it is."""
+"""Zero comes first, so that an angle inside its limits is unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainProblem:
-    """P chains of n links with a target each."""
+    """P chains of n links, with one target each."""
 
     targets: Array
     """`(2, P)`, relative to the root joint and to the chain length."""
@@ -29,17 +29,17 @@ class ChainProblem:
     upper: Array
     """`(n, P)` radians, largest angle of each joint; inf where there is no limit."""
     preferred: Array
-    """`(n, P)` radians, inside the limits: the pose to stay near to."""
+    """`(n, P)` radians, inside the limits: the pose to stay near."""
     bend: Array
-    """`(P,)` of +1 and -1: the side that is asked for."""
+    """`(P,)` of +1 and -1: the requested side."""
 
     @property
     def size(self) -> int:
-        """The number of problems, P."""
+        """Number of problems, P."""
         return self.targets.shape[-1]
 
     def take(self, columns: Array | slice) -> "ChainProblem":
-        """The problems in `columns`: indices, repeated as often as wanted, or a slice."""
+        """The problems in `columns`: indices, which may repeat, or a slice."""
         return ChainProblem(
             self.targets[:, columns],
             self.lengths[:, columns],
@@ -50,10 +50,10 @@ class ChainProblem:
         )
 
     def arms(self, angles: Array) -> Array:
-        """Where the tip is as seen from each joint, for poses `angles` `(n, P)`.
+        """Vectors from each joint to the tip for poses `angles` `(n, P)`.
 
-        Returns `(2, n, P)`. The first joint is the root, so `[:, 0]` is the tip itself. Turning joint i moves the tip by its arm
-        turned a quarter: that is the whole Jacobian.
+        Returns `(2, n, P)`. The first joint is the root, so `[:, 0]` is the tip itself. Each arm rotated by a quarter turn is a
+        column of the Jacobian.
         """
         directions = np.cumsum(angles, axis=0)
         links = np.empty((2, *angles.shape))
@@ -62,27 +62,27 @@ class ChainProblem:
         return np.cumsum(links[:, ::-1], axis=1)[:, ::-1]
 
     def residuals(self, arms: Array) -> Array:
-        """The way from the tip to the target, `(2, P)`."""
+        """Vectors `(2, P)` from tip to target."""
         return self.targets - arms[:, 0]
 
     def distances(self, angles: Array) -> Array:
-        """How far the tip of poses `angles` `(n, P)` stays from the target, `(P,)`."""
+        """Distances `(P,)` from tip to target for poses `angles` `(n, P)`."""
         return norm(self.residuals(self.arms(angles)))
 
     def clip(self, angles: Array) -> Array:
-        """Poses `(n, P)` with every angle brought inside its limits."""
+        """Clamp poses `(n, P)` to the limits."""
         return np.minimum(np.maximum(angles, self.lower), self.upper)
 
 
 def norm(vectors: Array) -> Array:
-    """The lengths `(P,)` of plane vectors `(2, P)`."""
+    """Lengths `(P,)` of plane vectors `(2, P)`."""
     return np.hypot(vectors[0], vectors[1])
 
 
 def into_limits(angles: Array, lower: Array, upper: Array) -> Array:
-    """Angles `(P,)` of one joint brought inside its limits.
+    """Bring angles `(P,)` of one joint inside its limits.
 
-    The same direction a whole turn away is taken if it is inside; else the nearest limit.
+    The angle a whole turn away is taken if it is inside, else the nearest limit.
     """
     candidates = angles + WHOLE_TURNS
     outside = np.maximum(np.maximum(lower - candidates, candidates - upper), 0.0)

@@ -1,8 +1,8 @@
-"""Many chains, one frame each: start well, descend, and start elsewhere where that got stuck.
+"""Solve frames of chains independently: descend from a good start, and restart elsewhere where the descent gets stuck.
 
-A descent gets stuck where limits block every small turn that helps. Such places are left by starting again from other poses: the
-corners of the box of limits, and poses spread evenly in it (Roberts 2018, the R_d sequence), those first whose tip is nearest to
-the target. Everything is a fixed function of the problem, so the same problem always has the same answer.
+A descent gets stuck where limits block every small rotation that helps. It is then restarted from other poses: the corners of the
+box of limits, and poses spread evenly in it (Roberts 2018, the R_d sequence), nearest tips first. Everything is deterministic, so
+the same problem always has the same solution.
 """
 
 import itertools
@@ -17,24 +17,24 @@ REACHED = 1e-9
 """Distance, relative to the chain length, that ends the search for a better pose."""
 
 RESTARTS = 16
-"""Most starts per problem. Measured on 7,842 targets out of reach of 3 links with random limits: one answer was farther from its
-target than the closest pose, found by trying every set of limits."""
+"""Greatest number of restarts per problem. Measured on 7,842 unreachable targets for 3 links with random limits: one solution was
+farther from its target than the closest pose, found by trying every set of active limits."""
 
 SPREAD_POSES = 64
 GREATEST_CORNER_JOINTS = 8
-"""Joints whose limits are combined to corners: 2^8 poses are cheap to try, more are not."""
+"""Greatest number of joints whose limits form corners: 2^8 poses are cheap to try, more are not."""
 
 SEARCHED_AT_ONCE = 1024
-"""Problems whose starting poses are compared at a time, which bounds the memory."""
+"""Number of problems whose starting poses are compared at a time; it bounds the memory."""
 
 CLEARLY_CLOSER = 1e-9
-"""Gain, relative to the chain length, for which a pose from elsewhere replaces the first one."""
+"""Gain, relative to the chain length, from which the pose of a restart replaces the earlier one."""
 
 
 def solve_frames(problem: ChainProblem) -> tuple[Array, Array]:
-    """For each problem a pose near the preferred one with the tip nearest to the target.
+    """Find, for each problem, a pose near the preferred one with the tip nearest to the target.
 
-    Returns the angles `(n, P)`, inside the limits, and the distances left `(P,)`.
+    Returns the angles `(n, P)`, inside the limits, and the remaining distances `(P,)`.
     """
     angles, distances = reach_out(problem, problem.preferred)
     return search_elsewhere(problem, angles, distances)
@@ -49,7 +49,7 @@ def reach_out(problem: ChainProblem, starts: Array) -> tuple[Array, Array]:
 
 
 def aim(problem: ChainProblem, angles: Array) -> Array:
-    """Turn the first joint so that the tip points at the target, or as near as its limits allow."""
+    """Turn the first joint so that the chain points at the target, as far as its limits allow."""
     tips = problem.arms(angles)[:, 0]
     target_u, target_v = problem.targets
     turn = np.arctan2(tips[0] * target_v - tips[1] * target_u, tips[0] * target_u + tips[1] * target_v)
@@ -59,7 +59,7 @@ def aim(problem: ChainProblem, angles: Array) -> Array:
 
 
 def _finish(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Array, Array]:
-    """Relax the poses that reach, settle those that do not; in place."""
+    """Relax the poses that reach their targets, settle the others; in place."""
     reached = np.flatnonzero(distances <= REACHED)
     if reached.size:
         part = problem.take(reached)
@@ -72,7 +72,7 @@ def _finish(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Arr
 
 
 def search_elsewhere(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Array, Array]:
-    """Start again for every problem whose distance may not be the least one; in place."""
+    """Restart every problem whose distance may not be the least; in place."""
     stuck = np.flatnonzero(distances > least_distances(problem) + REACHED)
     for first in range(0, stuck.size, SEARCHED_AT_ONCE):
         columns = stuck[first : first + SEARCHED_AT_ONCE]
@@ -81,7 +81,7 @@ def search_elsewhere(problem: ChainProblem, angles: Array, distances: Array) -> 
 
 
 def least_distances(problem: ChainProblem) -> Array:
-    """The distances `(P,)` that would be left if there were no limits."""
+    """Remaining distances `(P,)` if there were no limits."""
     from_root = norm(problem.targets)
     inner_radius = 2 * problem.lengths.max(axis=0) - 1.0
     return np.maximum(np.maximum(from_root - 1.0, inner_radius - from_root), 0.0)
@@ -104,7 +104,7 @@ def _restart(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Ar
 
 
 def starting_poses(problem: ChainProblem) -> Array:
-    """Poses `(S, n, P)` to start from: in turn from the box and its corners, the nearest first."""
+    """Starting poses `(S, n, P)`, alternately from inside the box and from its corners, nearest tips first."""
     joints = problem.lengths.shape[0]
     inside = _nearest(problem, evenly_spread(SPREAD_POSES, joints))
     corners = _nearest(problem, box_corners(joints))
@@ -120,15 +120,15 @@ def _nearest(problem: ChainProblem, fractions: Array) -> Array:
     columns = np.broadcast_to(np.arange(size), (count, size)).reshape(-1)
     side_by_side = poses.transpose(1, 0, 2).reshape(joints, count * size)
     distances = problem.take(columns).distances(side_by_side).reshape(count, size)
-    # A stable order makes ties, such as mirrored starts, fall the same way every time.
+    # A stable sort resolves ties, such as mirrored starts, the same way every time.
     nearest = distances.argsort(axis=0, kind="stable")[: RESTARTS // 2]
     return np.take_along_axis(poses, nearest[:, np.newaxis], axis=0)
 
 
 def spread_poses(problem: ChainProblem, fractions: Array) -> Array:
-    """Poses `(S, n, P)` at `fractions` `(S, n)` of the way from lower to upper limits.
+    """Poses `(S, n, P)` at `fractions` `(S, n)` between lower and upper limits.
 
-    Of limits that are farther apart than a turn, or infinite, one turn about the preferred angle stands for all.
+    Limits farther apart than a turn, or infinite, are replaced by one turn around the preferred angle.
     """
     low = np.maximum(problem.lower, np.minimum(problem.preferred - np.pi, problem.upper - 2 * np.pi))
     high = np.minimum(problem.upper, np.maximum(problem.preferred + np.pi, problem.lower + 2 * np.pi))
@@ -136,7 +136,7 @@ def spread_poses(problem: ChainProblem, fractions: Array) -> Array:
 
 
 def box_corners(joints: int) -> Array:
-    """The corners `(S, n)` of the unit cube; further joints stay in the middle."""
+    """Corners `(S, n)` of the unit cube; joints beyond `GREATEST_CORNER_JOINTS` stay in the middle."""
     cornered = min(joints, GREATEST_CORNER_JOINTS)
     corners = np.full((2**cornered, joints), 0.5)
     corners[:, :cornered] = list(itertools.product((0.0, 1.0), repeat=cornered))
@@ -145,7 +145,7 @@ def box_corners(joints: int) -> Array:
 
 def evenly_spread(count: int, joints: int) -> Array:
     """Points `(count, joints)` of the R_d sequence in the unit cube."""
-    # The steps are powers of the root of x^(d + 1) = x + 1; the iteration contracts to it.
+    # The steps are powers of the root of x^(d + 1) = x + 1, to which the iteration converges.
     root = 1.5
     for _ in range(64):
         root = (1.0 + root) ** (1.0 / (joints + 1))

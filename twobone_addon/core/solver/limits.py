@@ -1,14 +1,14 @@
-"""Joint limits: the closest tip that a box of angles allows, chosen among the ten places where it can be.
+"""Solve two links within joint limits: the closest tip in a box of angles, chosen among ten candidate poses.
 
 Over a box of (turn of link 1, angle 2) the distance of the tip from the target is smallest
 
 - inside the box: at an unlimited solution, one for either bend;
-- on an edge with angle 2 fixed: the chain turns as one rigid piece, best aimed at the target;
-- on an edge with link 1 fixed: link 2 turns alone, best aimed at the target;
-- in a corner. Along an arc the distance has one minimum and rises to both sides of it, so if an edge does not contain that
+- on an edge with angle 2 fixed: the chain turns as one rigid piece, aimed at the target;
+- on an edge with link 1 fixed: link 2 turns alone, aimed at the target;
+- in a corner. Along an arc the distance has one minimum and rises on both sides of it, so if an edge does not contain that
   minimum, one of its corners is best.
 
-Inside the box nothing else can be a minimum: where the gradient of the distance vanishes and the tip is not on the target, the
+Inside the box nothing else can be a minimum: where the gradient of the distance vanishes but the tip is not on the target, the
 chain is straight or folded along the line to the target, and unless that is the unlimited closest pose, bending brings the tip
 nearer.
 """
@@ -24,13 +24,13 @@ from .reach import BLOCK_SIZE, Reach, target_distances
 from .two_bone import solve_two_bone
 
 TIE_SLACK = 1e-12
-"""Distances closer than this, relative to the chain length, are equally good.
+"""Difference of distances, relative to the chain length, below which candidates are equally good.
 
-Well above what rounding does to a measured tip (some 1e-15), far below what can be seen.
+Well above the rounding error of a tip (some 1e-15), far below what can be seen.
 """
 
 SAME_POSE = 1e-5
-"""Radians below which two equally good candidates are the same pose.
+"""Difference in radians below which two equally good candidates are the same pose.
 
 Next to straight, TIE_SLACK in distance is about its square root, 1e-6, in angle.
 """
@@ -38,38 +38,38 @@ Next to straight, TIE_SLACK in distance is about its square root, 1e-6, in angle
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What to reach, seen from the rest direction of link 1."""
+    """Targets, lengths and limits, relative to the rest direction of link 1."""
 
     goals: Array
-    """`(..., F, 2)`"""
+    """`(..., F, 2)` points that the tip should reach."""
     heading: Array
-    """`(..., F)`, direction of the goals, held where a goal is on the root joint."""
+    """`(..., F)` radians, direction of the goals, held where a goal is on the root joint."""
     lengths: Array
     """`(..., F, 2)`"""
     bend: Array
-    """`(..., F)`"""
+    """`(..., F)` of +1 and -1, the requested side."""
     limits: Array
-    """`(..., F, 4)`"""
+    """`(..., F, 4)` radians: least and greatest turn of link 1, then of angle 2."""
     unlimited: Array
-    """`(..., F, 2, 2)`: the angles of either bend without limits."""
+    """`(..., F, 2, 2)` radians: the solution of either bend without limits."""
 
     def flat(self) -> "Problem":
-        """The problem with all its frames in one row."""
+        """The problem with all leading dimensions flattened into one."""
         frames = self.heading.ndim
         values = (getattr(self, field.name) for field in fields(self))
         return Problem(*(value.reshape(-1, *value.shape[frames:]) for value in values))
 
     def take(self, frames: slice | Mask) -> "Problem":
-        """Some of the frames of a flat problem."""
+        """Select frames of a flat problem."""
         return Problem(*(getattr(self, field.name)[frames] for field in fields(self)))
 
 
 def choose(problem: Problem, readable: Mask) -> tuple[Array, Array]:
-    """The best turns within the limits, and how far the tip is from the goal.
+    """Choose the best pose within the limits.
 
-    readable : (..., F) bool; the pose of the other frames is held
+    readable : (..., F) bool; other frames hold their pose
 
-    Returns `(..., F, 2)` and `(..., F)`.
+    Returns the angles `(..., F, 2)` and the distances from tip to goal `(..., F)`.
     """
     flat = problem.flat()
     turns = np.empty((flat.heading.size, 2))
@@ -95,10 +95,9 @@ def choose(problem: Problem, readable: Mask) -> tuple[Array, Array]:
 
 
 def _rank(problem: Problem) -> tuple[Array, Array, Mask]:
-    """The candidates `(N, K, 2)`, their gaps to the goal, and which are best `(N, K)`.
+    """The candidates `(N, K, 2)`, their tips' distances from the goal `(N, K)`, and a mask of the best `(N, K)`.
 
-    Best are those that no other is better than by more than TIE_SLACK; among these, if any is on the side of the bend asked for,
-    only such.
+    The best are within TIE_SLACK of the least distance; if any of them is on the requested side, only those are kept.
     """
     length_1, length_2 = problem.lengths[:, 0, np.newaxis], problem.lengths[:, 1, np.newaxis]
     with np.errstate(invalid="ignore"):
@@ -117,7 +116,7 @@ def _rank(problem: Problem) -> tuple[Array, Array, Mask]:
 
 
 def _candidates(problem: Problem) -> Array:
-    """Turns `(N, 10, 2)`; NaN where a place is outside the box or at infinity."""
+    """Candidate angles `(N, 10, 2)`; NaN where one is outside the box or infinite."""
     upper = problem.limits[:, 0:2]
     lower = problem.limits[:, 2:4]
     length_1, length_2 = problem.lengths[:, 0, np.newaxis], problem.lengths[:, 1, np.newaxis]
@@ -134,7 +133,7 @@ def _candidates(problem: Problem) -> Array:
 
 
 def _into(turns: Array, interval: Array) -> Array:
-    """Each turn moved by whole turns into the interval, as near to 0 as can be, else NaN.
+    """Move each angle by whole turns into the interval, as near to 0 as possible; NaN where none fits.
 
     turns : (N, K)
     interval : (N, 2), lowest and highest
@@ -148,27 +147,27 @@ def _into(turns: Array, interval: Array) -> Array:
 
 
 def _pick(candidates: Array, gaps: Array, allowed: Mask, cost: Array) -> tuple[Array, Array]:
-    """The cheapest allowed candidate `(N, 2)` and its gap `(N,)`."""
+    """The cheapest allowed candidate `(N, 2)` and its distance from the goal `(N,)`."""
     rows = np.arange(len(candidates))
     index = np.where(allowed, cost, np.inf).argmin(axis=-1)
     return candidates[rows, index], gaps[rows, index]
 
 
 def _hold_poses(turns: Array, valid: Mask) -> Array:
-    """`hold` of both turns `(..., F, 2)`."""
+    """`hold` for both angles `(..., F, 2)`."""
     return np.stack([hold(turns[..., joint], valid) for joint in (0, 1)], axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class LimitedSolution:
-    """Poses within limits, their reach, and what is missing."""
+    """Poses within limits, their reach, and the remaining distances."""
 
     angles: Array
-    """`(..., F, 2)` radians, as in `TwoBoneSolution` but not wrapped: within the limits as given."""
+    """`(..., F, 2)` radians, as in `TwoBoneSolution` but not wrapped: within the given limits."""
     reach: Codes
     """`(..., F)` int8 of `Reach`; out of reach is TOO_NEAR where the tip stays farther out than the target, else TOO_FAR."""
     tip_distances: Array
-    """`(..., F)`, from the tip to the target; 0 where the target is no finite point."""
+    """`(..., F)` distance from tip to target; 0 where the target is not finite."""
 
 
 def solve_two_bone_limited(
@@ -183,9 +182,9 @@ def solve_two_bone_limited(
 ) -> LimitedSolution:
     """Bring the tips as near to the targets as joint limits allow, globally.
 
-    The answer is the global minimum of the tip's distance from the target over the whole box, found among ten closed forms (see
-    the top of this file), so there is nothing to get stuck in. Cyclic coordinate descent with clamped angles (Juckett, "Cyclic
-    Coordinate Descent in 2D") stops where no single joint can improve, also where both together reach the target.
+    The solution is the global minimum of the tip's distance from the target over the whole box, found among ten closed forms
+    (see the top of this file), so it cannot get stuck. Cyclic coordinate descent with clamped angles (Juckett, "Cyclic Coordinate
+    Descent in 2D") stops where no single joint can improve, even where both together would reach the target.
 
     targets, lengths, bend, distances : as in `solve_two_bone`
     limits : (4,) or broadcast against (..., F, 4): upper_min, upper_max (turn of link 1 from its rest direction), lower_min,
@@ -193,11 +192,11 @@ def solve_two_bone_limited(
     rest_direction : scalar or (..., F), direction of link 1 at rest
     tolerance : scalar or broadcast against (..., F), distance of the tip, relative to the chain length, that counts as reached
 
-    Among poses that are equally good (TIE_SLACK) those on the side of `bend` come first. What then still differs is one pose in
-    two places, such as an unreachable target on the line of symmetry: there the pose nearest to that of the last frame without
-    such a choice is taken, so that the choice needs no walk over the frames. Of angles that are whole turns apart, the one
-    nearest to rest is taken. What a frame leaves free is held as in `solve_two_bone`, within the limits. Never NaN, never outside
-    the limits. No minimum may be above its maximum.
+    Among equally good poses (TIE_SLACK) those on the side of `bend` are preferred. If several poses still remain, as for an
+    unreachable target on the line of symmetry, the one nearest to the pose of the last frame without such a tie is taken, so
+    that no loop over frames is needed. Of angles that are whole turns apart, the one nearest to rest is taken. Undetermined
+    angles are held as in `solve_two_bone`, within the limits. Never NaN, never outside the limits. No minimum may be above its
+    maximum.
     """
     targets = np.asarray(targets, dtype=np.float64)
     shape = targets.shape[:-1]
@@ -206,18 +205,18 @@ def solve_two_bone_limited(
         for values, row in ((lengths, (2,)), (bend, ()), (rest_direction, ()), (limits, (4,)))
     )
     distances = target_distances(targets) if distances is None else np.asarray(distances, dtype=np.float64)
-    asked, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))
+    requested, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))
     readable = np.isfinite(distances) & np.isfinite(targets).all(-1) & np.isfinite(lengths).all(-1)
     aimed = readable & (targets != 0).any(axis=-1)
     heading = hold(np.arctan2(targets[..., 1], targets[..., 0]), aimed) - rest
     goals = np.where(readable, distances, 0.0) * np.stack([np.cos(heading), np.sin(heading)])
-    unlimited = np.stack([asked.angles, other.angles], axis=-2)
+    unlimited = np.stack([requested.angles, other.angles], axis=-2)
     unlimited[..., 0] -= rest[..., np.newaxis]
 
     problem = Problem(np.moveaxis(goals, 0, -1), heading, lengths, bend, boxes, unlimited)
     angles, missing = choose(problem, readable)
     reach = _judge(angles, missing, distances, lengths, np.maximum(tolerance, TIE_SLACK))
-    reach = np.where(asked.reach == Reach.DEGENERATE, asked.reach, reach)
+    reach = np.where(requested.reach == Reach.DEGENERATE, requested.reach, reach)
     angles[..., 0] += rest
     return LimitedSolution(angles, reach, np.where(readable, missing, 0.0))
 

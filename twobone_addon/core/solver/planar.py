@@ -1,9 +1,9 @@
-"""The one call a bake makes: reach the targets in the chosen way.
+"""Entry points of a bake: solve chains for targets with the chosen reach options.
 
-A chain of n links reaches a ring like two links do: as far as all of them together, and as near as the longest one is longer than
-the others together, which for most chains is the root joint itself. The two links with that very ring, (far + near) / 2 and (far
-- near) / 2, stand in for the chain wherever only the ring counts: distance bounds, softness and stretch. Then `solve_chain` poses
-the chain.
+A chain of n links reaches a ring as two links do. Its outer radius is the sum of all lengths; its inner radius is the excess of
+the longest link over all others together, for most chains 0. Two links with the same ring, of lengths (far + near) / 2 and
+(far - near) / 2, stand in for the chain wherever only the ring matters: distance bounds, softness and stretch. Then `solve_chain`
+poses the chain.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .two_bone import solve_two_bone
 
 @dataclass(frozen=True, slots=True)
 class PlanarSolution:
-    """Poses for every frame, and what became of each."""
+    """Pose and outcome of every frame."""
 
     angles: Array
-    """`(..., F, 2)` radians, as in `TwoBoneSolution`; within limits, if there are any."""
+    """`(..., F, 2)` radians, as in `TwoBoneSolution`; within the limits, if any. `(..., F, n)` for chains."""
     ratio: Array
-    """`(..., F)`, scale of both links; 1 unless stretched."""
+    """`(..., F)` scale of all links; 1 unless stretched."""
     reach: Codes
     """`(..., F)` int8 of `Reach`: whether the raw target can be reached at all.
 
-    Softness does not count. Stretch, the distance bounds and the joint limits do.
+    Softness is ignored; stretch, distance bounds and joint limits are taken into account.
     """
     goals: Array
-    """`(..., F, 2)`, the tip's goals; the target itself where nothing keeps it away."""
+    """`(..., F, 2)` points that the tip should be at; the target itself where nothing keeps the tip away."""
 
 
 def solve_planar(
@@ -48,16 +48,15 @@ def solve_planar(
     *,
     rest_direction: ArrayLike = 0.0,
 ) -> PlanarSolution:
-    """Solve planar two-link chains for targets in the way `options` say.
+    """Solve planar two-link chains for targets according to `options`.
 
     targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
     lengths : (..., F, 2) or (2,), both >= 0
     bend : scalar or (..., F) of +1 and -1; +1 (POSITIVE) means angle 2 >= 0
     rest_direction : scalar or (..., F), direction of link 1 at rest; matters for limits only
 
-    First the distance bounds move the target along its line from the root joint, then softness does, then the joint limits find
-    the pose that is closest to the moved target. Frames that leave the pose free hold it, as in `solve_two_bone`. Nothing
-    returned is NaN.
+    The distance bounds move the target along its line from the root joint, then softness does; within joint limits the pose
+    closest to the moved target is taken. Undetermined angles are held, as in `solve_two_bone`. Nothing returned is NaN.
     """
     targets = np.asarray(targets, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)
@@ -82,11 +81,11 @@ def solve_planar(
 
 
 def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tuple[Array, Array | None]:
-    """The ratio `(..., F)`, and the goals of unscaled tips, None if at the targets."""
-    one = np.ones(targets.shape[:-1])
+    """Stretch ratio `(..., F)`, and the distances `(..., F)` of the unscaled tips; None if these are the targets' own."""
+    ones = np.ones(targets.shape[:-1])
     bounded = options.min_distance > 0 or options.max_distance > 0
     if options.mode == ReachMode.CLAMP and not bounded:
-        return one, None
+        return ones, None
     distances = target_distances(targets)
     readable = np.isfinite(distances)
     distances = np.clip(distances, options.min_distance, options.max_distance or np.inf)
@@ -102,17 +101,17 @@ def plan_distances(targets: Array, lengths: Array, options: ReachOptions) -> tup
             softness=options.softness,
             softness_near=options.softness_near,
         )
-        # Held like the angles where the target is no point; 1 if there is nothing to hold.
-        return one + hold(ratio - one, readable), distances
-    return one, distances
+        # Held like the angles where the target is not finite; 1 if there is nothing to hold.
+        return ones + hold(ratio - ones, readable), distances
+    return ones, distances
 
 
 def ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
-    """`Reach` of the raw targets, in the ring that stretch widens and bounds narrow."""
+    """`Reach` of the raw targets with respect to the ring, widened by stretch and narrowed by the distance bounds."""
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     if options.mode == ReachMode.STRETCH:
         near = near * options.compress_min
-        # Written so that a chain without length stays without it: 0 times infinity is no number.
+        # A chain of length 0 keeps radius 0: 0 times infinity would be NaN.
         far = np.multiply(far, options.stretch_max, out=np.zeros_like(far), where=far > 0)
     near = np.maximum(near, options.min_distance)
     far = np.minimum(far, options.max_distance or np.inf)
@@ -121,7 +120,7 @@ def ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
 
 
 def _goals(targets: Array, lengths: Array, angles: Array, ratio: Array, distances: Array | None) -> Array:
-    """The targets moved to where tips can be; the pose's own tip if they are undirected."""
+    """The targets moved to where the tips can be; the pose's own tip where a target has no direction."""
     spans = target_distances(targets)
     near, far = ring_limits(lengths[..., 0], lengths[..., 1])
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -144,7 +143,7 @@ def _solve_limited(
     ratio: Array,
     distances: Array | None,
 ) -> PlanarSolution:
-    """Solve within joint limits; a target counts as reached if the tip is, or could be, on it."""
+    """Solve within joint limits; a target counts as reached if the tip is on it, or would be without softness."""
     problem = (targets, lengths, bend, limits, rest_direction)
     solution = solve_two_bone_limited(*problem, tolerance=options.tolerance, distances=distances)
     goals = scaled_tips(solution.angles, lengths, ratio)
@@ -157,14 +156,14 @@ def _solve_limited(
 
 
 def _limited_reach(targets: Array, tips: Array, slack: Array, *, ring: Codes, unmoved: Codes) -> Codes:
-    """`Reach` of the raw targets, for tips that may not get as far as the ring allows."""
+    """`Reach` of the raw targets where limits may keep tips from reaching all of the ring."""
     reach = np.where(ring == Reach.REACHED, unmoved, ring)
     reach = np.where(span(tips - targets) <= slack, Reach.REACHED, reach)
     return np.where(unmoved == Reach.DEGENERATE, unmoved, reach)
 
 
 def scaled_tips(angles: Array, lengths: Array, ratio: Array) -> Array:
-    """Where the tips of poses `(..., F, n)` are, `(..., F, 2)`, with all links scaled by `ratio` `(..., F)`."""
+    """Tips `(..., F, 2)` of poses `(..., F, n)` with all links scaled by `ratio` `(..., F)`."""
     return ratio[..., np.newaxis] * forward(angles, lengths)[..., -1, :]
 
 
@@ -178,20 +177,20 @@ def solve_planar_chain(
     limits: ArrayLike | None = None,
     method: ChainMethod | str = ChainMethod.AUTO,
 ) -> PlanarSolution:
-    """Solve planar chains of n links for targets in the way `options` say; angles are `(..., F, n)`.
+    """Solve planar chains of n links for targets according to `options`; angles are `(..., F, n)`.
 
     targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
     lengths : (..., F, n) or (n,), all >= 0
     bend : scalar or (..., F) of +1 and -1, as in `solve_chain`
-    options : without `limits`; those of two joints do not fit here
-    start : (..., F, n) or (n,), angles of the pose to stay near to
-    limits : (n, 2) or broadcast against (..., F, n, 2), least and greatest value of each angle, the first of them the direction
-        of link 1; a joint that may turn all the way round has no limit
+    options : without `limits`, which are for two joints
+    start : (..., F, n) or (n,), angles of the pose to stay near
+    limits : (n, 2) or broadcast against (..., F, n, 2), least and greatest value of each angle, the first being the direction of
+        link 1; a range of a whole turn or more is no limit
     method : as in `solve_chain`
 
-    Without limits the default method brings the tip to its goal wherever the ring allows. With limits, or by `CCD`, the goal is
-    where the tip got, and a target counts as reached if the tip is, or without softness would be, on it (`REACH_TOLERANCE`).
-    Frames that leave the pose free hold it. Nothing returned is NaN.
+    Without limits the default method brings the tip to its goal wherever the ring allows. With limits, or with `CCD`, the goal
+    returned is the tip's actual position, and a target counts as reached if the tip is on it, or would be without softness
+    (`REACH_TOLERANCE`). Undetermined frames hold their pose. Nothing returned is NaN.
     """
     targets, lengths, start = (np.asarray(values, dtype=np.float64) for values in (targets, lengths, start))
     stand_in = links_with_same_ring(lengths)
@@ -200,7 +199,7 @@ def solve_planar_chain(
     free = limits is None and method != ChainMethod.CCD
     if limits is not None:
         limits = np.asarray(limits, dtype=np.float64)
-        # Limits of a whole turn or more forbid nothing, also not to turn on.
+        # A range of a whole turn or more forbids nothing, not even to keep turning.
         wide = limits[..., 1] - limits[..., 0] >= FULL_TURN
         limits = np.where(wide[..., np.newaxis], np.array([-np.inf, np.inf]), limits)
 
@@ -221,10 +220,10 @@ def solve_planar_chain(
 
 
 def links_with_same_ring(lengths: Array) -> Array:
-    """The lengths `(..., 2)` of two links that reach the same ring as links `(..., n)` do.
+    """Lengths `(..., 2)` of two links with the same reachable ring as links `(..., n)`.
 
-    Joint by joint the reachable disc or ring grows by the next link; in the end its inner radius is what the longest link has
-    over all others together, or none (the polygon inequality).
+    The outer radius is the sum of the lengths; the inner radius is the excess of the longest link over all others together, or 0
+    (polygon inequality).
     """
     far = lengths.sum(axis=-1)
     near = np.maximum(2.0 * lengths.max(axis=-1) - far, 0.0)
@@ -232,15 +231,15 @@ def links_with_same_ring(lengths: Array) -> Array:
 
 
 def _chain_goals(targets: Array, stand_in: Array, distances: Array | None) -> Array:
-    """The goals of unscaled tips, `(..., F, 2)`: in the ring, in the target's direction.
+    """Goals of the unscaled tips, `(..., F, 2)`: in the ring, in the target's direction.
 
-    A target on the root joint keeps the last direction; targets that are no points stay as they are.
+    A target on the root joint keeps the last direction; non-finite targets are unchanged.
     """
     spans = target_distances(targets)
     near, far = ring_limits(stand_in[..., 0], stand_in[..., 1])
     reduced = np.clip(spans if distances is None else distances, near, far)
     heading = hold(np.arctan2(targets[..., 1], targets[..., 0]), np.isfinite(targets).all(axis=-1) & (spans > 0))
     goals = reduced[..., np.newaxis] * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
-    # Where nothing keeps the tip away, the target itself is exact, without a detour over its direction.
+    # Where nothing keeps the tip away, the target itself is exact; going through its direction would round.
     unmoved = ~np.isfinite(targets).all(axis=-1) | (reduced == spans)
     return np.where(unmoved[..., np.newaxis], targets, goals)

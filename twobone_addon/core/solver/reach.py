@@ -1,8 +1,8 @@
-"""Where a target lies with respect to what a chain can reach, and how the chain is to reach for it.
+"""Compare targets with the ring that a chain can reach, and define how the chain reaches for them.
 
 The tip of a two-link chain can reach a ring around the root joint, from `near = |l1 - l2|` to `far = l1 + l2`. What the solver
-needs is how far a distance is from both limits. Written as products, (far - d)(far + d) and (d - near)(d + near), this loses
-nothing to cancellation (the same idea as Kahan's "Miscalculating Area and Angles of a Needle-like Triangle").
+needs is how far a distance is from both limits. Written as products, (far - d)(far + d) and (d - near)(d + near), these suffer no
+cancellation (the idea of Kahan's "Miscalculating Area and Angles of a Needle-like Triangle").
 """
 
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ from ..array_types import Array, Codes
 from ..arrays import span
 
 ROUNDING_SLACK = 8 * np.finfo(np.float64).eps
-"""Slack, relative to the chain length, that rounding alone can put between a target and the ring.
+"""Distance, relative to the chain length, that rounding alone can put between a target and the ring.
 
 The distance, the sum of the lengths and the comparison each round once or twice.
 """
 
 
 class Reach(IntEnum):
-    """What became of one frame; arrays of it are int8.
+    """Outcome of a frame; arrays of it are int8.
 
-    DEGENERATE marks frames in which the target fixes no pose: a target that is no number, a link that vanishes beside the other
-    one, or a target on the root joint of a chain with equal links. What is free is then held from the frame before.
+    DEGENERATE marks frames whose target does not determine the pose: a target that is not finite, a link that vanishes beside the
+    other, or a target on the root joint of a chain with equal links. Undetermined angles are held from the previous frame.
     """
 
     REACHED = 0
@@ -37,10 +37,10 @@ class Reach(IntEnum):
 
 
 class ReachMode(StrEnum):
-    """What a chain does about targets near or outside what it can reach."""
+    """Treatment of targets near or outside the limits of reach."""
 
     CLAMP = "CLAMP"
-    """Point straight at them, or fold."""
+    """Point straight at the target, or fold."""
 
     SOFTEN = "SOFTEN"
     """Ease into straight and folded, see `softness`."""
@@ -51,14 +51,14 @@ class ReachMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReachOptions:
-    """How a chain is to reach for its targets. Values without a meaning are refused where settings are made."""
+    """Options for reaching targets. Invalid values are rejected where settings are made."""
 
     mode: ReachMode | str = ReachMode.CLAMP
     """A `ReachMode` or its name."""
     softness: float = 0.0
     """SOFTEN, STRETCH: fraction of the chain length that is softened at the far limit, 0 to 1."""
     softness_near: float = 0.0
-    """SOFTEN, STRETCH: the same at the folded limit."""
+    """SOFTEN, STRETCH: fraction of the chain length that is softened at the folded limit, 0 to 1."""
     stretch_start: float = 1.0
     """STRETCH: fraction of the chain length at which stretching begins, 0 to 1."""
     stretch_max: float = np.inf
@@ -72,7 +72,7 @@ class ReachOptions:
     limits: ArrayLike | None = None
     """`(4,)` or broadcast against `(..., F, 4)`: joint limits as in `solve_two_bone_limited`."""
     tolerance: ArrayLike = ROUNDING_SLACK
-    """How far off, relative to the chain length, still counts as reached; scalar or broadcast against `(..., F)`."""
+    """Distance, relative to the chain length, that counts as reached; scalar or broadcast against `(..., F)`."""
 
 
 def classify(distances: Array, near: Array, far: Array, slack: Array) -> Codes:
@@ -80,24 +80,24 @@ def classify(distances: Array, near: Array, far: Array, slack: Array) -> Codes:
 
     distances : (..., F), from the root joint
     near, far : broadcast against distances, radii of the ring
-    slack : broadcast against distances, how far outside the ring still counts as reached
+    slack : broadcast against distances, distance outside the ring that still counts as reached
 
-    Returns `(..., F)` int8 of `Reach`, never DEGENERATE; NaN compares as reached. Should the ring be empty, TOO_FAR goes before
-    TOO_NEAR.
+    Returns `(..., F)` int8 of `Reach`, never DEGENERATE; NaN compares as reached. If the ring is empty, TOO_FAR takes precedence
+    over TOO_NEAR.
     """
     too_far = distances > far + slack
     too_near = distances < near - slack
-    # By design these members are 1 and 2, which makes the choice among three two sums.
+    # These members are 1 and 2 by design, so that the codes are a plain sum.
     return too_far.view(np.int8) + 2 * (too_near & ~too_far).view(np.int8)
 
 
 BLOCK_SIZE = 8192
-"""Frames worked on at a time: a dozen float64 temporaries of a block stay in a core's cache."""
+"""Frames per block: a dozen float64 temporaries of a block fit a core's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One stretch of frames of a problem; each array is `(B,)` or 0-d where it is constant."""
+    """A block of consecutive frames; each array is `(B,)`, or 0-d where it is constant."""
 
     frames: slice
     x: Array
@@ -108,32 +108,32 @@ class Block:
     tolerance: Array
 
     distance: Array | None
-    """What to solve for instead of the target's own distance, if anything."""
+    """Distance to solve for instead of the target's own, if given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Triangle:
-    """The triangle of both links and the target's distance, clamped to the ring."""
+    """Triangle of both links and the target's distance clamped to the ring."""
 
     inside: Array
-    """The distance, clamped."""
+    """Clamped distance."""
     near: Array
     far: Array
 
     straightness: Array
     """sqrt(inside^2 - near^2) / far, 0 when folded."""
     foldedness: Array
-    """sqrt(far^2 - inside^2) / far, 0 when straight; over straightness it is tan(|angle 2| / 2)."""
+    """sqrt(far^2 - inside^2) / far, 0 when straight; divided by straightness it is tan(|angle 2| / 2)."""
 
 
 def target_distances(targets: Array) -> Array:
-    """How far `(..., F)` targets `(..., F, 2)` are from the root joint; infinite if beyond float64."""
+    """Distances `(..., F)` of targets `(..., F, 2)` from the root joint; infinite where they overflow float64."""
     with np.errstate(over="ignore"):
         return span(targets)
 
 
 def ring_limits(length_1: Array, length_2: Array) -> tuple[Array, Array]:
-    """The inner and outer radius of the reachable ring, shaped like the lengths."""
+    """Inner and outer radius of the reachable ring, shaped like the lengths."""
     return np.abs(length_1 - length_2), length_1 + length_2
 
 
@@ -143,11 +143,11 @@ def measure(distance: Array, length_1: Array, length_2: Array) -> Triangle:
     distance : (...), from the root joint to the target, not clamped
     length_1, length_2 : broadcast against distance
 
-    Where both lengths are 0 the two relative fields are NaN: there is no triangle.
+    Where both lengths are 0 there is no triangle, and the two relative fields are NaN.
     """
     near, far = ring_limits(length_1, length_2)
     inside = np.clip(distance, near, far)
-    # Each factor gets its own root: the product of two tiny factors would vanish.
+    # Each factor gets its own square root: the product of two tiny factors would underflow.
     with np.errstate(invalid="ignore"):
         straightness = np.sqrt(inside - near) * np.sqrt(inside + near) / far
         foldedness = np.sqrt(far - inside) * np.sqrt(far + inside) / far
@@ -157,7 +157,7 @@ def measure(distance: Array, length_1: Array, length_2: Array) -> Triangle:
 def blocks(
     targets: Array, lengths: Array, bend: Array, distances: Array | None = None, tolerance: ArrayLike = 0.0
 ) -> Iterator[Block]:
-    """Go over a problem of any shape in stretches that fit the cache.
+    """Iterate over a problem of any shape in blocks that fit the cache.
 
     targets : (..., F, 2)
     lengths : (..., F, 2) or (2,)

@@ -1,4 +1,4 @@
-"""The closed forms: two links, one target, both angles; and where the mid joint is, without angles."""
+"""Closed-form solutions for two links: both angles, or the mid joint without angles."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from .reach import ROUNDING_SLACK, Block, Reach, blocks, classify, measure, ring
 
 @dataclass(frozen=True, slots=True)
 class TwoBoneSolution:
-    """Poses that bring the tip to the target, or as near to it as the links allow."""
+    """Poses that bring the tip to the target, or as near as the links allow."""
 
     angles: Array
     """`(..., F, 2)` radians: direction of link 1 from u, and link 2 relative to link 1."""
@@ -33,19 +33,20 @@ def solve_two_bone(
     targets : (..., F, 2), relative to the root joint, in plane coordinates u, v
     lengths : (..., F, 2) or (2,), both >= 0, any scale
     bend : scalar or (..., F) of +1 and -1; +1 (POSITIVE) means angle 2 >= 0
-    tolerance : scalar or broadcast against (..., F), how far outside the ring, relative to the chain length, counts as reached
+    tolerance : scalar or broadcast against (..., F), distance outside the ring, relative to the chain length, that counts as
+        reached
     distances : (..., F) or None; if given, the tip is brought to this distance from the root joint in the direction of the
         target, and reach is about this distance
 
-    Outside the ring the pose is the closest one: straight towards the target, or folded.
+    Outside the ring the closest pose is taken: straight towards the target, or folded.
 
     Angle 2 is twice the angle of a right triangle whose legs measure the distance to either limit; angle 1 is Juckett's
-    arctangent ("Analytic Two-Bone IK in 2D", 2008), whose sine and cosine of angle 2 are taken from the same two legs. So the tip
-    is exact to rounding at any ratio of lengths, also next to the limits, and nothing is compared with an absolute number.
+    arctangent ("Analytic Two-Bone IK in 2D", 2008), with sine and cosine of angle 2 from the same two legs. So the tip is exact
+    to rounding at any ratio of lengths, even next to the limits, and no absolute tolerance is needed.
 
-    Never NaN. What the target leaves free is held along the frames from the last one where it was not (see `hold`): angle 1 where
-    the target is on the root joint or link 1 vanishes, angle 2 where link 2 vanishes, both where a number is not finite. Where
-    link 1 vanishes the sum of the angles still points link 2 at the target.
+    Never NaN. Angles that the target does not determine are held from the last frame that determined them (see `hold`): angle 1
+    where the target is on the root joint or link 1 vanishes, angle 2 where link 2 vanishes, both where a number is not finite.
+    Where link 1 vanishes, the sum of the angles still points link 2 at the target.
     """
     targets = np.asarray(targets, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)
@@ -57,18 +58,18 @@ def solve_two_bone(
     reach = np.empty(shape, dtype=np.int8)
     flat_angles, flat_reach = angles.reshape(-1, 2), reach.reshape(-1)
     all_determined = True
-    # Frames without a triangle divide by zero here and are put right below.
+    # Frames without a triangle divide by zero here and are corrected below.
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         for block in blocks(targets, lengths, bend, distances, tolerance):
             determined = _solve_block(block, flat_angles[block.frames], flat_reach[block.frames])
             all_determined = all_determined and determined
     if not all_determined:
-        _hold_what_is_free(targets, lengths, distances, angles, reach)
+        _hold_undetermined(targets, lengths, distances, angles, reach)
     return TwoBoneSolution(angles, reach)
 
 
 def _solve_block(block: Block, angles: Array, reach: Codes) -> bool:
-    """Fill angles `(B, 2)` and reach `(B,)`; return whether every frame fixes both angles."""
+    """Fill angles `(B, 2)` and reach `(B,)`; return whether every frame determines both angles."""
     span = np.hypot(block.x, block.y)
     distance = span if block.distance is None else block.distance
     triangle = measure(distance, block.length_1, block.length_2)
@@ -88,15 +89,15 @@ def _solve_block(block: Block, angles: Array, reach: Codes) -> bool:
     return bool(regular.all())
 
 
-def _hold_what_is_free(targets: Array, lengths: Array, distances: Array | None, angles: Array, reach: Codes) -> None:
-    """Replace, in place, every angle that its frame leaves free."""
+def _hold_undetermined(targets: Array, lengths: Array, distances: Array | None, angles: Array, reach: Codes) -> None:
+    """Replace, in place, every angle that its frame does not determine."""
     length_1, length_2 = lengths[..., 0], lengths[..., 1]
     span = target_distances(targets)
     distance = span if distances is None else distances
     with np.errstate(invalid="ignore"):
         near, far = ring_limits(length_1, length_2)
     finite = np.isfinite(span) & np.isfinite(distance) & np.isfinite(far)
-    # A link vanishes where the other one swallows it in floating point: no epsilon needed.
+    # A link vanishes where adding it to the other changes nothing in floating point: no epsilon needed.
     vanishing = finite & (near == far)
     first_vanishes = vanishing & (length_1 <= length_2)
     second_vanishes = vanishing & (length_2 <= length_1)
@@ -113,17 +114,17 @@ def _hold_what_is_free(targets: Array, lengths: Array, distances: Array | None, 
 
 
 def mid_joint(targets: ArrayLike, lengths: ArrayLike, bend: ArrayLike) -> Array:
-    """The joint between two links whose tip is on the target, or as near as can be.
+    """Joint between two links whose tip is on the target, or as near as possible.
 
     targets : (..., F, 2), relative to the root joint
     lengths : (..., F, 2) or (2,), both >= 0
     bend : scalar or (..., F) of +1 and -1, as in `solve_two_bone`
 
-    Returns `(..., F, 2)`, the same point as forward kinematics of `solve_two_bone` to rounding.
+    Returns `(..., F, 2)`, up to rounding the same point as forward kinematics of `solve_two_bone`.
 
-    Quilez's circle intersection ("Inverse Kinematics", 2D): from the target's distance, one square root and one division, no
-    trigonometry. The radicand is written as a product, as in Heron's formula, so that it is exact next to the limits. Problems in
-    which some frame leaves the pose free go through the angles, which are held there.
+    Quilez's circle intersection ("Inverse Kinematics", 2D): one square root and one division beyond the target's distance, no
+    trigonometry. The radicand is written as a product, as in Heron's formula, so that it is exact next to the limits. Problems
+    with an undetermined frame are solved by angles instead, which are held there.
     """
     targets = np.asarray(targets, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)
@@ -138,15 +139,15 @@ def mid_joint(targets: ArrayLike, lengths: ArrayLike, bend: ArrayLike) -> Array:
 
 
 def _intersect_block(block: Block, joints: Array) -> bool:
-    """Fill joints `(B, 2)`; return whether every frame fixes its joint."""
-    # The radicand is a fourth power, which would vanish for tiny limbs. A power of two scales without rounding.
+    """Fill joints `(B, 2)`; return whether every frame determines its joint."""
+    # The radicand is a fourth power, which would underflow for tiny limbs. A power of two scales without rounding.
     _, exponent = np.frexp(block.length_1 + block.length_2)
     x, y, length_1, length_2 = (np.ldexp(side, -exponent) for side in (block.x, block.y, block.length_1, block.length_2))
     distance = np.hypot(x, y)
     near, far = ring_limits(length_1, length_2)
     inside = np.clip(distance, near, far)
     radicand = ((far - inside) * (far + inside)) * ((inside - near) * (inside + near))
-    # Both are scaled by 2 * inside * distance, which the one division takes away.
+    # Both are scaled by 2 * inside * distance, which the one division removes.
     along = inside * inside + (length_1 - length_2) * far
     across = np.copysign(np.sqrt(radicand), block.bend)
     scale = 0.5 / (inside * distance)
@@ -154,5 +155,5 @@ def _intersect_block(block: Block, joints: Array) -> bool:
     across *= scale
     joints[:, 0] = np.ldexp(x * along + y * across, exponent)
     joints[:, 1] = np.ldexp(y * along - x * across, exponent)
-    # Not finite: no point, or no direction. An empty ring: a link vanishes.
+    # Not finite: the target has no position or no direction. An empty ring: a link vanishes.
     return bool((near < far).all() and np.isfinite(joints).all())

@@ -1,1 +1,1 @@
-"""Branches judged by the body that they would make: its legs, its arms, where it stands and where it faces."""
+"""Classify branches as the legs and arms of a body, and find what it stands on and which way it faces."""

@@ -1,7 +1,7 @@
-"""Where a body faces, and which of its sides is left.
+"""Find the facing direction of a body, and which of its sides is left.
 
-What is down is known from its legs, and the sides from what is mirrored. Toes point forwards; where there are none, knees do,
-elbows do not, and the head is in front.
+Its legs give the down direction, its mirrored branches the two sides. Toes point forwards; without toes, knees bend forwards,
+elbows bend backwards, and the head is in front.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .judging import Judged, Kind
 from .shapes import Shape, middle_links, with_links
 
 CLEAR = 0.03
-"""How far something points forwards, relative to the length of the leg, for that to count."""
+"""Least forward component of a cue, relative to the leg length, for the cue to count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facing:
-    """Directions `(3,)` of a body, each of length 1, or zeros where nothing tells it."""
+    """Unit directions `(3,)` of a body; zeros where no cue gives one."""
 
     down: Array
     forward: Array
@@ -32,8 +32,8 @@ class Facing:
 
 
 def facing(tree: JointTree, limbs: Sequence[Judged], down: Array) -> Facing:
-    """Where a body with these limbs faces."""
-    across = _across(tree, limbs)
+    """The facing of a body with these limbs."""
+    across = _side_axis(tree, limbs)
     along = np.cross(down, across)
     length = float(np.linalg.norm(along))
     if length == 0.0:
@@ -41,21 +41,21 @@ def facing(tree: JointTree, limbs: Sequence[Judged], down: Array) -> Facing:
     along = along / length
     legs = [limb.shape for limb in limbs if limb.kind is Kind.LEG]
     scale = max((leg.length for leg in legs), default=1.0)
-    for vote in _votes(tree, limbs, legs, down):
-        if abs(vote @ along) >= CLEAR * scale:
-            forward = along if vote @ along > 0.0 else -along
+    for cue in _forward_cues(tree, limbs, legs, down):
+        if abs(cue @ along) >= CLEAR * scale:
+            forward = along if cue @ along > 0.0 else -along
             return Facing(down, forward, np.cross(-down, forward))
     return Facing(down, np.zeros(3), np.zeros(3))
 
 
 def side_of(tree: JointTree, shape: Shape, left: Array) -> float:
-    """How far the first branch of a pair is to the left of the second one; negative to its right."""
+    """Summed distance by which the joints of a pair's first branch are left of the second's; negative to the right."""
     partners = shape.pair.match.partners
     return float(sum((tree.places[joint] - tree.places[partners[joint]]) @ left for joint in shape.way))
 
 
-def _across(tree: JointTree, limbs: Sequence[Judged]) -> Array:
-    """A direction `(3,)` from one side to the other, zeros where limbs rest in the same place."""
+def _side_axis(tree: JointTree, limbs: Sequence[Judged]) -> Array:
+    """Unit direction `(3,)` from one side to the other; zeros where the limbs of both sides coincide."""
     total = np.zeros(3)
     for limb in limbs:
         partners = limb.shape.pair.match.partners
@@ -66,38 +66,38 @@ def _across(tree: JointTree, limbs: Sequence[Judged]) -> Array:
     return total / length if length > 0.0 else total
 
 
-def _votes(tree: JointTree, limbs: Sequence[Judged], legs: Sequence[Shape], down: Array) -> Iterator[Array]:
-    """Directions `(3,)` that point forwards, what tells most first."""
-    yield np.mean([leg.end - _middle(tree, leg, leg.links.tip) for leg in legs if leg.links.tip >= 0] or [np.zeros(3)], axis=0)
+def _forward_cues(tree: JointTree, limbs: Sequence[Judged], legs: Sequence[Shape], down: Array) -> Iterator[Array]:
+    """Forward cues as directions `(3,)`, the most reliable first."""
+    yield np.mean([leg.end - _midpoint(tree, leg, leg.links.tip) for leg in legs if leg.links.tip >= 0] or [np.zeros(3)], axis=0)
     if len(legs) == 1:
-        yield _bend(tree, legs[0])
-    yield -np.mean([_bend(tree, limb.shape) for limb in limbs if limb.kind is Kind.ARM] or [np.zeros(3)], axis=0)
+        yield _bend_direction(tree, legs[0])
+    yield -np.mean([_bend_direction(tree, limb.shape) for limb in limbs if limb.kind is Kind.ARM] or [np.zeros(3)], axis=0)
     if legs:
-        yield np.mean([_tail(tree, leg) for leg in legs], axis=0)
-        yield _head(tree, legs, down)
+        yield np.mean([_end_vector(tree, leg) for leg in legs], axis=0)
+        yield _head_vector(tree, legs, down)
     yield np.array([0.0, -1.0, 0.0]) if abs(down[2]) > abs(down[1]) else np.array([0.0, 0.0, 1.0])
 
 
-def _middle(tree: JointTree, shape: Shape, joint: int) -> Array:
+def _midpoint(tree: JointTree, shape: Shape, joint: int) -> Array:
     return (tree.places[joint] + tree.places[shape.pair.match.partners[joint]]) / 2.0
 
 
-def _bend(tree: JointTree, shape: Shape) -> Array:
-    """Where the middle joints point, `(3,)`."""
+def _bend_direction(tree: JointTree, shape: Shape) -> Array:
+    """Direction `(3,)` in which the limb bends: from the root-tip line to its middle joint."""
     root, mid, tip = middle_links(tree, shape, shape.links)
     share = shape.links.lengths[0] / shape.length
     return mid - (root + share * (tip - root))
 
 
-def _tail(tree: JointTree, shape: Shape) -> Array:
-    """Where the bone at the end points, `(3,)`; importers make that up, so it tells little."""
+def _end_vector(tree: JointTree, shape: Shape) -> Array:
+    """Vector `(3,)` of the last bone, head to tail; a weak cue, because importers make tails up."""
     last = shape.way[-1]
     other = shape.pair.match.partners[last]
     return (tree.ends[last] - tree.places[last] + tree.ends[other] - tree.places[other]) / 2.0
 
 
-def _head(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
-    """Where the highest of what hangs in the middle is, seen from the hips, `(3,)`."""
+def _head_vector(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
+    """Vector `(3,)` from the hips to the highest joint on the body's middle: the head."""
     attached = legs[0].pair.attached
     if attached < 0:
         return np.zeros(3)
@@ -105,21 +105,21 @@ def _head(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
     return middle[int((middle @ -down).argmax())] - legs[0].root
 
 
-# Places of limbs among others of their kind, and the links of front legs, which bend the other way round.
+# Order of limbs within their kind, and the links of front legs, which bend the other way round.
 
 FOUR_LEGS = 2
-"""Pairs of legs that animals have which are built as we know it."""
+"""Number of leg pairs for which front elbows bend backwards and hind knees forwards."""
 
-WRONG_WAY = 0.5
-"""What bending the wrong way takes from a choice of links."""
+WRONG_BEND_FACTOR = 0.5
+"""Score factor for links that bend the wrong way."""
 
 STRAIGHT = 0.06
-"""Distance of an elbow or knee from the straight limb, relative to its length, up to which its side tells nothing."""
+"""Distance of an elbow or knee from the straight limb, relative to its length, below which its side is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a limb is among those of its kind on its side, from the front."""
+    """Index of a limb among the limbs of its kind on its side, counted from the front."""
 
     number: int
     count: int
@@ -128,18 +128,21 @@ class Place:
 def placed(
     tree: JointTree, limbs: Sequence[Judged], seen: Facing, judge_for: Callable[[Pair], Judge]
 ) -> list[tuple[Judged, Place]]:
-    """The limbs with their places, legs first, from the front to the back, with the links that suit their places."""
-    found = []
+    """The limbs with their places, legs first, front to back; the links of four-legged animals are chosen by their place."""
+    result = []
     for kind in Kind:
-        own = sorted((limb for limb in limbs if limb.kind is kind), key=lambda limb: -float(limb.shape.root @ seen.forward))
-        if kind is Kind.LEG and len(own) == FOUR_LEGS and seen.forward.any():
-            own = [_bending(tree, own[0], -seen.forward, judge_for), _bending(tree, own[1], seen.forward, judge_for)]
-        found += [(limb, Place(number, len(own))) for number, limb in enumerate(own)]
-    return found
+        of_kind = sorted((limb for limb in limbs if limb.kind is kind), key=lambda limb: -float(limb.shape.root @ seen.forward))
+        if kind is Kind.LEG and len(of_kind) == FOUR_LEGS and seen.forward.any():
+            of_kind = [
+                _with_bend(tree, of_kind[0], -seen.forward, judge_for),
+                _with_bend(tree, of_kind[1], seen.forward, judge_for),
+            ]
+        result += [(limb, Place(number, len(of_kind))) for number, limb in enumerate(of_kind)]
+    return result
 
 
-def _bending(tree: JointTree, limb: Judged, towards: Array, judge_for: Callable[[Pair], Judge]) -> Judged:
-    """The same limb, or with other links of its branch if these bend the wrong way: hind knees forwards, front elbows back."""
+def _with_bend(tree: JointTree, limb: Judged, towards: Array, judge_for: Callable[[Pair], Judge]) -> Judged:
+    """The limb with the links of its branch chosen anew, links that do not bend `towards` being marked down."""
     pair = limb.shape.pair
     judge, bends = judge_for(pair), _bend_judge(tree, limb.shape, towards)
     links = best_links(tree, set(pair.match.partners), pair.match.first, lambda links: judge(links) * bends(links))
@@ -154,6 +157,6 @@ def _bend_judge(tree: JointTree, shape: Shape, towards: Array) -> Judge:
         if squared == 0.0:
             return 1.0
         off = mid - root - (mid - root) @ along / squared * along
-        return WRONG_WAY if off @ towards < -STRAIGHT * np.sqrt(squared) else 1.0
+        return WRONG_BEND_FACTOR if off @ towards < -STRAIGHT * np.sqrt(squared) else 1.0
 
     return judge

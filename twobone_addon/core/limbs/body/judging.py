@@ -1,8 +1,8 @@
-"""Which pairs of branches are legs, which are arms, and why the others are neither.
+"""Classify pairs of branches as legs or arms, or give the reason why they are neither.
 
-Legs are the longest pair whose ends are the outermost of the body on their own side of it: where they point is down, whatever
-the armature's axes. More pairs that end as low are legs as well; what hangs between the body and its head, and ends higher,
-is an arm.
+Legs are the longest pair whose ends are the outermost of the body on their side of it; the direction in which they point is
+down, whatever the armature's axes. Other pairs that end as low are legs too; a pair that branches off between hips and head and
+ends higher is a pair of arms.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .standing import Stance, stances
 
 
 class Kind(Enum):
-    """What a limb is."""
+    """Kind of a limb."""
 
     LEG = "LEG"
     ARM = "ARM"
@@ -29,7 +29,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A pair of limbs."""
+    """A classified pair of limbs."""
 
     kind: Kind
     shape: Shape
@@ -37,119 +37,121 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found on one body."""
+    """Limbs and rejected pairs of one body."""
 
     limbs: tuple[Judged, ...]
     left_out: tuple[tuple[Pair, Reason], ...]
     down: Array
-    """`(3,)` where its legs point; zeros without legs."""
+    """`(3,)` direction of its legs; zeros without legs."""
 
 
 LEAST = 0.2
-"""Length of a limb relative to the longest one of its body."""
+"""Least length of a limb, relative to the longest candidate of its body."""
 
 SPLAYED = 0.75
-"""How far a single pair of legs stands apart at most, on each side, relative to its reach; fins do more."""
+"""Greatest distance of each foot from the middle for a single pair of legs, relative to its reach; fins are wider apart."""
 
 FOOTLESS = 0.35
-"""The same for legs that end without feet."""
+"""Greatest distance of each end from the middle for legs without feet, relative to their reach."""
 
-LOW = 0.38
-"""Height of its end above the ground, relative to a leg's reach, up to which a pair is one more pair of legs."""
+MOST_FOOT_HEIGHT = 0.38
+"""Greatest height above the ground, relative to a leg's reach, at which a further pair of legs may end."""
 
-ALONG = 0.6
-"""Cosine to the first pair's direction from which it is."""
+LEAST_LEG_COSINE = 0.6
+"""Least cosine between the direction of a further pair of legs and down."""
 
-APART = 0.25
-"""Distance of its ends or its root from the first pair's, relative to the reach, from which it is; skirts hang close."""
+SPACING = 0.25
+"""Least distance of a further pair's ends or root from other legs, relative to their reach; skirts hang closer."""
 
-SHOULDER = 0.65
-"""Height at which arms begin, relative to the hips'."""
+LEAST_SHOULDER_HEIGHT = 0.65
+"""Least height at which arms begin, relative to the height of the hips."""
 
-BEHIND = 0.05
-"""How far behind the foremost pair, relative to the legs, another one begins that is no arm if that one may be: wings."""
+MOST_BEHIND = 0.05
+"""Distance behind the foremost pair, relative to the legs, beyond which a pair comes second as arms: wings."""
 
-MANY_ARMS = 0.7
-"""Length of a second pair of arms relative to the first one's."""
+SECOND_ARMS = 0.7
+"""Least length of a second pair of arms, relative to the first pair."""
 
 
-CROWD = 4
-"""Pairs that begin in one place from which on only the longest one may be a limb: others are faces, hair and skirts."""
+CROWD_SIZE = 4
+"""Number of pairs at one joint above which only the longest may be limbs; crowds are faces, hair and skirts."""
 
-LONGEST = 0.7
-"""Length, relative to the longest pair in a crowd, from which one is as long."""
+LEAST_IN_CROWD = 0.7
+"""Least length, relative to the longest pair of a crowd, of a pair that may be a limb."""
 
-RAISED = 0.3
-"""How far above the hips shoulders are, relative to the legs' fall, whose arms touch the ground."""
+LEAST_RAISED = 0.3
+"""Least height of shoulders above the hips, relative to the legs' vertical reach, for arms that touch the ground."""
 
-EQUAL = 0.02
-"""Difference of links, relative to a limb's length, up to which they are equally long."""
+EQUAL_LENGTHS = 0.02
+"""Greatest length difference of links, relative to the limb, that counts as equal."""
 
-TURNED = np.radians(30.0)
-"""Turn at the ankle from which there is a foot."""
+LEAST_FOOT_ANGLE = np.radians(30.0)
+"""Least angle between lower leg and foot, in radians, that shows a foot."""
 
 
 def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -> Verdict:
-    """The limbs among the candidates of one body."""
-    longest = max((each.arms.length for each in candidates if each.reason is None), default=0.0)
+    """Pick the limbs among the candidates of one body; give the reason for each of the others."""
+    longest = max((candidate.arms.length for candidate in candidates if candidate.reason is None), default=0.0)
     able: list[Candidate] = []
     left_out: list[tuple[Pair, Reason]] = []
     crowded = _crowded(candidates)
-    for each in candidates:
-        reason = each.reason or (Reason.SMALL if each.arms.length < LEAST * longest else None)
-        if each.arms.length < LONGEST * crowded.get(each.pair.attached, 0.0):
+    for candidate in candidates:
+        reason = candidate.reason or (Reason.SMALL if candidate.arms.length < LEAST * longest else None)
+        if candidate.arms.length < LEAST_IN_CROWD * crowded.get(candidate.pair.attached, 0.0):
             reason = reason or Reason.SMALL
         if reason is None:
-            able.append(each)
+            able.append(candidate)
         else:
-            left_out.append((each.pair, reason))
-    for stance in stances(tree, candidates, [each for each in able if not each.plain], down_hint):
-        verdict = _around(tree, stance, [each for each in able if each not in stance.feet], left_out, crowded)
+            left_out.append((candidate.pair, reason))
+    for stance in stances(tree, candidates, [candidate for candidate in able if not candidate.plain], down_hint):
+        verdict = _judge_stance(
+            tree, stance, [candidate for candidate in able if candidate not in stance.feet], left_out, crowded
+        )
         if verdict is not None:
             return verdict
     lone = Reason.SPLAYED if len(able) == 1 else Reason.HIGH
-    return Verdict((), (*left_out, *((each.pair, lone) for each in able)), np.zeros(3))
+    return Verdict((), (*left_out, *((candidate.pair, lone) for candidate in able)), np.zeros(3))
 
 
 def _crowded(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Joints from which too many pairs hang, with the length of the longest one's links."""
+    """Joints with more than `CROWD_SIZE` pairs, each with the limb length of its longest pair."""
     lengths: dict[int, list[float]] = {}
     for each in candidates:
         lengths.setdefault(each.pair.attached, []).append(each.arms.length)
-    return {joint: max(found) for joint, found in lengths.items() if len(found) > CROWD}
+    return {joint: max(found) for joint, found in lengths.items() if len(found) > CROWD_SIZE}
 
 
-def _around(
+def _judge_stance(
     tree: JointTree,
     stance: Stance,
     others: Sequence[Candidate],
     misshapen: Sequence[tuple[Pair, Reason]],
     crowded: Mapping[int, float],
 ) -> Verdict | None:
-    """Legs and arms of a body that stands this way; `None` where it has too little like legs."""
+    """Legs and arms of a body in this stance; `None` where the feet are too unlike legs."""
     left_out, down = list(misshapen), stance.down
     touching = _touching_arms(stance)
-    feet = [*(each for each in stance.feet if each not in touching), *touching]
+    feet = [*(candidate for candidate in stance.feet if candidate not in touching), *touching]
     first = feet[0].legs
     fall = float(first.reach @ down)
     legs: list[Shape] = [first]
     high: list[Shape] = []
-    for each in (*feet[1:], *others):
-        leg = each.legs
+    for candidate in (*feet[1:], *others):
+        leg = candidate.legs
         height = float((first.end - leg.end) @ down) / fall
-        lies = float(leg.reach @ down) < ALONG * float(np.linalg.norm(leg.reach))
-        if each.plain or each in touching or (each in others and (lies or height >= LOW)):
-            high.append(each.arms)
+        lies = float(leg.reach @ down) < LEAST_LEG_COSINE * float(np.linalg.norm(leg.reach))
+        if candidate.plain or candidate in touching or (candidate in others and (lies or height >= MOST_FOOT_HEIGHT)):
+            high.append(candidate.arms)
         elif all(_apart(leg, other, fall) for other in legs):
             legs.append(leg)
         else:
-            left_out.append((each.pair, Reason.AROUND))
+            left_out.append((candidate.pair, Reason.AROUND))
     left_out += [(shape.pair, Reason.HIGH) for shape in high if shape.pair.attached in crowded]
     high = [shape for shape in high if shape.pair.attached not in crowded]
-    arms = _arms(legs, high, down, _front(tree, legs, down), left_out)
-    if len(legs) == 1 and first.hand and _turn(tree, first) < TURNED:
+    arms = _arms(legs, high, down, _foot_direction(tree, legs, down), left_out)
+    if len(legs) == 1 and first.hand and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE:
         return Verdict((Judged(Kind.ARM, feet[0].arms),), (*left_out, *((arm.pair, Reason.HIGH) for arm in arms)), down)
-    if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _turn(tree, first) < TURNED):
+    if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE):
         return None
     limbs = [*(Judged(Kind.LEG, leg) for leg in legs)]
     limbs += [Judged(Kind.LEG if any(_same_build(arm, leg) for leg in legs) else Kind.ARM, arm) for arm in arms]
@@ -157,23 +159,23 @@ def _around(
 
 
 def _touching_arms(stance: Stance) -> list[Candidate]:
-    """What touches the ground with fingers and hangs from high above the legs, as a gorilla's arms do and no paws."""
+    """Pairs that touch the ground with fingers and begin high above the legs: a gorilla's arms, not paws."""
     bare = [each.legs for each in stance.feet if not each.legs.hand]
     if not bare:
         return []
     leg = max(bare, key=lambda each: float(each.reach @ stance.down))
-    least = RAISED * float(leg.reach @ stance.down)
+    least = LEAST_RAISED * float(leg.reach @ stance.down)
     return [each for each in stance.feet if each.legs.hand and float((leg.root - each.legs.root) @ stance.down) >= least]
 
 
 def _same_build(shape: Shape, leg: Shape) -> bool:
-    """Whether a pair hangs where a pair of legs does and is as long in each link: one more pair of a spider's."""
-    differences = (abs(one - other) for one, other in zip(shape.links.lengths, leg.links.lengths, strict=True))
-    return shape.pair.attached == leg.pair.attached and max(differences) <= EQUAL * leg.length
+    """Whether a pair starts at the same joint as a pair of legs and has links of equal length: a spider's further legs."""
+    differences = (abs(first - second) for first, second in zip(shape.links.lengths, leg.links.lengths, strict=True))
+    return shape.pair.attached == leg.pair.attached and max(differences) <= EQUAL_LENGTHS * leg.length
 
 
-def _turn(tree: JointTree, leg: Shape) -> float:
-    """Rotation from the lower link to the foot, which ends where its bone does if it has no child."""
+def _ankle_angle(tree: JointTree, leg: Shape) -> float:
+    """Angle from the lower link to the foot, in radians; a foot without a child ends at its bone's tail."""
     _, mid, tip = middle_links(tree, leg, leg.links)
     joint, other = leg.way[-1], leg.pair.match.partners[leg.way[-1]]
     end = leg.end if joint != leg.links.tip else (tree.ends[joint] + tree.ends[other]) / 2.0
@@ -181,8 +183,8 @@ def _turn(tree: JointTree, leg: Shape) -> float:
     return float(np.arctan2(np.linalg.norm(np.cross(lower, foot)), lower @ foot))
 
 
-def _front(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
-    """Where the feet point, `(3,)`, along the ground."""
+def _foot_direction(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
+    """Horizontal direction `(3,)` in which the feet point."""
     total = np.zeros(3)
     for leg in legs:
         total += leg.end - middle_links(tree, leg, leg.links)[2]
@@ -190,7 +192,7 @@ def _front(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
 
 
 def _is_doubtful(legs: Sequence[Shape], arms: Sequence[Shape], reach: float) -> bool:
-    """Whether a single pair is too little like legs: far apart, or without feet where nothing else speaks for legs."""
+    """Whether a single pair of legs is unlikely: its ends are far apart, or it has no feet and the body no arms."""
     first = legs[0]
     no_feet = first.links.tip < 0
     if len(legs) > 1 or (arms and not no_feet):
@@ -200,23 +202,25 @@ def _is_doubtful(legs: Sequence[Shape], arms: Sequence[Shape], reach: float) -> 
 
 
 def _apart(leg: Shape, other: Shape, reach: float) -> bool:
-    """Whether a pair stands away from another one: skirts and coats hang around the legs."""
-    return bool(np.linalg.norm(leg.end - other.end) >= APART * reach or np.linalg.norm(leg.root - other.root) >= APART * reach)
+    """Whether a pair is clear of another pair of legs; skirts and coats hang around them."""
+    return bool(
+        np.linalg.norm(leg.end - other.end) >= SPACING * reach or np.linalg.norm(leg.root - other.root) >= SPACING * reach
+    )
 
 
 def _arms(
     legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, front: Array, left_out: list[tuple[Pair, Reason]]
 ) -> list[Shape]:
-    """The arms among pairs that end high; what else there is goes to `left_out`."""
+    """Pick the arms among pairs that end high; append the others to `left_out`."""
     hips = float(legs[0].reach @ down)
     able: list[Shape] = []
     for shape in shapes:
         height = float((legs[0].end - shape.root) @ down) / hips
         no_end = shape.links.tip < 0 <= legs[0].links.tip
-        at_hips = any(np.linalg.norm(shape.root - leg.root) < APART * hips for leg in legs)
+        at_hips = any(np.linalg.norm(shape.root - leg.root) < SPACING * hips for leg in legs)
         if at_hips:
             left_out.append((shape.pair, Reason.AROUND))
-        elif height < SHOULDER or no_end or (len(legs) > 1 and not shape.hand):
+        elif height < LEAST_SHOULDER_HEIGHT or no_end or (len(legs) > 1 and not shape.hand):
             left_out.append((shape.pair, Reason.HIGH))
         else:
             able.append(shape)
@@ -225,38 +229,38 @@ def _arms(
     lowest = min(shape.pair.generation for shape in able)
     near = [shape for shape in able if shape.pair.generation == lowest]
     foremost = max(float(shape.root @ front) for shape in near)
-    behind = BEHIND * hips * float(np.linalg.norm(front))
+    behind = MOST_BEHIND * hips * float(np.linalg.norm(front))
     best = max(near, key=lambda shape: (shape.hand, float(shape.root @ front) >= foremost - behind, shape.length))
-    arms = [shape for shape in able if shape is best or (shape.hand and best.hand and shape.length >= MANY_ARMS * best.length)]
+    arms = [shape for shape in able if shape is best or (shape.hand and best.hand and shape.length >= SECOND_ARMS * best.length)]
     left_out += [(shape.pair, Reason.HEAD) for shape in able if shape not in arms]
     return arms
 
 
-# Several bodies in one skeleton: characters whose limbs have nothing to do with one another.
+# Several bodies in one skeleton: characters that share no limbs.
 
-WHOLE = 2
-"""Pairs of limbs from which a part of the skeleton may be a body of its own, not half of one."""
+LEAST_BODY_PAIRS = 2
+"""Least number of limb pairs of a separate body; a part with fewer may be half a body."""
 
 
 def bodies(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -> list[list[Candidate]]:
-    """The candidates of each body."""
+    """Group the candidates by body."""
     return _split(tree, [joint for joint, parent in enumerate(tree.parents) if parent < 0], list(candidates), down_hint)
 
 
 def _split(tree: JointTree, joints: Sequence[int], candidates: list[Candidate], down_hint: Array) -> list[list[Candidate]]:
-    parts = {joint: _hanging(tree, joint, candidates) for joint in joints}
+    parts = {joint: _candidates_below(tree, joint, candidates) for joint in joints}
     whole = {joint: part for joint, part in parts.items() if _is_whole(tree, part, down_hint)}
-    rest = [each for each in candidates if not any(each in part for part in whole.values())]
+    rest = [candidate for candidate in candidates if not any(candidate in part for part in whole.values())]
     if not whole or (len(whole) == 1 and rest):
         return [candidates]
-    found = [body for joint, part in whole.items() for body in _split(tree, tree.children[joint], part, down_hint)]
-    return [*found, rest] if rest else found
+    split = [body for joint, part in whole.items() for body in _split(tree, tree.children[joint], part, down_hint)]
+    return [*split, rest] if rest else split
 
 
-def _hanging(tree: JointTree, joint: int, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _candidates_below(tree: JointTree, joint: int, candidates: Sequence[Candidate]) -> list[Candidate]:
     below = set(tree.below(joint))
     return [each for each in candidates if each.pair.attached in below]
 
 
 def _is_whole(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -> bool:
-    return len(candidates) >= WHOLE and len(judged(tree, candidates, down_hint).limbs) >= WHOLE
+    return len(candidates) >= LEAST_BODY_PAIRS and len(judged(tree, candidates, down_hint).limbs) >= LEAST_BODY_PAIRS

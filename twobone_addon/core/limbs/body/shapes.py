@@ -1,4 +1,4 @@
-"""The limbs that two branches would be, and what speaks against them whatever body they belong to."""
+"""Describe the limbs that two branches would form, and reject shapes that cannot be limbs of any body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tree.links import Judge, Links, arm_judge, best_links, off_line, tip_plac
 
 
 class Reason(Enum):
-    """Why a pair of branches is no limb."""
+    """Why a pair of branches is not a pair of limbs."""
 
     SMALL = "SMALL"
     STRAND = "STRAND"
@@ -33,30 +33,30 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A pair of branches as limbs."""
+    """A pair of branches interpreted as limbs."""
 
     pair: Pair
     links: Links
-    """Of the first branch; those of the second one are its partners."""
+    """Links of the first branch; the second branch has the partners of their joints."""
     root: Array
-    """`(3,)` middle between the two roots."""
+    """`(3,)` midpoint of the two roots."""
     end: Array
-    """`(3,)` middle between the two ends, of toes or fingers."""
+    """`(3,)` midpoint of the two ends, toes or fingers included."""
     ends: Array
-    """`(2, 3)`."""
+    """`(2, 3)` end of each branch."""
     way: tuple[int, ...]
     """Joints of the first branch from the root to the end."""
     hand: bool
-    """Whether it ends in fingers."""
+    """Whether it ends in a hand with fingers."""
 
     @property
     def length(self) -> float:
-        """Of both links."""
+        """Sum of both link lengths."""
         return sum(self.links.lengths)
 
     @property
     def reach(self) -> Array:
-        """`(3,)` from root to end, as far as both sides agree."""
+        """Vector `(3,)` from root to end, averaged over both sides."""
         return self.end - self.root
 
 
@@ -68,50 +68,50 @@ class Candidate:
     arms: Shape
     legs: Shape
     reason: Reason | None
-    """What speaks against both."""
+    """Why it is neither; `None` where the shape allows a limb."""
     plain: bool
-    """Whether it looks like a strand, which an arm may, and a leg does not."""
+    """Whether its links are so even that it may be an arm but not a leg."""
 
 
 STRAND_LINKS = 4
-"""Links from which a branch may be a strand of hair or cloth, and no limb."""
+"""Least number of links of a strand of hair or cloth."""
 
 PLAIN_LINKS = 3
-"""Links from which it is too plain for a leg, which has a foot; an arm without fingers may be as plain."""
+"""Least number of even links of a branch that cannot be a leg, for legs have feet; an arm without fingers may look so."""
 
 STRAND_EVEN = 1.7
-"""Ratio of its longest to its shortest link up to which it is one."""
+"""Greatest ratio of a strand's longest link to its shortest."""
 
 STRAND_TURN = np.radians(25.0)
-"""Turn at a joint up to which it is one."""
+"""Greatest angle at a joint of a strand, in radians."""
 
 PIECE_TURN = np.radians(0.6)
-"""Turn up to which a joint is between two pieces of one bone."""
+"""Greatest angle, in radians, at a joint between two pieces of one bone."""
 
 ELBOW_TURN = np.radians(5.0)
-"""Turn from which there is an elbow among such joints; strands turn evenly."""
+"""Least angle, in radians, at an elbow among such joints; strands bend evenly."""
 
 BALANCE = 0.3
-"""Ratio of the shorter link to the longer one from which they are a limb's."""
+"""Least ratio of a limb's shorter link to its longer one."""
 
 FINGERS = 3
-"""Branches from which a hand has fingers."""
+"""Least number of branches at a hand with fingers."""
 
 FINGER = 0.75
-"""Longest finger, relative to the second link."""
+"""Greatest length of the fingers, relative to the second link."""
 
 FEATHERS = 2
-"""Joints of a limb at which feathers begin from which it is a wing."""
+"""Least number of joints with feathers that make a limb a wing."""
 
 FEATHER = 0.6
-"""Length of a feather, relative to the link at whose beginning it is."""
+"""Least length of a feather, relative to the link at whose start it begins."""
 
 FEATHER_OFF = 0.25
-"""How far beside its link a feather begins, relative to the link; helpers of arms begin on it."""
+"""Least distance of a feather's start from its link, relative to the link; helper bones of arms start on it."""
 
 
 def candidate(tree: JointTree, pair: Pair, judge: Judge) -> Candidate | None:
-    """The limbs that a pair may be; `None` where it has too few joints. `judge` knows what speaks against links of any kind."""
+    """The arms and the legs that a pair may be; `None` where it has too few joints. `judge` scores links of either kind."""
     joints, first = set(pair.match.partners), pair.match.first
     as_arm = arm_judge(tree)
     arm = best_links(tree, joints, first, lambda links: judge(links) * as_arm(links))
@@ -124,7 +124,7 @@ def candidate(tree: JointTree, pair: Pair, judge: Judge) -> Candidate | None:
 
 
 def with_links(tree: JointTree, pair: Pair, links: Links) -> Shape:
-    """The limbs of a pair, with these links."""
+    """The shape of a pair with the given links."""
     partners = pair.match.partners
     way = [*_way_between(tree, links.root, links.mid), *_way_after(tree, links.tip, partners)]
     last = way[-1]
@@ -135,7 +135,7 @@ def with_links(tree: JointTree, pair: Pair, links: Links) -> Shape:
 
 
 def middle_links(tree: JointTree, shape: Shape, links: Links) -> tuple[Array, Array, Array]:
-    """Root, middle joint and tip `(3,)` of links of the first branch, halfway to those of the second one."""
+    """Root, middle joint and tip `(3,)` of links of the first branch, each averaged with its partner in the second."""
     partners = shape.pair.match.partners
     root, mid = ((tree.places[joint] + tree.places[partners[joint]]) / 2.0 for joint in (links.root, links.mid))
     other = replace(links, mid=partners[links.mid], tip=partners.get(links.tip, -1))
@@ -148,7 +148,7 @@ def _way_between(tree: JointTree, start: int, end: int) -> list[int]:
 
 
 def _way_after(tree: JointTree, tip: int, joints: dict[int, int]) -> list[int]:
-    """The tip and what goes on from it on both sides, by the longest way."""
+    """The tip and the longest path of joints below it that both sides have."""
     way = [tip] if tip >= 0 else []
     while way and (on := [child for child in tree.children[way[-1]] if child in joints]):
         way.append(max(on, key=lambda child: tree.edges[child] + tree.depths[child]))
@@ -156,7 +156,7 @@ def _way_after(tree: JointTree, tip: int, joints: dict[int, int]) -> list[int]:
 
 
 def _has_fingers(tree: JointTree, links: Links, joints: dict[int, int]) -> bool:
-    """Whether a limb ends in fingers on both sides; what only one hand holds does not count."""
+    """Whether a limb ends in fingers on both sides; something held in one hand does not count."""
     if links.tip < 0:
         return False
     below = _way_after(tree, links.tip, joints)
@@ -165,7 +165,7 @@ def _has_fingers(tree: JointTree, links: Links, joints: dict[int, int]) -> bool:
 
 
 def _misshapen(tree: JointTree, shape: Shape) -> Reason | None:
-    if shape.pair.fans_out or _feathers(tree, shape) >= FEATHERS:
+    if shape.pair.fans_out or _count_feathers(tree, shape) >= FEATHERS:
         return Reason.FAN
     if _is_strand(tree, way_on(tree, shape.pair.match.first), STRAND_LINKS):
         return Reason.STRAND
@@ -173,8 +173,8 @@ def _misshapen(tree: JointTree, shape: Shape) -> Reason | None:
     return Reason.UNEVEN if shorter < BALANCE * longer else None
 
 
-def _feathers(tree: JointTree, shape: Shape) -> int:
-    """Number of joints with long branches that begin beside the limb."""
+def _count_feathers(tree: JointTree, shape: Shape) -> int:
+    """Number of joints from which long branches start beside the limb."""
     way = _way_between(tree, shape.pair.match.first, shape.links.tip if shape.links.tip >= 0 else shape.links.mid)
     return sum(
         any(_is_feather(tree, child, joint, after) for child in tree.children[joint] if child != after)
@@ -189,7 +189,7 @@ def _is_feather(tree: JointTree, child: int, start: int, end: int) -> bool:
 
 
 def _is_strand(tree: JointTree, way: Sequence[int], fewest: int) -> bool:
-    """Whether all links of a branch, which are not too few, are alike and nearly in line."""
+    """Whether a branch has at least `fewest` links, all of similar length and nearly in line."""
     steps = np.diff(tree.places[list(way)], axis=0)
     lengths = np.linalg.norm(steps, axis=1)
     if len(steps) < fewest or lengths.min() <= 0.0 or lengths.max() > STRAND_EVEN * lengths.min():

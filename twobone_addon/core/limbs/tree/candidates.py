@@ -1,12 +1,12 @@
-"""Branches of the joint tree that are alike, the two sides of a body, and the pairs of them that may be its limbs.
+"""Pair similar branches of the joint tree, find the mirror plane of the body, and list the pairs that may be limbs.
 
-Lengths between joints do not depend on the pose, so they say which branches are alike; where the joints are only decides
-among several that are.
+Lengths between joints do not depend on the pose, so they decide which branches are similar; positions only decide among
+several similar ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -17,95 +17,95 @@ from .joints import JointTree
 from .links import FEWEST
 
 ALIKE = 0.2
-"""Difference of two lengths, relative to the longer one, up to which they are the two sides' of one body."""
+"""Greatest difference of corresponding lengths on both sides of a body, relative to the longer one."""
 
-SLACK = 0.02
-"""Difference relative to the size of the skeleton that is never looked at."""
+IGNORED_LENGTH = 0.02
+"""Length difference, relative to skeleton size, that is always ignored."""
 
-SHARED = 0.55
-"""Part of their lengths that two branches must share; more would not allow for what is held in one hand."""
+LEAST_SHARED = 0.55
+"""Least share of their length that two branches must have in common; more would rule out an object held in one hand."""
 
 
 DEEPEST = 200
-"""Joints down two branches that are compared: longer ones are ropes."""
+"""Greatest depth in joints to which branches are compared; deeper ones are ropes."""
 
-TELLING = 40
-"""Longest pairs of branches that are asked where the mirror is."""
+MIRROR_VOTERS = 40
+"""Number of longest branch pairs that vote on the mirror plane."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Two branches that start at one joint."""
+    """Comparison of two branches."""
 
     first: int
     second: int
     partners: dict[int, int]
-    """Joints of the first branch with theirs in the second one."""
+    """Matching joints: first branch to second."""
     length: float
-    """That they share."""
+    """Length shared by both branches."""
     shared: float
-    """0..1, its part of the longer branch."""
+    """Shared length as a fraction (0 to 1) of the longer branch."""
 
 
 class Matching:
-    """Compares branches of one tree; each two are compared once."""
+    """Compares branches of one tree; caches every comparison."""
 
     def __init__(self, tree: JointTree) -> None:
-        """Take the tree."""
+        """Compare branches of `tree`."""
         self._tree = tree
-        self._found: dict[tuple[int, int], tuple[float, dict[int, int]]] = {}
+        self._compared: dict[tuple[int, int], tuple[float, dict[int, int]]] = {}
         self._matches: dict[tuple[int, int], Match] = {}
         self._totals: dict[int, float] = {}
 
     def total(self, joint: int) -> float:
-        """Sum of the lengths of a branch, its edge from the joint above included."""
+        """Total length of a branch, including the edge from its parent joint."""
         if joint not in self._totals:
             self._totals[joint] = sum(self._tree.edges[each] for each in self._tree.below(joint))
         return self._totals[joint]
 
     def compared(self, first: int, second: int) -> Match:
-        """How much two branches are alike."""
+        """Compare two branches, given by their first joints."""
         if (first, second) not in self._matches:
-            common, partners = self._common(first, second)
+            common, partners = self._compare(first, second)
             longer = max(self.total(first), self.total(second))
             shared = common / longer if longer > 0.0 else float(bool(partners))
             self._matches[first, second] = Match(first, second, partners, common, shared)
         return self._matches[first, second]
 
-    def _worth(self, option: tuple[float, dict[int, int], int, int]) -> float:
-        """To be compared: what shares most, and of things that share the same, those that begin alike, comes first."""
-        length, _, one, other = option
-        return abs(self._tree.edges[one] - self._tree.edges[other]) - length
+    def _sort_key(self, option: tuple[float, dict[int, int], int, int]) -> float:
+        """Sort key, best least: the difference of the first edges minus the shared length."""
+        length, _, first, second = option
+        return abs(self._tree.edges[first] - self._tree.edges[second]) - length
 
-    def _alike(self, first: int, second: int) -> bool:
+    def _has_similar_edge(self, first: int, second: int) -> bool:
         one, other = self._tree.edges[first], self._tree.edges[second]
-        return abs(one - other) <= max(ALIKE * max(one, other), SLACK * self._tree.size)
+        return abs(one - other) <= max(ALIKE * max(one, other), IGNORED_LENGTH * self._tree.size)
 
-    def _common(self, first: int, second: int, deep: int = 0) -> tuple[float, dict[int, int]]:
-        """Length that two branches share, and which joints belong together."""
-        if (first, second) in self._found:
-            return self._found[first, second]
-        if deep > DEEPEST or not self._alike(first, second):
+    def _compare(self, first: int, second: int, depth: int = 0) -> tuple[float, dict[int, int]]:
+        """Shared length of two branches and their matching joints."""
+        if (first, second) in self._compared:
+            return self._compared[first, second]
+        if depth > DEEPEST or not self._has_similar_edge(first, second):
             return 0.0, {}
         total, partners = self._tree.edges[first], {first: second}
         options = [
-            (*self._common(one, other, deep + 1), one, other)
-            for one in self._tree.children[first]
-            for other in self._tree.children[second]
+            (*self._compare(first_child, second_child, depth + 1), first_child, second_child)
+            for first_child in self._tree.children[first]
+            for second_child in self._tree.children[second]
         ]
         taken: set[int] = set()
-        for length, below, one, other in sorted(options, key=self._worth):
-            if below and not {one, other} & taken:
-                taken |= {one, other}
+        for length, below, first_child, second_child in sorted(options, key=self._sort_key):
+            if below and not {first_child, second_child} & taken:
+                taken |= {first_child, second_child}
                 total += length
                 partners |= below
-        self._found[first, second] = total, partners
+        self._compared[first, second] = total, partners
         return total, partners
 
 
 def matches_below(tree: JointTree, matching: Matching, joints: Sequence[int], mirror: Mirror | None) -> list[Match]:
-    """The branches at some sibling joints in pairs, the best ones first."""
-    options = [match for pair in combinations(joints, 2) if (match := matching.compared(*pair)).shared >= SHARED]
+    """Pair the branches of sibling joints, best matches first."""
+    options = [match for pair in combinations(joints, 2) if (match := matching.compared(*pair)).shared >= LEAST_SHARED]
     worth = np.array([match.shared for match in options])
     if mirror is not None and options:
         worth -= mirror.distances(Opposites(tree, options)) / tree.size
@@ -119,10 +119,10 @@ def matches_below(tree: JointTree, matching: Matching, joints: Sequence[int], mi
 
 
 class Opposites:
-    """Where the joints of several matches are, one match after the other."""
+    """Positions of the matching joints of several matches, concatenated."""
 
     def __init__(self, tree: JointTree, matches: Sequence[Match]) -> None:
-        """Take the places of the matches' joints; each match has some."""
+        """Collect the positions of the matching joints; no match may be empty."""
         self.counts = np.array([len(match.partners) for match in matches])
         self.first = tree.places[[joint for match in matches for joint in match.partners]]
         self.second = tree.places[[joint for match in matches for joint in match.partners.values()]]
@@ -130,59 +130,59 @@ class Opposites:
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """The plane that the two sides of a body are mirror images in."""
+    """Mirror plane between the two sides of a body."""
 
     origin: Array
-    """`(3,)`."""
+    """`(3,)` point on the plane."""
     normal: Array
-    """`(3,)` of length 1."""
+    """Unit normal `(3,)`."""
 
     def reflected(self, places: Array) -> Array:
-        """Mirror images `(n, 3)` of places `(n, 3)`."""
+        """Mirror images `(n, 3)` of points `(n, 3)`."""
         return places - 2.0 * np.outer((places - self.origin) @ self.normal, self.normal)
 
     def distances(self, opposites: Opposites) -> Array:
-        """Of each match, `(n,)`, the mean distance of the joints of one branch from the mirror images of the other's."""
+        """Mean distance `(n,)`, for each match, between the joints of one branch and the mirror images of the other's."""
         off = np.linalg.norm(self.reflected(opposites.first) - opposites.second, axis=1)
         return np.add.reduceat(off, np.cumsum(opposites.counts) - opposites.counts) / opposites.counts
 
 
 def mirror_of(tree: JointTree, matches: Sequence[Match]) -> Mirror | None:
-    """The plane in which most of what is alike is mirrored; `None` where there is nothing alike, or all of it in one place."""
+    """The plane that mirrors the most matching joints; `None` where nothing matches or all matches coincide."""
     if not matches:
         return None
     best, most = None, 0
-    matches = sorted(matches, key=lambda match: -match.length)[:TELLING]
+    matches = sorted(matches, key=lambda match: -match.length)[:MIRROR_VOTERS]
     opposites = Opposites(tree, matches)
-    for one, other in zip(
+    for first, second in zip(
         *(np.split(side, np.cumsum(opposites.counts)[:-1]) for side in (opposites.first, opposites.second)), strict=True
     ):
-        widths = np.linalg.norm(one - other, axis=1)
+        widths = np.linalg.norm(first - second, axis=1)
         widest = int(widths.argmax())
         width = float(widths[widest])
-        if width <= SLACK * tree.size:
+        if width <= IGNORED_LENGTH * tree.size:
             continue
-        mirror = Mirror((one[widest] + other[widest]) / 2.0, (one[widest] - other[widest]) / width)
-        support = int(opposites.counts[mirror.distances(opposites) <= 2.0 * SLACK * tree.size].sum())
+        mirror = Mirror((first[widest] + second[widest]) / 2.0, (first[widest] - second[widest]) / width)
+        support = int(opposites.counts[mirror.distances(opposites) <= 2.0 * IGNORED_LENGTH * tree.size].sum())
         if support > most:
             best, most = mirror, support
     return best
 
 
-FANS_OUT = 0.5
-"""Length of what a branch forks into, relative to the way from the body to the fork, from which it is no hand."""
+LONG_FORK = 0.5
+"""Length of the branches at a fork, relative to the path from the body to it, from which the fork is not a hand."""
 
 
-MANY = 3
-"""Long branches that make a fan though none of them is like another."""
+FAN_BRANCHES = 3
+"""Number of long branches at one joint that make a fan even if no two of them match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two branches, mirror images of one another."""
+    """Two branches that mirror each other."""
 
     attached: int
-    """Joint that both start at; -1 where there is none."""
+    """Common parent joint; -1 where there is none."""
     generation: int
     """Number of joints above them."""
     match: Match
@@ -191,61 +191,51 @@ class Pair:
 
 
 class Anatomy:
-    """The pairs of a tree of joints."""
+    """The mirror plane and the branch pairs of a joint tree."""
 
     def __init__(self, tree: JointTree) -> None:
-        """Take the tree."""
+        """Analyse `tree`."""
         self.tree = tree
         self.matching = Matching(tree)
         self.mirror: Mirror | None = mirror_of(tree, self._alike_siblings())
         self.pairs: list[Pair] = []
-        self.spine: set[int] = set()
         waiting = [([joint for joint, parent in enumerate(tree.parents) if parent < 0], -1)]
         while waiting:
             waiting += [(tree.children[joint], joint) for joint in self._explore(*waiting.pop(0))]
 
-    def _siblings(self) -> Iterator[Sequence[int]]:
-        yield [joint for joint, parent in enumerate(self.tree.parents) if parent < 0]
-        yield from self.tree.children
-
     def _alike_siblings(self) -> list[Match]:
         found = []
-        for siblings in self._siblings():
+        for siblings in ([joint for joint, parent in enumerate(self.tree.parents) if parent < 0], *self.tree.children):
             for first, second in combinations(siblings, 2):
                 match = self.matching.compared(first, second)
-                if match.shared >= SHARED:
+                if match.shared >= LEAST_SHARED:
                     found.append(match)
         return found
 
     def _explore(self, siblings: Sequence[int], attached: int) -> list[int]:
-        """Note pairs and middle joints among siblings; the middle ones."""
+        """Record the pairs among siblings; return the other joints, which are in the body's middle."""
         matches = matches_below(self.tree, self.matching, siblings, self.mirror)
         generation = len(self.tree.way_up(attached))
         paired: set[int] = set()
         for match in matches:
             forks = self._forks(match.first)
             if len(forks) >= FEWEST:
-                continue  # Two bodies that are alike, not two limbs.
+                continue  # Two similar bodies, not two limbs.
             paired |= {match.first, match.second}
             if len(match.partners) >= FEWEST:
                 self.pairs.append(Pair(attached, generation, match, bool(forks)))
-        middle = [joint for joint in siblings if joint not in paired]
-        self.spine.update(middle)
-        return middle
-
-    def _reach(self, joint: int) -> float:
-        return self.tree.edges[joint] + self.tree.depths[joint]
+        return [joint for joint in siblings if joint not in paired]
 
     def _forks(self, first: int) -> list[int]:
-        """Joints of a branch at which it forks into pairs of long branches."""
+        """Joints at which a branch forks into a pair of long branches or a fan of them."""
         found = []
         trunk = {first: self.tree.edges[first]}
         for joint in self.tree.below(first):
             children = self.tree.children[joint]
             for child in children:
                 trunk[child] = trunk[joint] + self.tree.edges[child]
-            long = {child for child in children if self._reach(child) >= FANS_OUT * trunk[joint]}
+            long = {child for child in children if self.tree.edges[child] + self.tree.depths[child] >= LONG_FORK * trunk[joint]}
             pairs = matches_below(self.tree, self.matching, children, None)
-            if len(long) >= MANY or any(match.first in long and len(match.partners) >= FEWEST for match in pairs):
+            if len(long) >= FAN_BRANCHES or any(match.first in long and len(match.partners) >= FEWEST for match in pairs):
                 found.append(joint)
         return found

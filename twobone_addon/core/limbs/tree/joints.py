@@ -1,7 +1,7 @@
-"""The joints of a skeleton as one tree, whatever layers of controls and copies the rig has.
+"""Build one tree of joints from a skeleton, whatever layers of controls and copies the rig has.
 
-A joint is where bones begin. Bones that copy one another and begin at the same place are one joint, so a rig that deforms
-with loose bones still has the hierarchy of the bones these follow.
+A joint is a point where bones begin. Bones that copy one another and begin at the same point are one joint, so a rig with
+unparented deforming bones gets the hierarchy of the bones that these follow.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from ...array_types import Array
 from ..skeleton import Skeleton
 
 SAME_PLACE = 5e-4
-"""Distance of two joints, relative to the size of the skeleton, up to which they are one: a millimetre on a tall person."""
+"""Greatest distance of coinciding joints, relative to the skeleton's size: a millimetre on a tall person."""
 
 
 @dataclass(frozen=True, slots=True)
 class JointTree:
-    """`J` joints."""
+    """A tree of `J` joints."""
 
     places: Array
-    """`(J, 3)`."""
+    """`(J, 3)` positions."""
     parents: tuple[int, ...]
-    """-1 for none."""
+    """Index of each joint's parent, -1 for none."""
     children: tuple[tuple[int, ...], ...]
     bones: tuple[tuple[int, ...], ...]
-    """The bones that begin at each joint, the first one being that which shows it."""
+    """The bones that begin at each joint, the one that represents it first."""
     ends: Array
-    """`(J, 3)` tail of the first bone."""
+    """`(J, 3)` tail of each joint's first bone."""
     size: float
-    """Longest distance along an axis."""
+    """Greatest extent of the skeleton along an axis."""
     edges: tuple[float, ...]
-    """Distance of each joint from the one above; 0 where there is none."""
+    """Distance of each joint from its parent; 0 without a parent."""
     depths: tuple[float, ...]
-    """Length of the longest way down from each joint."""
+    """Length of the longest path down from each joint."""
 
     def way_up(self, joint: int) -> list[int]:
-        """The joint and those above it, nearest first."""
+        """The joint and its ancestors, nearest first."""
         way = []
         while joint >= 0:
             way.append(joint)
@@ -47,7 +47,7 @@ class JointTree:
         return way
 
     def below(self, joint: int) -> list[int]:
-        """The joint and all below it, those above before those below."""
+        """The joint and all its descendants, parents before children."""
         found = [joint]
         for each in found:
             found.extend(self.children[each])
@@ -55,23 +55,23 @@ class JointTree:
 
 
 def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
-    """The joints at which the `chosen` bones begin."""
+    """Build the tree of the joints at which the `chosen` bones begin."""
     size = skeleton.size
     groups = _groups(skeleton, chosen, SAME_PLACE * size)
-    leading = sorted({group for group, taken in zip(groups, chosen, strict=True) if taken})
-    joint_of = {group: joint for joint, group in enumerate(leading)}
-    members: list[list[int]] = [[] for _ in leading]
-    for bone in _from_the_top(skeleton.parents):
+    leaders = sorted({group for group, is_chosen in zip(groups, chosen, strict=True) if is_chosen})
+    joint_of = {group: joint for joint, group in enumerate(leaders)}
+    members: list[list[int]] = [[] for _ in leaders]
+    for bone in _parents_first(skeleton.parents):
         if groups[bone] in joint_of:
             members[joint_of[groups[bone]]].append(bone)
     for each in members:
         each.sort(key=lambda bone: not chosen[bone])
     above = [joint_of.get(group, -1) for group in groups]
-    parents = _without_circles([_parent(skeleton, above, bones) for bones in members], skeleton, above, members)
+    parents = _without_cycles([_parent(skeleton, above, bones) for bones in members], skeleton, above, members)
     first = [bones[0] for bones in members]
     places = skeleton.heads[first]
     edges = [float(np.linalg.norm(places[joint] - places[max(above, 0)])) * (above >= 0) for joint, above in enumerate(parents)]
-    children: list[list[int]] = [[] for _ in leading]
+    children: list[list[int]] = [[] for _ in leaders]
     for joint, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(joint)
@@ -88,19 +88,19 @@ def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
 
 
 def _depths(parents: Sequence[int], edges: Sequence[float]) -> list[float]:
-    """Length of the longest way down from each joint."""
+    """Length of the longest path down from each joint."""
     depths = [0.0] * len(parents)
     for joint in range(len(parents)):
-        way, below = 0.0, joint
-        while below >= 0 and way >= depths[below]:
-            depths[below] = way
-            way += edges[below]
+        length, below = 0.0, joint
+        while below >= 0 and length >= depths[below]:
+            depths[below] = length
+            length += edges[below]
             below = parents[below]
     return depths
 
 
 def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> list[int]:
-    """For each bone the number of its joint: one for all that copy one another and begin at the same place."""
+    """Group index of each bone: bones that copy one another and begin at the same point share one."""
     leaders = list(range(len(skeleton.names)))
 
     def leader(bone: int) -> int:
@@ -109,14 +109,14 @@ def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> lis
             bone = leaders[bone]
         return bone
 
-    standing_for: dict[int, list[int]] = {}
+    chosen_children: dict[int, list[int]] = {}
     for bone, parent in enumerate(skeleton.parents):
         if parent >= 0 and chosen[bone] and not chosen[parent]:
-            standing_for.setdefault(parent, []).append(bone)
-    links = list(skeleton.copies) + [(bones[0], parent) for parent, bones in standing_for.items() if len(bones) == 1]
+            chosen_children.setdefault(parent, []).append(bone)
+    links = list(skeleton.copies) + [(bones[0], parent) for parent, bones in chosen_children.items() if len(bones) == 1]
     links += [
         (bone, parent)
-        for parent, bones in standing_for.items()
+        for parent, bones in chosen_children.items()
         if len(bones) > 1
         for bone in [each for each in bones if np.linalg.norm(skeleton.tails[each] - skeleton.tails[parent]) <= tolerance][:1]
     ]
@@ -127,44 +127,44 @@ def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> lis
 
 
 def _parent(skeleton: Skeleton, joint_of_bone: Sequence[int], bones: Sequence[int]) -> int:
-    """The parent of a joint: by that of its bones which has most joints above it."""
+    """The parent of a joint, taken from its bone with the most joints above it."""
     ways = [_joints_above(skeleton, joint_of_bone, bone) for bone in bones]
     longest = max(ways, key=len)
     return longest[0] if longest else -1
 
 
 def _joints_above(skeleton: Skeleton, joint_of_bone: Sequence[int], bone: int) -> list[int]:
-    own, found = joint_of_bone[bone], dict[int, None]()
+    own_joint, found = joint_of_bone[bone], dict[int, None]()
     above = skeleton.parents[bone]
     while above >= 0:
         joint = joint_of_bone[above]
-        if joint not in {-1, own}:
+        if joint not in {-1, own_joint}:
             found[joint] = None
         above = skeleton.parents[above]
     return list(found)
 
 
-def _without_circles(
+def _without_cycles(
     parents: list[int], skeleton: Skeleton, joint_of_bone: Sequence[int], members: Sequence[Sequence[int]]
 ) -> list[int]:
-    """The same, where layers of a rig depend on one another in circles (as the pivots of a foot do) by the first bone only."""
+    """The parents without cycles, which layers of a rig may form (foot pivots): there the first bone alone decides."""
     for joint in range(len(parents)):
-        if _in_circle(parents, joint):
+        if _is_in_cycle(parents, joint):
             way = _joints_above(skeleton, joint_of_bone, members[joint][0])
             parents[joint] = way[0] if way else -1
-            if _in_circle(parents, joint):
+            if _is_in_cycle(parents, joint):
                 parents[joint] = -1
     return parents
 
 
-def _in_circle(parents: Sequence[int], joint: int) -> bool:
+def _is_in_cycle(parents: Sequence[int], joint: int) -> bool:
     above, steps = parents[joint], 0
     while above not in {-1, joint} and steps <= len(parents):
         above, steps = parents[above], steps + 1
     return above != -1
 
 
-def _from_the_top(parents: Sequence[int]) -> list[int]:
+def _parents_first(parents: Sequence[int]) -> list[int]:
     """All bones, each after its parent."""
     depths: dict[int, int] = {-1: -1}
 

@@ -1,8 +1,8 @@
-"""Which three joints of a branch are a limb's root, its elbow or knee, and its wrist or ankle.
+"""Choose the three joints of a branch that are a limb's root, its elbow or knee, and its wrist or ankle.
 
-The two links between them are long and nearly as long as each other. Joints that lie on a link belong to twist bones and are
-passed over. What comes before (collar bone, shoulder blade, a helper at the hip) is short or bends the wrong way; what comes
-after an arm is short, for that is the hand.
+The two links between them are long and of nearly equal length. Joints that lie on a link belong to twist bones and are passed
+over. Links before the root (collar bone, shoulder blade, a helper at the hip) are short or bend the wrong way; the link after
+an arm is short, because it is the hand.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ from ...array_types import Array
 from .joints import JointTree
 
 ON_LINK = 0.04
-"""Distance of a joint from a link, relative to its length, up to which the joint lies on it."""
+"""Greatest distance of a joint that lies on a link, relative to the link's length."""
 
 PASSED = 0.65
-"""What a joint that is passed over takes from a choice."""
+"""Score factor for each joint that is passed over."""
 
-CUT = 0.85
-"""The same where both links are cut into equal pieces."""
+EVEN_CUT = 0.85
+"""Score factor for each joint that is passed over where both links are cut into equal pieces."""
 
-HALVES = 0.92
-"""Ratio of the shortest piece to the longest one from which pieces are equal."""
+EVEN_PIECES = 0.92
+"""Least ratio of the shortest piece to the longest for pieces to count as equal."""
 
-LATER = 0.9
-"""What each joint before the root takes from it: limbs begin where they leave the body, if nothing else tells."""
+LATER_ROOT = 0.9
+"""Score factor for each joint before the root: other things equal, limbs begin where they leave the body."""
 
-EVEN = 0.2
-"""What a choice gains by links of the same length; for the rest the shorter one counts."""
+EVENNESS = 0.2
+"""Weight of the links' length ratio in a score; the rest is the length of the shorter link."""
 
-STRAIGHT = 0.6
-"""What a middle joint or a tip takes from a choice that is exactly in line: twist bones are, knees and wrists hardly ever."""
+IN_LINE_FACTOR = 0.6
+"""Score factor for a middle joint or tip exactly in line with its neighbours: twist bones are, knees and wrists rarely."""
 
 IN_LINE = 0.005
-"""Distance from the straight limb, relative to its length, up to which it is."""
+"""Greatest distance from the straight limb, relative to its length, that counts as in line."""
 
-AT_TAIL = 0.7
-"""What a tip at a bone's tail takes from it: importers make tails up."""
+TAIL_FACTOR = 0.7
+"""Score factor for a tip at a bone's tail: importers make tails up."""
 
-FORK = 3
-"""Branches below a joint from which it is a hand or a foot, and not passed over."""
+FORK_BRANCHES = 3
+"""Number of branches from which a joint is a hand or a foot, and is not passed over."""
 
-HAND = 0.5
-"""What a link after an arm takes from a choice that is as long as the arm's second link."""
+HAND_PENALTY = 0.5
+"""Score reduction for a link after the arm as long as the arm's second link; less for shorter ones."""
 
 MOST_JOINTS = 20
-"""Joints down a branch up to which a limb's hand or foot begins; ropes have more."""
+"""Greatest depth in joints at which a limb's hand or foot begins; ropes are longer."""
 
 FEWEST = 2
-"""Joints of a branch that may be a limb."""
+"""Least number of joints of a branch that may be a limb."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +64,22 @@ class Links:
     root: int
     mid: int
     tip: int
-    """-1 where the limb ends with its lower bone, at that one's tail."""
+    """-1 where the limb ends at the tail of its lower bone."""
     lengths: tuple[float, float]
 
 
 Judge = Callable[[Links], float]
-"""A factor for a choice: 1 where nothing speaks against it."""
+"""Score factor for a choice of links, 0 to 1: 1 where nothing speaks against it."""
 
 
 def best_links(tree: JointTree, joints: set[int], first: int, judge: Judge) -> Links | None:
-    """The best three joints of the branch that begins at `first`, of its `joints`; `None` where there are not enough.
+    """The best-scored root, mid and tip among the `joints` of the branch that begins at `first`; `None` where there are too few.
 
-    `judge` only lowers what a choice is worth, so the search ends where what is left cannot be better.
+    `judge` only lowers scores, so the search stops where the remaining choices cannot be better.
     """
     best: tuple[float, int, Links] | None = None
-    for most, links in sorted(_choices(tree, joints, first), key=lambda entry: -entry[0]):
-        if best is not None and most < best[0]:
+    for bound, links in sorted(_choices(tree, joints, first), key=lambda entry: -entry[0]):
+        if best is not None and bound < best[0]:
             break
         score = _score(tree, first, links) * judge(links)
         if best is None or (score, -links.tip) > best[:2]:
@@ -88,24 +88,24 @@ def best_links(tree: JointTree, joints: set[int], first: int, judge: Judge) -> L
 
 
 def tip_place(tree: JointTree, links: Links) -> Array:
-    """Where the limb ends, `(3,)`."""
+    """Position `(3,)` of the limb's tip."""
     return tree.places[links.tip] if links.tip >= 0 else tree.ends[links.mid]
 
 
 def link_after(tree: JointTree, links: Links) -> float:
-    """Length of the longest link that goes on from the tip; 0 where none does."""
+    """Length of the longest link below the tip; 0 where there is none."""
     if links.tip < 0:
         return 0.0
     return max((tree.edges[child] for child in tree.children[links.tip]), default=0.0)
 
 
 def arm_judge(tree: JointTree) -> Judge:
-    """For arms: what comes after them is short."""
-    return lambda links: 1.0 - HAND * min(1.0, link_after(tree, links) / links.lengths[1])
+    """Judge for arms: lowers the score for a long link after the tip."""
+    return lambda links: 1.0 - HAND_PENALTY * min(1.0, link_after(tree, links) / links.lengths[1])
 
 
 def way_on(tree: JointTree, joint: int) -> list[int]:
-    """The joint and those on the longest way down from it."""
+    """The joint and the longest path down from it."""
     way = [joint]
     while tree.children[way[-1]]:
         way.append(max(tree.children[way[-1]], key=lambda child: tree.edges[child] + tree.depths[child]))
@@ -113,7 +113,7 @@ def way_on(tree: JointTree, joint: int) -> list[int]:
 
 
 def _choices(tree: JointTree, joints: set[int], first: int) -> Iterator[tuple[float, Links]]:
-    """Each three joints of a branch, with what they can be worth at most."""
+    """All choices of links in a branch, each with an upper bound of its score."""
     for tip in sorted(joints):
         way = tree.way_up(tip)
         way = way[: way.index(first) + 1][::-1]
@@ -124,19 +124,19 @@ def _choices(tree: JointTree, joints: set[int], first: int) -> Iterator[tuple[fl
             lengths = _length(tree, root, mid), _length(tree, mid, tip)
             if min(lengths) > 0.0:
                 passed = len(way) - 3 - before
-                yield min(lengths) * CUT**passed * LATER**before, Links(root, mid, tip, lengths)
+                yield min(lengths) * EVEN_CUT**passed * LATER_ROOT**before, Links(root, mid, tip, lengths)
     for mid in sorted(joints - {first}):
         root = tree.parents[mid]
         lengths = _length(tree, root, mid), float(np.linalg.norm(tree.ends[mid] - tree.places[mid]))
         if not tree.children[mid] and min(lengths) > 0.0:
-            yield AT_TAIL * min(lengths), Links(root, mid, -1, lengths)
+            yield TAIL_FACTOR * min(lengths), Links(root, mid, -1, lengths)
 
 
 def _score(tree: JointTree, first: int, links: Links) -> float:
-    if links.tip >= 0 and _is_beside(tree, links.tip):
+    if links.tip >= 0 and _is_beside_link(tree, links.tip):
         return 0.0
     before = tree.way_up(links.root).index(first)
-    passed, cut = 0, []
+    passed, cut_evenly = 0, []
     for start, end in ((links.root, links.mid), (links.mid, links.tip)):
         if end < 0:
             continue
@@ -145,28 +145,34 @@ def _score(tree: JointTree, first: int, links: Links) -> float:
         near = ON_LINK * _length(tree, start, end)
         if any(off_line(tree.places[joint], tree.places[start], tree.places[end]) > near for joint in between):
             return 0.0
-        if any(len(tree.children[joint]) >= FORK for joint in between):
+        if any(len(tree.children[joint]) >= FORK_BRANCHES for joint in between):
             return 0.0
         passed += len(between)
         pieces = [tree.edges[joint] for joint in (end, *between)]
-        cut.append(bool(between) and min(pieces) >= HALVES * max(pieces))
+        cut_evenly.append(bool(between) and min(pieces) >= EVEN_PIECES * max(pieces))
     shorter, longer = sorted(links.lengths)
-    straight = (STRAIGHT if _is_in_line(tree, links) else 1.0) * (1.0 if links.tip >= 0 else AT_TAIL)
-    return straight * shorter * (1.0 - EVEN + EVEN * shorter / longer) * (CUT if all(cut) else PASSED) ** passed * LATER**before
+    straight = (IN_LINE_FACTOR if _is_in_line(tree, links) else 1.0) * (1.0 if links.tip >= 0 else TAIL_FACTOR)
+    return (
+        straight
+        * shorter
+        * (1.0 - EVENNESS + EVENNESS * shorter / longer)
+        * (EVEN_CUT if all(cut_evenly) else PASSED) ** passed
+        * LATER_ROOT**before
+    )
 
 
 def _is_in_line(tree: JointTree, links: Links) -> bool:
-    """Whether the middle joint, or the tip on its way on, is exactly in line with its neighbours."""
+    """Whether the middle joint, or the tip, is exactly in line with its neighbours."""
     within = IN_LINE * sum(links.lengths)
     tip = tip_place(tree, links)
     if off_line(tree.places[links.mid], tree.places[links.root], tip) <= within:
         return True
-    on = [joint for joint in way_on(tree, links.tip) if tree.edges[joint] > within][1:2] if links.tip >= 0 else []
-    return bool(on) and off_line(tip, tree.places[links.mid], tree.places[on[0]]) <= within
+    after = [joint for joint in way_on(tree, links.tip) if tree.edges[joint] > within][1:2] if links.tip >= 0 else []
+    return bool(after) and off_line(tip, tree.places[links.mid], tree.places[after[0]]) <= within
 
 
-def _is_beside(tree: JointTree, joint: int) -> bool:
-    """Whether a joint without others below it lies on a link that goes on beside it, as twist bones' do: no hand is there."""
+def _is_beside_link(tree: JointTree, joint: int) -> bool:
+    """Whether a joint without children lies on a link that runs beside it: a twist bone, not a hand."""
     above = tree.parents[joint]
     if tree.children[joint] or above < 0:
         return False
@@ -182,7 +188,7 @@ def _is_beside(tree: JointTree, joint: int) -> bool:
 
 
 def off_line(place: Array, start: Array, end: Array) -> float:
-    """Distance of a place `(3,)` from the line between two others."""
+    """Distance of a point `(3,)` from the segment between two others."""
     along = end - start
     squared = float(along @ along)
     part = float(np.clip((place - start) @ along / squared, 0.0, 1.0)) if squared > 0.0 else 0.0
