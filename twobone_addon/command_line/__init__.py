@@ -1,1 +1,1 @@
-"""`blender --command twobone`: flags and job files to settings, use-cases to exit codes."""
+"""`blender --command twobone`: turns flags and job files into settings, and outcomes into exit codes."""

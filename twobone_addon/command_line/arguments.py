@@ -1,4 +1,4 @@
-"""The command's flags: one sub-command each for baking, looking, clearing and whole batches."""
+"""The argument parser: one sub-command for each task, and `report`, `chains`, `batch` and `schema`."""
 
 from __future__ import annotations
 
@@ -32,39 +32,42 @@ CODES = "exit codes: " + ", ".join(
 )
 
 LONGEST_NUMBER = 30
-"""Letters of what is no number that a message repeats."""
+"""Maximum number of characters of an invalid number that a message repeats."""
 
 NEGATIVE_NUMBER = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong as the rest of the add-on does: by raising."""
+    """A parser that raises `UsageError` instead of printing and exiting."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError("{message}. See: {program} --help", message=f"{message[:1].upper()}{message[1:]}", program=self.prog)
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Flags as a namespace with `command`; raises `UsageError`, or `SystemExit` after `--help`."""
-    found = command_parser().parse_args(_with_values_joined(argv))
-    found.groups = getattr(found, "groups", None) or [ChainGroup("")]
-    found.once = getattr(found, "once", None) or {}
-    return found
+    """Parse the arguments into a namespace with `command`, `groups` and `once`.
+
+    Raises `UsageError`, or `SystemExit` after `--help`.
+    """
+    arguments = command_parser().parse_args(_with_negative_values_joined(argv))
+    arguments.groups = getattr(arguments, "groups", None) or [ChainGroup("")]
+    arguments.once = getattr(arguments, "once", None) or {}
+    return arguments
 
 
-def _with_values_joined(argv: list[str]) -> list[str]:
-    """`--flag -1e-3` as `--flag=-1e-3`: argparse takes a negative number with an exponent for a flag."""
-    made: list[str] = []
+def _with_negative_values_joined(argv: list[str]) -> list[str]:
+    """Turn `--flag -1e-3` into `--flag=-1e-3`, since argparse mistakes a negative number with an exponent for a flag."""
+    joined: list[str] = []
     for word in argv:
-        if NEGATIVE_NUMBER.fullmatch(word) and made and made[-1].startswith("--") and "=" not in made[-1]:
-            made[-1] += f"={word}"
+        if NEGATIVE_NUMBER.fullmatch(word) and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
+            joined[-1] += f"={word}"
         else:
-            made.append(word)
-    return made
+            joined.append(word)
+    return joined
 
 
 def distance(text: str) -> float:
-    """A distance of 0 or greater."""
+    """Parse a finite distance of 0 or greater; raises `ArgumentTypeError`."""
     value = _number(text, float)
     if not 0.0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} must be 0 or greater")
@@ -72,7 +75,7 @@ def distance(text: str) -> float:
 
 
 def duration(text: str) -> float:
-    """A time, or another amount, above 0."""
+    """Parse a finite duration, or another amount, greater than 0; raises `ArgumentTypeError`."""
     value = _number(text, float)
     if not 0.0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} must be a number greater than 0")
@@ -80,19 +83,19 @@ def duration(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number of 1 or more."""
+    """Parse an integer of 1 or more; raises `ArgumentTypeError`."""
     return _at_least(1, text)
 
 
 def some(text: str) -> int:
-    """A whole number of 0 or more."""
+    """Parse an integer of 0 or more; raises `ArgumentTypeError`."""
     return _at_least(0, text)
 
 
-def _at_least(least: int, text: str) -> int:
+def _at_least(minimum: int, text: str) -> int:
     value = _number(text, int)
-    if value < least:
-        raise argparse.ArgumentTypeError(f"{text} is too small, use {least} or more")
+    if value < minimum:
+        raise argparse.ArgumentTypeError(f"{text} is too small, use {minimum} or more")
     return value
 
 
@@ -105,7 +108,7 @@ def _number(text: str, kind: type) -> Any:
 
 
 IN_PLACE = True
-"""What `--save` without a file means: the file that was opened. An empty name that is given is refused."""
+"""Value of `--save` without a file name: save over the opened file. An empty file name is refused."""
 
 FLAGS: dict[str, dict[str, Any]] = {
     "--file": {"type": file_path, "metavar": "SHOT.blend", "help": "open this file; default: what Blender was started with"},
@@ -146,7 +149,7 @@ FLAGS: dict[str, dict[str, Any]] = {
     },
     "--dry-run": {"action": "store_true", "help": "say what would be done and written; change nothing"},
 }  # fmt: skip
-"""What several commands share."""
+"""Keyword arguments of `add_argument` for the flags that several commands share."""
 
 
 def _add(parser: argparse.ArgumentParser, *flags: str) -> None:
@@ -155,7 +158,7 @@ def _add(parser: argparse.ArgumentParser, *flags: str) -> None:
 
 
 def _add_shot(parser: argparse.ArgumentParser) -> None:
-    """Which shot, with its scripts or not, which scene of it, and where the result goes."""
+    """Add the flags for the shot, its scripts, its scene and the report."""
     _add(parser, "--file")
     _add_scripts(parser, "with --file: run the scripts in it")
     _add(parser, "--scene", "--report")
@@ -172,29 +175,30 @@ def _add_scripts(parser: argparse.ArgumentParser, text: str) -> None:
 
 
 def _add_chains(parser: argparse.ArgumentParser) -> None:
-    """Which chains."""
+    """Add the flags that say which chains to process."""
     _add(parser, "--job", "--stored", "--strict-settings")
     add_chain_flags(parser)
 
 
 def command_parser() -> argparse.ArgumentParser:
-    """All commands with their flags."""
+    """Build the parser with all sub-commands and their flags."""
     parser = _Parser(prog=PROGRAM, description="Bake two-bone IK without a window.", epilog=CODES, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"twobone {addon_version()}, Blender {version_text()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     for command, table in OF_COMMAND.items():
-        _task(_sub(commands, command, table.help or f"{table.text[:1].lower()}{table.text[1:]}"), table)
-    report = _sub(commands, "report", "measure the existing animation; change nothing")
+        _add_task(_add_command(commands, command, table.help or f"{table.text[:1].lower()}{table.text[1:]}"), table)
+    report = _add_command(commands, "report", "measure the existing animation; change nothing")
     _add_shot(report)
     _add(report, "--allow-incomplete", "--strict", "--max-error")
     _add_chains(report)
-    _add_shot(_sub(commands, "chains", "list the chains stored in the file"))
-    _batch(_sub(commands, "batch", "bake many shots, several at a time"))
-    _schema(_sub(commands, "schema", "print the JSON Schema of a file that the command reads or writes"))
+    _add_shot(_add_command(commands, "chains", "list the chains stored in the file"))
+    _add_batch(_add_command(commands, "batch", "bake many shots, several at a time"))
+    schema = _add_command(commands, "schema", "print the JSON Schema of a file that the command reads or writes")
+    schema.add_argument("name", choices=NAMES, metavar="|".join(NAMES), help="which schema")
     return parser
 
 
-def _sub(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
+def _add_command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.", epilog=CODES, allow_abbrev=False)
     loudness = parser.add_mutually_exclusive_group()
     loudness.add_argument("--quiet", action="store_true", help="print only errors")
@@ -202,8 +206,8 @@ def _sub(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _task(parser: argparse.ArgumentParser, table: Table) -> None:
-    """A command that does a task: what all of them have, and the settings of its table."""
+def _add_task(parser: argparse.ArgumentParser, table: Table) -> None:
+    """Add the flags that all task commands share, and one for each setting in the task's table."""
     _add_shot(parser)
     if not table.is_of_any_shot:
         _add(parser, "--allow-incomplete")
@@ -216,13 +220,13 @@ def _task(parser: argparse.ArgumentParser, table: Table) -> None:
         _add_chains(parser)
     else:
         _add(parser, "--job", "--strict-settings")
-    # Where several chains may be named, `--chain` is there.
+    # With several chains, `--chain` starts the settings of the next one, so it cannot be an option.
     add_option_flags(parser, [option for option in table.own if option.name != "chain" or not table.of_chains], once=True)
-    if table.task == "convert":  # Of batches in place: one that was killed comes again to shots that it has saved.
+    if table.task == "convert":  # For in-place batches: after a kill, a batch may reach shots that it has already converted.
         parser.add_argument("--again", action="store_true", help=argparse.SUPPRESS)
 
 
-def _batch(parser: argparse.ArgumentParser) -> None:
+def _add_batch(parser: argparse.ArgumentParser) -> None:
     _add(parser, "--allow-incomplete", "--upgrade")
     parser.add_argument("--dry-run", action="store_true", help="open every shot and say what would happen to it; save nothing")
     parser.add_argument("job", type=file_path, metavar="JOB", help="TOML or JSON file with the shots, the output and the chains")
@@ -266,7 +270,3 @@ def _batch(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.json|-",
         help="where the summary goes, with a .csv next to it; default: JOB.summary.json, JOB.NUMBER.summary.json",
     )
-
-
-def _schema(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", choices=NAMES, metavar="|".join(NAMES), help="which schema")

@@ -1,4 +1,4 @@
-"""`blender SHOT.blend --command twobone ...`: registered with Blender, one entry for all sub-commands."""
+"""Entry point of `blender SHOT.blend --command twobone ...`, and its registration with Blender."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ COMMANDS = {
 }
 
 WORKER = "worker"
-"""What a batch starts its Blenders with; no command for people."""
+"""Internal command with which a batch starts its worker Blenders; not for users."""
 
 OF_SHOTS = set(COMMANDS) - {"batch", "schema"}
-"""Those that open a shot."""
+"""Commands that open a shot."""
 
 OUTPUTS = ("report", "save", "linked")
-"""Flags that name files to write."""
+"""Attributes of the parsed arguments that name files to write."""
 
 _registered: list[object] = []
-"""Blender's handle on the command, while it is registered."""
+"""The handle that Blender returned for the registered command; empty while it is not registered."""
 
 
 def main(argv: list[str]) -> int:
@@ -75,12 +75,15 @@ def _run(arguments: argparse.Namespace) -> ExitCode:
             with clean_standard_output(wanted=STANDARD_OUTPUT in outputs.values()):
                 outcome = COMMANDS[arguments.command](arguments, voice)
             if arguments.report is not None:
-                _hand_over(arguments.report, outcome, voice)
+                _write_report(arguments.report, outcome, voice)
     return outcome.code
 
 
 def _claimed_outputs(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, str]:
-    """The files to write, by their flags; refused where they would destroy something, and the shot's is ours until the end."""
+    """Return the files to write, by flag, after refusing those that would destroy something.
+
+    The output shot is claimed until `stack` closes. Raises `UsageError` or `FileError`.
+    """
     source = source_of(arguments.file)
     named = {f"--{name}": getattr(arguments, name, None) for name in OUTPUTS}
     outputs = {flag: name for flag, name in named.items() if isinstance(name, str)}
@@ -96,8 +99,8 @@ def _claimed_outputs(arguments: argparse.Namespace, stack: ExitStack) -> dict[st
     return outputs
 
 
-def _hand_over(report: str, outcome: Outcome, voice: Voice) -> None:
-    """Write the report; where that fails, what was saved before is said."""
+def _write_report(report: str, outcome: Outcome, voice: Voice) -> None:
+    """Write the report; if that fails, the raised `FileError` also names the shot that was already saved."""
     try:
         hand_over(report, with_provenance(outcome, voice.warnings))
     except FileError as error:
@@ -107,12 +110,12 @@ def _hand_over(report: str, outcome: Outcome, voice: Voice) -> None:
 
 
 def register() -> None:
-    """Make the command known to Blender, where it has a command line: the bpy module has none, and 4.2's fails at exit."""
+    """Register the command with Blender, but not in the bpy module: it has no command line, and that of 4.2 fails at exit."""
     if bpy.app.binary_path:
         _registered.append(bpy.utils.register_cli_command(NAME, main))
 
 
 def unregister() -> None:
-    """Take it back."""
+    """Unregister the command."""
     while _registered:
         bpy.utils.unregister_cli_command(_registered.pop())

@@ -1,4 +1,4 @@
-"""Flags out of the tables of options: one for each setting, in groups where several chains have them."""
+"""Command-line flags built from the option tables: one per setting, grouped by chain where there are several chains."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class ChainGroup:
     """The settings given between one `--chain` and the next."""
 
     label: str
-    """What followed `--chain`; empty for the group before the first, which all chains share."""
+    """The name given to `--chain`; empty for the group before the first `--chain`, which all chains share."""
     values: dict[str, Any] = field(default_factory=dict)
-    """By the names of `BakeSettings`; only what was given."""
+    """Only the settings that were given, by their names in `BakeSettings`."""
 
 
 def add_chain_flags(parser: argparse.ArgumentParser) -> None:
-    """Add `--chain` and one flag per setting; the result's `groups` is a list of `ChainGroup`, the shared one first."""
+    """Add `--chain` and one flag per setting; parsing sets `groups` to a list of `ChainGroup`, the shared one first."""
     start = parser.add_argument_group("Several chains")
     start.add_argument(
         "--chain",
@@ -45,17 +45,17 @@ def add_chain_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def add_option_flags(parser: argparse.ArgumentParser, options: Sequence[Option], *, once: bool = False) -> None:
-    """Add a flag for each of these settings, which each group of flags may have, or `once` all of them together."""
+    """Add a flag for each of these settings: one value per chain group, or with `once` a single value for the whole command."""
     for group in Group:
         block = parser.add_argument_group(f"{group.value} settings, as on the operator (angles in radians)")
         for option in options:
             if option.group is group:
                 action: Any = partial(_IntoGroup, option=option, once=once)
-                block.add_argument(*_flags(option), action=action, dest=option.name, help=_help(option), **_form(option))
+                block.add_argument(*_flags(option), action=action, dest=option.name, help=_help(option), **_keywords(option))
 
 
 def flag(name: str) -> str:
-    """The flag of a setting: `--frame-start` for `frame_start`."""
+    """Return the flag of a setting: `--frame-start` for `frame_start`."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -89,20 +89,21 @@ def _flags(option: Option) -> Sequence[str]:
     return [flag(option.name), flag(f"no_{option.name}")] if option.kind is Kind.SWITCH else [flag(option.name)]
 
 
-def _form(option: Option) -> dict[str, Any]:
+def _keywords(option: Option) -> dict[str, Any]:
+    """Return the keyword arguments of `add_argument` for the option's kind of value."""
     if option.kind is Kind.SWITCH:
         return {"nargs": 0, "default": argparse.SUPPRESS}
     if option.kind is Kind.CHOICE:
         values = [choice.value for choice in option.choices]
         return {"type": str.upper, "choices": values, "metavar": "|".join(values), "default": argparse.SUPPRESS}
-    made: dict[str, Any] = {"metavar": METAVARS[option.kind], "default": argparse.SUPPRESS}
+    keywords: dict[str, Any] = {"metavar": METAVARS[option.kind], "default": argparse.SUPPRESS}
     if option.kind is Kind.VECTOR:
-        made["nargs"] = len(METAVARS[option.kind])
-    return made | {"type": float} if option.kind in {Kind.NUMBER, Kind.VECTOR} else made
+        keywords["nargs"] = len(METAVARS[option.kind])
+    return keywords | {"type": float} if option.kind in {Kind.NUMBER, Kind.VECTOR} else keywords
 
 
 def _help(option: Option) -> str:
-    """The tooltip's text, the unit and the default, with `%` doubled as argparse wants it."""
+    """Return the tooltip's text with unit and default; `%` is doubled because argparse formats the text."""
     unit = f" ({UNITS[option.unit]})" if option.unit in UNITS else ""
     default = {True: "on", False: "off"}.get(option.default, option.default) if option.kind is Kind.SWITCH else option.default
     ending = f"; default {default}" if default not in {"", None} else ""

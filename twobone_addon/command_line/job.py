@@ -1,4 +1,4 @@
-"""What a job file says: which shots, where they go, which chains. Its schema is checked here, key by key."""
+"""Job files: read and check the shots, outputs, chains and settings that a job names, key by key."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ from .job_values import (
 from .outcomes import UsageError
 
 LABEL = "name"
-"""Key of a chain's table that is no setting: what reports of the dry run call it."""
+"""Key with the name of a chain, used in messages and in the dry run's report; not a setting."""
 
 OWN_OF_SHOT = ("use", "strict", "max_error", "allow_incomplete")
-"""Keys of a job that one of its shots may have instead."""
+"""Keys of a job that are no settings and that each shot may override."""
 
 SHOT_KEYS = {"file", "output", "scene", "chains", *OWN_OF_SHOT}
-"""Keys of a shot's table that are no settings."""
+"""Keys of a shot's table that are not settings."""
 
 OWN_KEYS = {
     "$schema", "version", "use", "shots", "output", "in_place", "scene", "stored", "chains",
     "strict", "strict_settings", "allow_incomplete", "max_error",
 }  # fmt: skip
-"""Keys of a job that are no settings."""
+"""Keys of a job that are not settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShotTable:
-    """What is different for some shots."""
+    """The table of a job that overrides its values for some shots."""
 
     file: str
     """File or glob pattern, relative to the job file's folder."""
     output: str = ""
     scene: str = ""
     shared: dict[str, Any] = field(default_factory=dict)
-    """Settings that win over those of the job and of its chains."""
+    """Settings that override those of the job and of its chains."""
     chains: tuple[ChainGroup, ...] = ()
-    """Instead of the job's chains."""
+    """Chains that replace the job's; empty to keep them."""
     own: dict[str, Any] = field(default_factory=dict)
-    """Those of `OWN_OF_SHOT` that it has."""
+    """Values of the keys in `OWN_OF_SHOT` that the table has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,65 +64,67 @@ class Job:
 
     path: Path
     use: str = "bake"
-    """One of `USES`. `batch` only."""
+    """The sub-command to run, one of `USES`. `batch` only."""
     shots: tuple[str, ...] = ()
     """Files or glob patterns, relative to the job file's folder. `batch` only."""
     tables: tuple[ShotTable, ...] = ()
-    """Shots, among those above, that differ from the others. `batch` only."""
+    """Overrides for some of `shots`. `batch` only."""
     output: str = ""
-    """Pattern of the file that each shot is saved as. `batch` only."""
+    """Pattern of the output file of each shot. `batch` only."""
     in_place: bool = False
-    """Save over the shots themselves. `batch` only."""
+    """Whether to save over the shots themselves. `batch` only."""
     scene: str = ""
-    """Name of the scene to work in; empty for the one that is open."""
+    """Name of the scene to work in; empty for the active one."""
     stored: bool = False
-    """Bake the chains that are stored in each shot."""
+    """Whether to use the chains stored in each shot."""
     strict: bool = False
     strict_settings: bool = True
-    """Refuse settings that make no difference."""
+    """Whether to refuse settings that have no effect."""
     allow_incomplete: bool = False
-    """Save also where something that moves the chains is missing."""
+    """Whether to save even if something that moves the chains is missing."""
     max_error: float | None = None
     once: dict[str, Any] = field(default_factory=dict)
-    """Settings that it has once, by the names of its task's."""
+    """Settings that apply to the whole job, by the names in its task's table."""
     shared: dict[str, Any] = field(default_factory=dict)
-    """Settings for all chains, by the names of `BakeSettings`; of what is about an armature, by the names of its task's."""
+    """Settings shared by all chains, by their names in `BakeSettings`; for tasks on an armature, by those in the task's table."""
     chains: tuple[ChainGroup, ...] = ()
 
 
 def load_job(path: Path, use: str = "") -> Job:
     """Read and check a job file; raises `UsageError` naming the file, the key or line, and what to do.
 
-    use : what it is read for, and so what it is for where it does not say so itself; empty for whatever it says
+    use : the command that reads the job, and the default of a job without the key "use"; empty to accept any
     """
     data = read_job_data(path)
-    found = JobValues(path).choice({"use": use or USES[0]} | dict(data), "use", USES)
-    if use not in {"", found} and not {use, found} <= WITH_CHAINS:
-        raise JobValues(path).wrong("use", "is {found}, but this command expects {use}", found=shown(found), use=shown(use))
-    return _Reader(path, JobValues(path, found)).job(data)
+    own_use = JobValues(path).choice({"use": use or USES[0]} | dict(data), "use", USES)
+    if use not in {"", own_use} and not {use, own_use} <= WITH_CHAINS:
+        raise JobValues(path).wrong("use", "is {found}, but this command expects {use}", found=shown(own_use), use=shown(use))
+    return _Reader(path, JobValues(path, own_use)).job(data)
 
 
 def job_for(job: Job, tables: list[ShotTable]) -> Job:
-    """The job as it is for a shot that these tables are about; later ones win."""
+    """Return the job with the overrides of these tables applied, later ones last."""
     for table in tables:
         chains = table.chains or tuple(replace(chain, values={**chain.values, **table.shared}) for chain in job.chains)
         output, scene = table.output or job.output, table.scene or job.scene
         job = replace(job, shared={**job.shared, **table.shared}, chains=chains, output=output, scene=scene, **table.own)
-    # What another use has once is not for a shot with a use of its own.
+    # A shot that overrides `use` does not get job-wide settings that only the job's own use has.
     once = {name: value for name, value in job.once.items() if job.use in ONLY_FOR.get(name, {job.use})}
     return replace(job, tables=(), once=once)
 
 
 def job_text(job: Job) -> str:
-    """A job for one shot, as JSON that `load_job` reads back as the same; where it goes is not in it."""
+    """Return the job for one shot as JSON that `load_job` reads back unchanged; it does not contain the output."""
     left_out = {"path", "shots", "tables", "output", "in_place", "once", "shared", "chains"}
-    own = {key: value for key, value in asdict(job).items() if key not in left_out and value not in ("", None)}
+    keys = {key: value for key, value in asdict(job).items() if key not in left_out and value not in ("", None)}
     chains = {"chains": [{LABEL: chain.label, **chain.values} for chain in job.chains]} if job.chains else {}
-    return json.dumps({"version": FORMAT, **own, **job.once, **job.shared, **chains}, indent=2)
+    return json.dumps({"version": FORMAT, **keys, **job.once, **job.shared, **chains}, indent=2)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
+    """Builds a `Job` from the data of a job file; its methods raise `UsageError`."""
+
     path: Path
     values: JobValues
 
@@ -152,20 +154,19 @@ class _Reader:
         return job
 
     def _once(self, data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The settings that the job has once, checked, and the keys that are left for the settings of what it is about."""
+        """Return the checked job-wide settings, and the remaining, unchecked settings of the chains or the armature."""
         use, values = self.values.use, self.values
-        taken = {**once_options(use)} | {name: ONCE[name] for name, uses in TAKEN.items() if use in uses and name in ONCE}
-        own = {key: value for key, value in data.items() if key not in OWN_KEYS}
-        for key in own.keys() & ONLY_FOR.keys() - taken.keys() - options_for(use).keys():
-            if own.pop(key):
+        accepted = {**once_options(use)} | {name: ONCE[name] for name, uses in TAKEN.items() if use in uses and name in ONCE}
+        settings = {key: value for key, value in data.items() if key not in OWN_KEYS}
+        for key in settings.keys() & ONLY_FOR.keys() - accepted.keys() - options_for(use).keys():
+            if settings.pop(key):
                 raise values.wrong(key, 'is not valid for use = "{use}". Remove it, or correct "use"', use=use)
-        # A key whose text is empty is one that nobody has filled in.
-        once = {key: own.pop(key) for key in own.keys() & taken.keys()}
-        given = {key: value for key, value in once.items() if value != ""}
-        return values.settings(given, "", OWN_KEYS, taken), own
+        once = {key: settings.pop(key) for key in settings.keys() & accepted.keys()}
+        given = {key: value for key, value in once.items() if value != ""}  # An empty text counts as not given.
+        return values.settings(given, "", OWN_KEYS, accepted), settings
 
     def _shots(self, data: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[ShotTable, ...]]:
-        """Files or patterns of all shots, and the tables among them."""
+        """Return the files or patterns of all shots, and those entries that are tables."""
         entries = data.get("shots", [])
         if not isinstance(entries, list) or not all(
             (isinstance(entry, str) and entry) or isinstance(entry, dict) for entry in entries
@@ -191,10 +192,11 @@ class _Reader:
             scene=values.text(entry, "scene"),
             shared=values.settings(settings, f"{where}.", SHOT_KEYS),
             chains=self._chains(entry, f"{where}."),
-            own=self._own(entry, where),
+            own=self._overrides(entry, where),
         )
 
-    def _own(self, entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+    def _overrides(self, entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """Return the checked values of the keys in `OWN_OF_SHOT` that a shot's table has."""
         values = self.values
         found: dict[str, Any] = {key: values.switch(entry, key) for key in ("strict", "allow_incomplete") if key in entry}
         if "max_error" in entry:
@@ -226,7 +228,7 @@ class _Reader:
             )
 
     def _refuse_contradictions(self, job: Job) -> None:
-        """Refuse keys that exclude each other, and settings that no bake can have together."""
+        """Raise `UsageError` for keys that exclude each other, and for settings that contradict each other."""
         if job.stored and (job.chains or any(table.chains for table in job.tables)):
             raise self.values.wrong("stored", 'cannot be combined with "chains". Keep one of them')
         if job.output and job.in_place:
@@ -234,10 +236,10 @@ class _Reader:
         is_there = {"stored": job.stored, "chains": job.chains or any(table.chains for table in job.tables)}
         for key in [key for key in is_there if is_there[key] and job.use not in WITH_CHAINS]:
             raise self.values.wrong(key, 'is not valid for use = "{use}". Remove it, or correct "use"', use=job.use)
-        for where, one in (("", job), *((f' for "{table.file}"', job_for(job, [table])) for table in job.tables)):
-            for number, group in enumerate(one.chains or (ChainGroup(""),)):
-                place = f', key "chains[{number}]"{where}' if one.chains else where
-                self._refuse_settings({**one.shared, **group.values}, place)
+        for where, variant in (("", job), *((f' for "{table.file}"', job_for(job, [table])) for table in job.tables)):
+            for number, group in enumerate(variant.chains or (ChainGroup(""),)):
+                place = f', key "chains[{number}]"{where}' if variant.chains else where
+                self._refuse_settings({**variant.shared, **group.values}, place)
 
     def _refuse_settings(self, values: Mapping[str, Any], place: str) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What a job file holds: read as plain data with care, and its values checked one by one; each complaint names file and key."""
+"""Read a job file as plain data and check its values; every error names the file and the key or line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .outcomes import UsageError
 
 
 def read_job_data(path: Path) -> dict[str, Any]:
-    """The file's top-level table; raises `UsageError` naming the file and, where it can be told, the line."""
+    """Return the file's top-level table; raises `UsageError` naming the file and, if known, the line."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -44,7 +44,7 @@ def read_job_data(path: Path) -> dict[str, Any]:
 
 
 def _refuse_unusable_texts(path: Path, data: dict[str, Any]) -> None:
-    """Refuse texts that no file and no datablock can be called."""
+    """Raise `UsageError` for texts that neither a file nor a datablock can have as its name."""
     for text in _texts(data):
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             what = "a NUL character" if "\0" in text else "half a character (a lone surrogate)"
@@ -54,7 +54,7 @@ def _refuse_unusable_texts(path: Path, data: dict[str, Any]) -> None:
 
 
 def _texts(data: object) -> Iterator[str]:
-    """Every text in the data, keys included; the data is not deep, or it would not have been read."""
+    """Yield every text in the data, including keys; recursion is safe, since the parsers have refused deeply nested data."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):
@@ -122,51 +122,51 @@ def _too_deep(path: Path) -> UsageError:
 
 
 def _too_long(path: Path) -> UsageError:
-    """Python refuses to read integers of more than some thousand digits."""
+    """Return the error for integers longer than Python's limit of some thousand digits."""
     return UsageError('Job "{path}" holds a number of thousands of digits. Use a number that fits.', path=path)
 
 
 OF_COMMAND = {task.TABLE.command: task.TABLE for task in TASKS}
-"""The tables of tasks, by command."""
+"""The option table of each task, by command."""
 
 READS_ONLY = ("report", "chains", *(task.TABLE.command for task in TASKS if task.READS_ONLY))
-"""Uses that save nothing."""
+"""Uses that never save the shot."""
 
 USES = tuple(dict.fromkeys((*OF_COMMAND, *READS_ONLY)))
-"""What a batch does with each shot: the sub-command of that name."""
+"""Allowed values of a job's `use`: the sub-command that runs on each shot."""
 
 WITH_CHAINS = {command for command, table in OF_COMMAND.items() if table.of_chains} | {"convert", "report"}
-"""Uses that take each other's jobs, with chains and all settings of a bake. A conversion reads its limbs from the rig."""
+"""Uses that accept each other's jobs: they take chains and all bake settings. A conversion reads its limbs from the rig."""
 
 TAKEN = {"rotate": {"bake"}, "last_wins": set(USES)}
-"""Settings that a job may have although its use does not have them, so that one job serves for a bake and the way back."""
+"""Settings that these uses accept but ignore, so that one job serves both for a bake and for its reversal."""
 
 
 def options_for(use: str) -> Mapping[str, Option]:
-    """The settings that a job, each of its shots and each of its chains may have, by name."""
+    """Return the options, by name, that a job, its shots and its chains may set."""
     if use not in OF_COMMAND:
         return OPTION if use in WITH_CHAINS else {}
     return OPTION if use in WITH_CHAINS else {option.name: option for option in OF_COMMAND[use].own}
 
 
 def once_options(use: str) -> Mapping[str, Option]:
-    """The settings that a job has once, beside those of its shots and chains, by name."""
+    """Return the options, by name, that apply to the whole job rather than to a shot or chain."""
     if use not in WITH_CHAINS:
         return {}
-    table = OF_COMMAND.get(use, OF_COMMAND["bake"])  # What is measured is a bake.
+    table = OF_COMMAND.get(use, OF_COMMAND["bake"])  # "report" measures a bake, so it takes a bake's options.
     return {option.name: option for option in table.own if option.name not in OPTION}
 
 
 ONCE: dict[str, Option] = {name: option for use in USES for name, option in once_options(use).items()}
-"""All settings that jobs of any use have once."""
+"""The job-wide options of all uses, by name."""
 
 ONLY_FOR = {name: {use for use in USES if name in {**once_options(use), **options_for(use)}} for name in [*ONCE, "targets"]}
-"""Settings that not every job has, and the uses of those that do."""
+"""Settings that only some uses have, and those uses."""
 
 
 def refuse_contradicting(use: str, values: Mapping[str, Any]) -> None:
-    """Raise `SettingError` for settings that cannot be had together."""
-    if {"frame_start", "frame_end"} <= values.keys():  # Giving them means this range, as a flag or a key.
+    """Raise `SettingError` for settings that contradict each other."""
+    if {"frame_start", "frame_end"} <= values.keys():  # Both frames together imply a custom range.
         values = {"frame_range": "CUSTOM", **values}
     if use not in WITH_CHAINS and use not in OF_COMMAND:
         return
@@ -175,21 +175,21 @@ def refuse_contradicting(use: str, values: Mapping[str, Any]) -> None:
 
 
 VARIABLE = re.compile(r"\$\{?\w+\}?")
-"""An environment variable in a path, as a shell writes it."""
+"""An environment variable in a path, in shell syntax."""
 
 DOLLAR = "$$"
-"""A dollar that is part of a name."""
+"""Escape for a literal dollar sign in a path."""
 
 LONGEST_KEY = 60
-"""Characters of an unknown key that a message repeats."""
+"""Maximum number of characters of an unknown key that a message repeats."""
 
 LIMITS = "limits"
-"""Key of the limits of each joint, where all joints bend: a list, so it is no option, and no flag has it."""
+"""Key of the angle limits of each joint of a chain whose joints all bend. As a list it is neither an option nor a flag."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobValues:
-    """Reads values of one job file; each method raises `UsageError`."""
+    """Checks the values of one job file; each method raises `UsageError`."""
 
     path: Path
     use: str = "bake"
@@ -197,13 +197,17 @@ class JobValues:
     def settings(
         self, data: Mapping[str, Any], prefix: str, also: AbstractSet[str], options: Mapping[str, Option] | None = None
     ) -> dict[str, Any]:
-        """Settings by name: these `options`, or those for the use; `also` are the other keys that a table may have, for hints."""
-        made: dict[str, Any] = {}
+        """Return the checked settings by name.
+
+        options : allowed settings; `None` for those of the use
+        also : other keys that the table may have, offered when an unknown key looks like one of them
+        """
+        checked: dict[str, Any] = {}
         options = options_for(self.use) if options is None else options
         lists: dict[str, Callable[[Any, str], tuple[Any, ...]]] = {LIMITS: self.pairs} if options is OPTION else {}
         for key, value in data.items():
             if key in lists:
-                made[key] = lists[key](value, f"{prefix}{key}")
+                checked[key] = lists[key](value, f"{prefix}{key}")
                 continue
             option = options.get(key)
             if option is None:
@@ -212,17 +216,17 @@ class JobValues:
                 if near:
                     raise self.wrong(unknown, 'is unknown. Did you mean "{near}"?', near=near[0])
                 raise self.wrong(unknown, "is unknown. Remove it, or see the list of settings")
-            made[key] = as_meant(option, value)
+            checked[key] = as_meant(option, value)
             try:
-                check(option, made[key])
+                check(option, checked[key])
             except SettingError as error:
                 raise UsageError(
                     'Job "{path}", key "{prefix}{key}": {reason}', path=self.path, prefix=prefix, key=key, reason=error.sentence
                 ) from error
-        return made
+        return checked
 
     def pairs(self, value: Any, key: str) -> tuple[tuple[float, float], ...]:
-        """Least and greatest angle of each joint."""
+        """Return the smallest and largest angle of each joint, in radians."""
         if not isinstance(value, list) or not all(_is_pair(pair) for pair in value):
             raise self.wrong(
                 key, "is {value}. Use one pair of angles in radians for each joint, such as [[-1.0, 1.0]]", value=shown(value)
@@ -230,34 +234,34 @@ class JobValues:
         return tuple((float(least), float(greatest)) for least, greatest in value)
 
     def text(self, data: Mapping[str, Any], key: str) -> str:
-        """A text; empty where there is none."""
+        """Return a text; empty if the key is missing."""
         value = data.get(key, "")
         if not isinstance(value, str):
             raise self.wrong(key, "is {value}. Use a string", value=shown(value))
         return value
 
     def place(self, text: str, key: str) -> str:
-        """A path in which `~` and environment variables stand for what they are; raises where they are nothing."""
+        """Return a path with `~`, environment variables and `$$` expanded; a variable that is not set is an error."""
         parts = os.path.expanduser(text).split(DOLLAR)  # noqa: PTH111 - a pattern, not yet a path
-        found = [os.path.expandvars(part) for part in parts]
-        unknown = next(filter(None, map(VARIABLE.search, found)), None)
+        expanded = [os.path.expandvars(part) for part in parts]
+        unknown = next(filter(None, map(VARIABLE.search, expanded)), None)
         if unknown:
             raise self.wrong(
                 key,
                 "names the variable {variable}, which is not set. Set it, write the folder out, or write $$ for a dollar",
                 variable=unknown[0],
             )
-        return "$".join(found)
+        return "$".join(expanded)
 
     def switch(self, data: Mapping[str, Any], key: str, *, default: bool = False) -> bool:
-        """True or false."""
+        """Return a boolean; `default` if the key is missing."""
         value = data.get(key, default)
         if not isinstance(value, bool):
             raise self.wrong(key, "is {value}. Use true or false", value=shown(value))
         return value
 
     def distance(self, data: Mapping[str, Any], key: str) -> float | None:
-        """A distance of at least 0; `None` where there is none."""
+        """Return a distance of at least 0 in scene units; `None` if the key is missing."""
         value = data.get(key)
         if value is None:
             return None
@@ -266,27 +270,27 @@ class JobValues:
         return float(value)
 
     def choice(self, data: Mapping[str, Any], key: str, choices: Sequence[str]) -> str:
-        """One of the choices, the first where there is none."""
+        """Return one of the choices; the first if the key is missing."""
         value = data.get(key, choices[0])
         if value not in choices:
             raise self.wrong(key, "is {value}. Use one of {choices}", value=shown(value), choices=", ".join(choices))
         return str(value)
 
     def tables(self, data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-        """A list of tables."""
+        """Return a list of tables; empty if the key is missing."""
         value = data.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.wrong(key, "is not a list of tables. Write one table per chain")
         return value
 
     def wrong(self, key: str, what: str, **values: Value) -> UsageError:
-        """The error that says what is wrong with a key; `what` is the rest of the sentence, with `{names}` of `values`."""
+        """Return the error for a key; `what` is the rest of its sentence, with placeholders filled from `values`."""
         ending = "" if what.endswith("?") else "."
         return UsageError(f'Job "{{path}}": the key "{{key}}" {what}{ending}', path=self.path, key=key, **values)
 
 
 def _shortened(key: str) -> str:
-    """A key as a message repeats it."""
+    """Return the key shortened for use in a message."""
     return key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}..."
 
 

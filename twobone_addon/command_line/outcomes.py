@@ -1,4 +1,4 @@
-"""How the command ends: exit codes, and what can be wrong with the request itself."""
+"""How the command ends: exit codes, outcomes, and errors in the request or its files."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from ..settings import BakeSettings
 
 
 class ExitCode(IntEnum):
-    """What the shell, the batch and the farm get to know."""
+    """Exit codes of the command."""
 
     DONE = 0
     COULD_NOT = 1
-    """The file does not have what was asked for, or something failed on the way. Nothing was saved."""
+    """The file lacks something the command needs, or an operation failed. Nothing was saved."""
     USAGE = 2
-    """Flags or job file make no sense. Nothing was opened."""
+    """The flags or the job file are invalid. Nothing was saved."""
     STRICT = 3
     """With `--strict`: the result is not good enough. The report was written, the shot was not saved."""
     INCOMPLETE = 4
     """Something that moves the chain is missing, such as a library. The report was written, the shot was not saved."""
     STOPPED = 5
-    """Somebody asked for an end (Ctrl-C, SIGTERM). Nothing is left half done."""
+    """Stopped by the user or the system (Ctrl-C, SIGTERM). No partial output is left."""
     AGAIN = 6
-    """Another run has the file, or the disk is full: the same command may do later. Nothing was saved."""
+    """Another run is writing the file, or the disk is full: the same command may succeed later. Nothing was saved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a sub-command ended, where it did not raise."""
+    """The result of a sub-command that did not raise."""
 
     code: ExitCode
     document: dict[str, Any] = field(default_factory=dict)
-    """What `--report` gets; nothing a person reads is only there."""
+    """The JSON document for `--report`; everything in it that users need is also printed."""
     settings: Sequence[BakeSettings] = ()
     """The effective settings of each chain."""
     source: dict[str, str] | None = None
-    """Path and SHA-256 of the file that was opened, as it was before anything was saved."""
+    """Path and SHA-256 of the opened file, taken before anything was saved."""
     saved: Path | None = None
-    """The file that was written."""
+    """The .blend file that was saved."""
 
 
 class UsageError(TwoBoneError):
-    """Flags or a job file that say something impossible."""
+    """Invalid flags or an invalid job file."""
 
 
 class FileError(TwoBoneError):
@@ -55,11 +55,11 @@ class FileError(TwoBoneError):
 
 
 class AgainError(FileError):
-    """What stood in the way may be gone later: another run that writes the same file, a full disk."""
+    """A temporary obstacle, so that a retry may succeed: another run writes the same file, or the disk is full."""
 
 
 class StoppedError(TwoBoneError):
-    """The user, or the machine, asked for an end (Ctrl-C, SIGTERM)."""
+    """Stopped by the user or the system (Ctrl-C, SIGTERM)."""
 
 
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -67,7 +67,7 @@ NO_RIGHT = {errno.EACCES, errno.EPERM}
 
 
 def refused_by_system(path: Path, done: str, error: OSError) -> FileError:
-    """What the system says about a path that cannot be `done` ("written", "made"), in words that help."""
+    """Return the error for a path that could not be `done` (a participle such as "written" or "made"), with a remedy."""
     values = {"path": str(path), "done": done, "reason": error.strerror or str(error)}
     if error.errno in FULL:
         return AgainError('"{path}" cannot be {done}, because the disk is full. Make room, and try again.', **values)

@@ -1,4 +1,4 @@
-"""What the command says: sentences for people, one JSON document for machines."""
+"""The command's output: sentences for people, and one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -20,80 +20,80 @@ from .stopping import StopRequest
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """How much is said, and where; errors are always said."""
+    """Prints messages at the chosen verbosity; errors are always printed."""
 
     quiet: bool = False
     verbose: bool = False
     warnings: list[str] = field(default_factory=list)
-    """What was said by `warn`, quiet or not."""
+    """All warnings so far, whether printed or not."""
     stop: StopRequest = field(default_factory=StopRequest)
-    """Whether somebody wants an end meanwhile."""
+    """Whether a signal has asked the command to stop."""
 
     def say(self, text: str) -> None:
-        """A line that a person wants to see."""
+        """Print a line, unless quiet."""
         if not self.quiet:
             _print(text, sys.stdout)
 
     def detail(self, text: str) -> None:
-        """A line for those who asked for more."""
+        """Print a line only if verbose."""
         if self.verbose:
             self.say(text)
 
     def warn(self, text: str) -> None:
-        """A line for those who would trust the result too much."""
+        """Record a warning about the result, and print it unless quiet."""
         self.warnings.append(text)
         if not self.quiet:
             complain(text)
 
 
 def complain(text: str) -> None:
-    """Say what went wrong."""
+    """Print an error or a warning on standard error."""
     _print(one_line(f"twobone: {text}"), sys.stderr)
 
 
 def open_closed_streams() -> None:
-    """Let the standard streams that this process was started without lead nowhere.
+    """Connect standard streams that were closed when this process started to the null device.
 
-    Else the next file that is opened gets the number of such a stream, and whatever is printed lands in it.
+    Otherwise the next file that is opened would get the number of such a stream, and everything printed would land in it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # Gets the least number that is free, which is this one.
+            os.open(os.devnull, os.O_RDWR)  # Gets the lowest free number, which is this one.
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _print(line: str, stream: TextIO) -> None:
-    """Print a line; one that nobody reads any more, such as after `| head`, ends nothing."""
+    """Print a line; a closed pipe, such as after `| head`, is no error."""
     with contextlib.suppress(OSError, ValueError):
         print(showable(line, stream), file=stream, flush=True)
 
 
 @contextmanager
 def clean_standard_output(*, wanted: bool) -> Iterator[None]:
-    """While, if `wanted`, a JSON document must be the only thing on standard output, send all else to standard error.
+    """If `wanted`, redirect standard output to standard error in the block, to keep it free for a JSON document.
 
-    Blender itself prints there ("Info: Saved ..."), partly from outside Python, so the stream itself is moved as well.
+    Blender itself prints there ("Info: Saved ..."), partly from C code, so the file descriptor is redirected as well.
     """
     if not wanted:
         yield
         return
     _flush()
-    kept = os.dup(1)
+    original = os.dup(1)
     os.dup2(2, 1)
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
         _flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(original, 1)
+        os.close(original)
 
 
 def _flush() -> None:
-    """Empty Python's buffer and that of the C library, in which Blender's own lines wait."""
+    """Flush Python's standard output and the buffers of the C library, which hold Blender's own lines."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
     library = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)

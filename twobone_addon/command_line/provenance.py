@@ -1,4 +1,4 @@
-"""Where a result comes from: what was opened, with which settings and programs, and what it was saved as."""
+"""Provenance of a result: the opened file, the settings, the versions of the programs, and the saved file."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 
 
 def addon_version() -> str:
-    """Such as `2.0.0`."""
+    """Return the version in the add-on's manifest, such as `2.0.0`."""
     return str(tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"])
 
 
 def with_provenance(outcome: Outcome, warnings: list[str]) -> dict[str, Any]:
-    """The document of an outcome as it is handed over: with its format's `version`, and `provenance`."""
+    """Return the outcome's document with the `version` of the format and the `provenance`."""
     provenance = {
         "addon": addon_version(),
         "blender": version_text(),
@@ -40,7 +40,7 @@ def with_provenance(outcome: Outcome, warnings: list[str]) -> dict[str, Any]:
 
 
 def source_file(path: Path | None) -> dict[str, str] | None:
-    """The shot as it lies on disk now; `None` for one that has never been saved."""
+    """Return path and SHA-256 of the shot as it is on disk now; `None` for one that was never saved."""
     return _file(followed(path) if path else None)
 
 
@@ -49,29 +49,29 @@ def _file(path: Path | None) -> dict[str, str] | None:
 
 
 def _settings(settings: BakeSettings) -> dict[str, Any]:
-    """Everything the bake of one chain depended on; `stored` names the stored chain that it came from."""
+    """Return all settings of one chain; `stored` names the stored chain that they came from."""
     return {entry.name: getattr(settings, entry.name) for entry in fields(settings) if entry.name != "asked"}
 
 
 def fingerprint(job: Job, content: str, *, scripts: bool) -> str:
-    """Of what the job asks for, the shot's `content`, and the versions of Blender and add-on; empty without content.
+    """Return the SHA-256 of the job, the shot's `content`, and the versions of Blender and the add-on; empty without content.
 
-    What a shot links from other files is told by `linked_contents`, since only Blender knows it.
+    Linked files are not included: only Blender knows them, see `linked_contents`.
     """
-    asked = {**asdict(job), "path": "", "shots": "", "tables": "", "scripts": scripts}
+    request = {**asdict(job), "path": "", "shots": "", "tables": "", "scripts": scripts}
     versions = [version_text(), addon_version()]
     if not content:
-        return ""  # The shot will fail, and say so itself.
-    text = json.dumps([asked, versions, content], sort_keys=True)
+        return ""  # The shot itself will fail and report why.
+    text = json.dumps([request, versions, content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def linked_files() -> list[Path]:
-    """Every other file that can move something in the open shot: libraries, also those of libraries, and cached motion."""
+    """Return every other file that can move something in the open shot: direct and indirect libraries, and cache files."""
     linked = [*bpy.data.libraries, *bpy.data.cache_files]
     return sorted({followed(Path(bpy.path.abspath(entry.filepath, library=entry.library))) for entry in linked})
 
 
 def linked_contents() -> dict[str, str]:
-    """The same by their paths, each with its `content_of`."""
+    """Return the SHA-256 of each of the `linked_files`, by path."""
     return {str(path): content_of(path) for path in linked_files()}

@@ -1,4 +1,4 @@
-"""JSON Schemas of job, report and summary, made from the tables and records that the files themselves are made from."""
+"""JSON Schemas of jobs, reports and summaries, derived from the same option tables and records as the files themselves."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FILES = ("job", "report", "summary", "contacts")
-"""Schemas that the documentation has as files."""
+"""Schemas that the documentation provides as files."""
 
 LONG = 100
-"""Characters from which on a part of a schema that occurs again is referred to."""
+"""Length in characters from which a repeated part of a schema is moved to `$defs`."""
 
 TEXT: Schema = {"type": "string"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
@@ -58,30 +58,30 @@ STATEMENT: Schema = {
     "additionalProperties": False,
 }
 STATED = {"statements", "remarks"}
-"""Fields of records whose sentences scripts recognise by their kind; those of other fields are texts."""
+"""Record fields whose sentences are written as statements with a `kind` for scripts; in other fields they are plain texts."""
 
 SECONDS: Schema = {"type": "object", "additionalProperties": {"type": "number"}}
 EVALUATION: Schema = {"type": ["string", "object"]}
-TOLD: Schema = {"sentence": TEXT, "seconds": SECONDS, "evaluation": EVALUATION}
-"""What is told of all chains alike."""
+RUN: Schema = {"sentence": TEXT, "seconds": SECONDS, "evaluation": EVALUATION}
+"""Properties that describe the whole run rather than one chain."""
 
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Sentence: "string"}
 
 
 def schema_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
-    """Print one of the schemas."""
+    """Print the named schema."""
     voice.say(json.dumps(schema(arguments.name), indent=2))
     return Outcome(ExitCode.DONE)
 
 
 def schema(name: str) -> Schema:
-    """The schema of one of `NAMES`."""
+    """Return the schema with one of `NAMES`."""
     made = {"job": _job, "report": _report, "summary": _summary, "contacts": _contacts, **KINDS}[name]()
     return {"$schema": DIALECT, "title": f"Two-Bone IK {name}, version {FORMAT}", **_with_parts_once(made)}
 
 
 def _with_parts_once(made: Schema) -> Schema:
-    """The same schema, in which what occurs several times and is long stands once, under `$defs`."""
+    """Return the schema with long repeated parts moved to `$defs`."""
     counts: Counter[str] = Counter()
     parts: Schema = {}
     names: dict[str, str] = {}
@@ -98,12 +98,12 @@ def _with_parts_once(made: Schema) -> Schema:
         if not isinstance(node, dict):
             return node
         text = json.dumps(node)
-        own = {key: shared(inner) for key, inner in node.items()}
+        inlined = {key: shared(inner) for key, inner in node.items()}
         is_schema = isinstance(node.get("type"), str | list) or isinstance(node.get("enum"), list)
         if not is_schema or counts[text] == 1 or len(text) < LONG:
-            return own
+            return inlined
         name = names.setdefault(text, f"part_{len(names) + 1}")
-        parts[name] = own
+        parts[name] = inlined
         return {"$ref": f"#/$defs/{name}"}
 
     count(made)
@@ -139,7 +139,7 @@ def _job() -> Schema:
 
 
 def _job_settings() -> dict[str, Schema]:
-    """What may stand in a job, in each of its shots and chains."""
+    """Return the schemas of the settings that a job, its shots and its chains may have, by name."""
     tables = [table for command, table in OF_COMMAND.items() if command not in WITH_CHAINS]
     others = {option.name: _setting(option) for table in tables for option in table.own}
     settings = others | {option.name: _setting(option) for option in OPTIONS}
@@ -147,7 +147,7 @@ def _job_settings() -> dict[str, Schema]:
 
 
 def _with_empty(setting: Schema) -> Schema:
-    """A setting that a job has once: a list has an empty value for what nobody has filled in."""
+    """Let a job-wide choice also be empty, which counts as not given."""
     return setting | {"enum": ["", *setting["enum"]]} if "enum" in setting else setting
 
 
@@ -171,35 +171,35 @@ def _setting(option: Option) -> Schema:
 
 
 def _report() -> Schema:
-    """Of any command: what its `kind` is tells which of these it is."""
+    """Return the schema of any report; its `kind` tells which form it has."""
     return {"$defs": {kind: made() for kind, made in KINDS.items()}, "anyOf": [{"$ref": f"#/$defs/{kind}"} for kind in KINDS]}
 
 
 def _document(kind: str, *forms: Schema, has_incomplete: bool = True) -> Schema:
-    """A report as the command hands it over, which has one of these forms."""
+    """Return the schema of a report file in one of these forms, with the properties that every report has."""
     settings = {entry.name: {} for entry in fields(BakeSettings) if entry.name != "asked"}
     shared = {"kind": {"const": kind}, "version": {"const": FORMAT}, "provenance": _provenance(_object(settings))}
     shared |= {"incomplete": TEXTS} if has_incomplete else {}
-    made = [_object(form["properties"] | shared) for form in forms]
-    for each in made:
-        each["properties"].setdefault("dry_run", {"const": True})  # Only where nothing was changed.
-    return made[0] if len(made) == 1 else {"anyOf": made}
+    schemas = [_object(form["properties"] | shared) for form in forms]
+    for each in schemas:
+        each["properties"].setdefault("dry_run", {"const": True})  # Present only in dry runs.
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
 def _of_chains(kind: str, entry: type) -> Schema:
-    """A report of what was done chain by chain: that of a single one stands beside its `chains`, of several their sums."""
-    chain = _object(_record(ChainReport)["properties"] | TOLD)
+    """Return the schema of a report by chain; beside `chains` stands the report of a single chain, or the sums of several."""
+    chain = _object(_record(ChainReport)["properties"] | RUN)
     if entry is not ChainReport:
         own = {name: made for name, made in _record(entry)["properties"].items() if name != "chain"}
         chain = _object(chain["properties"] | own)
     measure = {"type": ["number", "null"]}
-    sums = dict.fromkeys(COUNTS, COUNT) | dict.fromkeys((*WORST, "mean_error"), measure) | TOLD | {"notes": TEXTS}
+    sums = dict.fromkeys(COUNTS, COUNT) | dict.fromkeys((*WORST, "mean_error"), measure) | RUN | {"notes": TEXTS}
     whole = {"chains": _list(chain), "refused": _list(_record(Refused)), "skipped": TEXTS}
     return _document(kind, _object(chain["properties"] | whole), _object(sums | whole))
 
 
 def _of_clips(kind: str, report: Schema) -> Schema:
-    """A report about one armature: of what it plays, or of several actions one by one."""
+    """Return the schema of a report about one armature: on its active action, or on several actions one by one."""
     head = {"kind": {"const": kind}, "version": {"const": FORMAT}}
     done = _object(report["properties"] | head | {"action": TEXT, "verdict": {"enum": [FINE, LOOK]}})
     failed = _object(_record(Refused)["properties"] | {"verdict": {"const": FAILED}})
@@ -208,62 +208,62 @@ def _of_clips(kind: str, report: Schema) -> Schema:
 
 
 def _of_plant(kind: str, record: type) -> Schema:
-    """The report of planted feet, or of a fitted root."""
+    """Return the schema of the report of planted feet, or of a fitted root."""
     own = {name: made for name, made in _record(record)["properties"].items() if name != "lengths"}
     return _of_clips(kind, _object(own | {"sentence": TEXT}))
 
 
 def _contacts(kind: str = "find_contacts") -> Schema:
-    """The report of contacts."""
+    """Return the schema of the report of contacts."""
     point = {"enum": ["HEEL", "BALL", "BOTH"]}
     contact = {"type": "array", "prefixItems": [NUMBER, NUMBER, point], "minItems": 3, "maxItems": 3}
-    of_each = _list({"type": ["number", "null"]})
-    told = {"chain": TEXT, "contacts": _list(contact), "travel": of_each, "confidence": of_each}
-    chain = _object(told | {"kept_frames": COUNT, "is_seen": SWITCH, "sole": {"enum": ["MESH", "BONE", "MOTION", "SET", "REST"]}})
+    per_contact = _list({"type": ["number", "null"]})
+    foot = {"chain": TEXT, "contacts": _list(contact), "travel": per_contact, "confidence": per_contact}
+    chain = _object(foot | {"kept_frames": COUNT, "is_seen": SWITCH, "sole": {"enum": ["MESH", "BONE", "MOTION", "SET", "REST"]}})
     own = {name: made for name, made in _record(ContactReport)["properties"].items() if name not in {"units", "task"}}
     return _of_clips(kind, _object(own | {"chains": _list(chain), "sentence": TEXT}))
 
 
 def _audit() -> Schema:
-    """The report of audited clips."""
+    """Return the schema of the report of audited clips."""
     return _of_clips("audit", _object(_record(AuditReport)["properties"] | {"sentence": TEXT}))
 
 
 def _switch() -> Schema:
-    """The report of switched limbs: that of a single one stands beside its `chains`."""
+    """Return the schema of the report of switched limbs; the report of a single limb also stands beside `chains`."""
     chain = _object(_record(SwitchReport)["properties"] | {"sentence": TEXT})
     whole = {"chains": _list(chain), "refused": _list(_record(Refused)), "notes": TEXTS, "sentence": TEXT}
     return _document("switch", _object(chain["properties"] | whole), _object(whole))
 
 
 def _whole(report: type[WholeReport], table: Table) -> Schema:
-    """The report of a task that tells of all it did at once."""
+    """Return the schema of a report that describes the whole task rather than single chains."""
     form = _object(_record(report)["properties"] | {"sentence": TEXT})
     return _document(report.KIND, form, has_incomplete=not table.is_of_any_shot)
 
 
 def _chains() -> Schema:
-    """The chains that are stored in a file."""
+    """Return the schema of the list of chains stored in a file."""
     values = {option.name: _setting(option) for option in OPTIONS}
     chain = _object({"name": TEXT, "enabled": SWITCH, **values, "limits": _list(PAIR)})
     return _document("chains", _object({"scene": TEXT, "chains": _list(chain)}), has_incomplete=False)
 
 
 def _dry_run() -> Schema:
-    """What a bake would do."""
+    """Return the schema of the report of a bake's dry run."""
     chain = _record(ChainReport)["properties"]
     same = ("armature", "upper", "lower", "tip", "target", "frames", "frame_start", "frame_end")
     counts = ("reached", "too_far", "too_near", "degenerate", "out_of_reach")
     asked = ("target_bone", "plane", "plane_space", "bend", "depth", "destination")
-    told = {name: chain[name] for name in (*same, *counts)} | {
+    planned = {name: chain[name] for name in (*same, *counts)} | {
         option.name: _setting(option) for option in OPTIONS if option.name in asked
     }
-    told |= {"name": TEXT, "action": TEXT, "tip_at": {"enum": ["head", "tail"]}, "lengths": _list(NUMBER)}
-    told |= {"curves": _list(_object({"data_path": TEXT, "index": COUNT, "keys": COUNT}))}
+    planned |= {"name": TEXT, "action": TEXT, "tip_at": {"enum": ["head", "tail"]}, "lengths": _list(NUMBER)}
+    planned |= {"curves": _list(_object({"data_path": TEXT, "index": COUNT, "keys": COUNT}))}
     own = {
         "dry_run": {"const": True},
         "evaluation": EVALUATION,
-        "chains": _list(_object(told)),
+        "chains": _list(_object(planned)),
         "save": {"type": ["string", "null"]},
     }
     own |= {"refused": _list(_record(Refused)), "sentence": TEXT, "notes": TEXTS}
@@ -284,7 +284,7 @@ def _summary() -> Schema:
 
 
 def _object(properties: Schema) -> Schema:
-    """An object with these keys, all of them and no others."""
+    """Return the schema of an object with exactly these keys."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
@@ -293,7 +293,7 @@ def _list(items: Schema) -> Schema:
 
 
 def _record(record: type) -> Schema:
-    """Every field of a record with its type."""
+    """Return the schema of a record, derived from the types of its fields."""
     hints = get_type_hints(record)
     types = {entry.name: _list(STATEMENT) if entry.name in STATED else _type(hints[entry.name]) for entry in fields(record)}
     return _object(types)
@@ -327,7 +327,7 @@ KINDS: dict[str, Callable[[], Schema]] = {
     "chains": _chains,
     **{task.TABLE.task: partial(_whole, task.REPORT, task.TABLE) for task in TASKS if issubclass(task.REPORT, WholeReport)},
 }
-"""Of each kind of report."""
+"""Functions that make the schema of each kind of report."""
 
 NAMES = (*FILES, *KINDS)
-"""What can be printed."""
+"""Names of the schemas that can be printed."""

@@ -1,4 +1,4 @@
-"""Deferred handling of Ctrl-C (SIGINT) and SIGTERM."""
+"""Stop requests by signals such as Ctrl-C (SIGINT) and SIGTERM, handled at once or deferred."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SI
 
 
 PATIENCE = 2.0
-"""Seconds between two signals after which the second means that the first was of no use."""
+"""Seconds after the previous signal from which another one interrupts again, because the previous one had no effect."""
 
 
 class _Stop(BaseException):
-    """Thrown where the program happens to be; no `except` but our own takes it for something else."""
+    """Raised by a signal wherever the program is; not an `Exception`, so that only our own handler catches it."""
 
 
 @dataclass(slots=True, eq=False)
 class StopRequest:
-    """Whether somebody wants an end."""
+    """Whether a signal has asked the program to stop."""
 
     wanted: bool = False
     last: float = 0.0
-    """When it was said last, by `time.monotonic`."""
+    """Time of the last signal, by `time.monotonic`."""
     number: int = 0
-    """Of the last signal."""
+    """Number of the last signal."""
 
     def obey(self) -> None:
-        """End here, if somebody wants it: what a signal threw may have been caught, by Blender around a script in the file."""
+        """Stop here if requested; the exception raised by the signal may have been swallowed by Blender around a script."""
         if self.wanted:
             raise _Stop
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:
-        """While the block runs, a signal ends it wherever it is, unless `undisturbed`; one that came before ends it now."""
+        """Let signals interrupt the block at any point that is not `undisturbed`; an earlier signal stops it right away."""
         self.obey()
         _interrupting.append(self)
         try:
@@ -49,12 +49,12 @@ class StopRequest:
 
 
 _interrupting: list[StopRequest] = []
-"""The request whose signals end what is going on at once, if there is one; else they are noted."""
+"""The request whose signals interrupt at once; while empty, signals are only recorded."""
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """What claims, writes and releases a file is not to be cut in two: a signal ends what comes after the block."""
+    """Defer interruption by signals to the end of the block, so that claiming, writing and releasing a file is not cut short."""
     held = _interrupting[:]
     _interrupting.clear()
     try:
@@ -67,16 +67,17 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def stopped_by_signals(request: StopRequest) -> Iterator[None]:
-    """A signal to stop is noted in `request` and ends what is `interrupting` in the block; raises `StoppedError`.
+    """Record stop signals in `request` during the block; raises `StoppedError` if one interrupts an `interrupting` part.
 
-    Where nothing was interrupting any more, it does after the block what it would have done without it.
+    A signal outside such a part takes its usual effect after the block.
     """
 
     def stop(number: int, _frame: object) -> None:
         request.number = number
         first, since = not request.wanted, time.monotonic() - request.last
         request.wanted, request.last = True, time.monotonic()
-        if request in _interrupting and (first or since > PATIENCE):  # One right after another would end what puts things back.
+        # A second signal right after the first would interrupt the cleanup that the first one started.
+        if request in _interrupting and (first or since > PATIENCE):
             raise _Stop
 
     try:
@@ -90,9 +91,9 @@ def stopped_by_signals(request: StopRequest) -> Iterator[None]:
 
 @contextmanager
 def stop_requests() -> Iterator[StopRequest]:
-    """While the block runs, signals to stop are noted instead of obeyed; afterwards all is as before.
+    """Record stop signals during the block instead of interrupting it; restore the previous handlers afterwards.
 
-    Nothing is interrupted in the middle, so that every process that was started is known and can be ended.
+    Without interruptions, every process that was started is known and can be ended.
     """
     request = StopRequest()
 
@@ -105,15 +106,15 @@ def stop_requests() -> Iterator[StopRequest]:
 
 @contextmanager
 def _handled(handler: Callable[..., None]) -> Iterator[None]:
-    """While the block runs, `handler` is called by the signals to stop. Only a process's main thread gets signals.
+    """Install `handler` for the stop signals during the block; does nothing outside the main thread, which alone gets signals.
 
-    What is ignored stays so: `nohup` asks for that, and a shell for what it starts in the background.
+    Ignored signals stay ignored: `nohup` asks for that, and so does a shell for background jobs.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heeded = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-    earlier = {number: signal.signal(number, handler) for number in heeded}
+    handled = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    earlier = {number: signal.signal(number, handler) for number in handled}
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Which chains a command is about: from flags, from a job file, or stored in the shot."""
+"""The chains that a command processes: given by flags, by a job file, or stored in the shot."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from .job import Job
 from .outcomes import UsageError
 
 BONES = ("upper", "lower", "tip", "tip_end")
-"""Settings that a stored chain cannot share with others."""
+"""Settings that name a chain's bones, so stored chains cannot share them."""
 
 STORED = {"ACTIVE", "SELECTED", "SCENE"}
-"""Scopes of stored chains."""
+"""Values of `scope` that select stored chains."""
 
 TWO_CHAINS = 2
-"""The shared group and one chain: its flags can be nobody else's."""
+"""Number of groups with the shared one and a single chain, whose flags cannot be meant for another chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSettings:
-    """A chain to bake, and what people call it."""
+    """The settings of a chain, and its name; empty if it has none."""
 
     label: str
     settings: BakeSettings
 
 
 def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedSettings]:
-    """The complete settings of every chain that flags and job ask for, or that is stored where they say so.
+    """Return the complete settings of every chain given by flags or job, or, if requested, stored in the shot.
 
-    Shared settings first, then the chain's own, then shared flags, which win. Raises a `TwoBoneError` where that makes no
-    sense, or where the shot does not have what is named.
+    Flags override the job; within each, a chain's own settings override the shared ones. Raises a `TwoBoneError` if settings
+    contradict each other or name something that the shot does not have.
     """
     shared_flags, *flag_chains = arguments.groups
     shared_job = job.shared if job else {}
@@ -63,7 +63,7 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedS
         groups = job.chains if job and job.chains else (ChainGroup(""),)
         chains = [ChainGroup(group.label, {**shared_job, **group.values, **shared_flags.values}) for group in groups]
     for group in chains:
-        BakeSettings(**group.values)  # Refuses what contradicts itself before any shot is opened.
+        BakeSettings(**group.values)  # Raises `SettingError` for contradicting settings.
     if stored:
         found = _stored(chains[0].values, scope if scope in STORED else "SCENE")
     else:
@@ -75,7 +75,7 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedS
 
 
 def of_last_chain(arguments: argparse.Namespace) -> str:
-    """Which flags only the last of several chains was given, in a sentence; empty where every chain has the same ones."""
+    """Return a sentence naming the flags that only the last of several chains has; empty if there are none."""
     groups = getattr(arguments, "groups", [])
     if len(groups) <= TWO_CHAINS:
         return ""
@@ -88,7 +88,7 @@ def of_last_chain(arguments: argparse.Namespace) -> str:
 
 @contextmanager
 def named_in_refusals(chains: Sequence[NamedSettings]) -> Iterator[None]:
-    """Let what refuses a block name the chain that it is about, if that has a name; planning them one by one takes time."""
+    """Add the chain's name to a `TwoBoneError` raised in the block; plans the chains one by one to find out which it is."""
     try:
         yield
     except OverlapError as error:
@@ -110,14 +110,15 @@ def named_in_refusals(chains: Sequence[NamedSettings]) -> Iterator[None]:
 
 
 def _refuse_unused(chains: list[NamedSettings]) -> None:
-    """Raise `SettingError` for a setting that was given and makes no difference to any of the chains that it was given to."""
+    """Raise `SettingError` for a setting that has no effect on any of the chains for which it was given."""
     for name in sorted({name for chain in chains for name in chain.settings.asked}):
-        found = [without_effect(chain.settings, [name]).get(name) for chain in chains if name in chain.settings.asked]
-        if found[0] is not None and all(found):
-            raise SettingError("{reason} Leave it out, or change what it depends on.", reason=found[0])
+        reasons = [without_effect(chain.settings, [name]).get(name) for chain in chains if name in chain.settings.asked]
+        if reasons[0] is not None and all(reasons):
+            raise SettingError("{reason} Leave it out, or change what it depends on.", reason=reasons[0])
 
 
 def _stored(over: Mapping[str, Any], scope: str) -> list[NamedSettings]:
+    """Return the enabled stored chains in `scope`, overridden by the settings in `over`; raises `ObjectError` if none is."""
     only = over.get("armature", "")
     found = [
         NamedSettings(chain.name, stored_settings(armature, chain, over_stored(bpy.context.scene, chain, over)))

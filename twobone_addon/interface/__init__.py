@@ -1,1 +1,1 @@
-"""What a person meets in Blender: properties, operators, panels, overlay, live."""
+"""The user interface in Blender: properties, operators, panels, overlay and Live."""

@@ -1,4 +1,4 @@
-"""Operators whose work may be refused: the one sentence that says why is shown, and nothing has changed."""
+"""Operators that may refuse to run: they report one sentence with the reason and change nothing."""
 
 import bpy
 from bpy.app.translations import pgettext_rpt
@@ -10,10 +10,10 @@ from .stored.selecting import follow_selection
 
 
 class MayRefuse:
-    """Operators with `act(context)`, which returns what `execute` is to return or raises a `TwoBoneError`."""
+    """Mixin for operators whose `act(context)` returns the result of `execute` or raises a `TwoBoneError`."""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Do it for what is selected, or say why not."""
+        """Run `act` for the selection; report a `TwoBoneError` as an error."""
         bring_up_to_date()
         follow_selection(context.view_layer)
         try:
@@ -25,6 +25,6 @@ class MayRefuse:
 
 
 def refuse(operator: bpy.types.Operator, sentence: Sentence) -> set[str]:
-    """End an operator with what is wrong."""
+    """Report the sentence as an error and cancel the operator."""
     operator.report({"ERROR"}, sentence.text(pgettext_rpt))
     return {"CANCELLED"}

@@ -1,4 +1,4 @@
-"""Which settings have a say, and their rows in panels and in the redo panel."""
+"""Rows for settings in panels and in the redo panel, only for settings that have an effect."""
 
 import re
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from .stored.option_properties import CONTEXT, LISTED
 from .stored.selecting import NOT_LISTED
 
 Settings = Any
-"""A stored chain or an operator: what has the settings as attributes."""
+"""A stored chain or an operator: both have the settings as attributes."""
 
 
 JOINED = {"frame_end", "upper_max", "lower_max", "softness_near", "stretch_max"}
-"""Settings that stand close below the one before them, as the two ends of one thing do."""
+"""Settings drawn without a gap below the previous one, such as the end of a range below its start."""
 
 SHORT_LABELS = {
     "stretch_max": "Maximum",
@@ -33,31 +33,31 @@ SHORT_LABELS = {
     "lower_min": "Lower Min",
     "lower_max": "Max",
 }
-"""What stands before a row where the setting's own label is wider than a sidebar, said by the row above."""
+"""Shorter labels for settings whose own label is too wide for a sidebar; the row above gives the context."""
 
 AUTOMATIC = "(0 ="
-"""In the tooltip of a setting whose 0 means that its value is found, which its label says as long as it is 0."""
+"""Text in the tooltip of a setting for which 0 means automatic; its label says so while the value is 0."""
 
 LABEL_PART = 0.4
-"""Part of a row's width that Blender gives the label."""
+"""Fraction of a row's width that Blender gives the label."""
 
 NARROW = 220
-"""Width in pixels, at resolution scale 1, from which a choice fits beside its label."""
+"""Region width in pixels, at resolution scale 1, below which a choice does not fit beside its label."""
 
 BONES_OF = {"target_bone": "target", "target_root_bone": "target", "pole_bone": "pole"}
-"""Settings that name a bone of another object than the chain's armature."""
+"""Settings that name a bone of another object than the chain's armature, and the setting of that object."""
 
 
 def is_relevant(chain: Settings, name: str) -> bool:
-    """Whether a setting makes a difference, with the others as they are."""
-    if name == "target_scale":  # without a root bone nothing but 1 can be baked, which has to be seen to be mended
+    """Whether a setting has an effect, given the values of the others."""
+    if name == "target_scale":  # Without a root bone only 1 can be baked, so any other value must be shown to be corrected.
         return bool(chain.target_root_bone) or chain.target_scale != 1.0
     needs = OPTION[name].needs
     return needs is None or needs.is_met(chain)
 
 
 def names_armature(chain: Settings) -> bool:
-    """Whether it is an operator, which names its armature; a stored chain is on its own."""
+    """Whether `chain` is an operator, which names its armature; a stored chain belongs to one."""
     return hasattr(chain, "armature")
 
 
@@ -69,11 +69,11 @@ def draw_options(
     without: AbstractSet[str] = frozenset(),
     only: AbstractSet[str] = frozenset(),
 ) -> None:
-    """A row for each setting of a group that makes a difference, but for those in `without`, or for those in `only` alone."""
+    """Draw a row for each setting of a group that has an effect, except those in `without`, or only those in `only`."""
     column = layout.column()
     for option in OPTIONS:
-        is_meant = option.name in only if only else option.name not in without
-        if option.group is not group or not is_meant or not is_relevant(chain, option.name):
+        is_included = option.name in only if only else option.name not in without
+        if option.group is not group or not is_included or not is_relevant(chain, option.name):
             continue
         if option.name not in JOINED:
             column = layout.column(align=True)
@@ -88,7 +88,10 @@ def draw_options(
 def draw_own_options(
     layout: bpy.types.UILayout, operator: bpy.types.Operator, options: Sequence[Option], armature: bpy.types.Object | None
 ) -> None:
-    """A row in the redo panel for each setting of an operator about one armature that makes a difference, but for its name."""
+    """Draw a row in the redo panel for each setting of an operator that has an effect, except the armature's name.
+
+    armature : owner of the bones to choose from; without one, settings that name bones have no row
+    """
     layout.use_property_split = True
     layout.use_property_decorate = False
     column = layout.column()
@@ -102,7 +105,7 @@ def draw_own_options(
 
 
 def draw_switch(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: bool) -> None:
-    """A setting that is off or has a value: a box to tick, and beside it the value while it is on."""
+    """Draw a setting that can be off: a checkbox, and beside it the value while it is on."""
     split = layout.split(factor=LABEL_PART)
     left = split.row()
     left.alignment = "RIGHT"
@@ -115,7 +118,7 @@ def draw_switch(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: b
 
 
 def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator, option: Option) -> None:
-    """The same for an operator, whose panel may be so narrow that a choice does not fit beside its label."""
+    """Draw a setting of an operator; in a narrow panel, the label of a choice goes above it."""
     label = SHORT_LABELS.get(option.name, option.label)
     if AUTOMATIC in option.text and getattr(operator, option.name) == 0.0:
         label = f"{pgettext_iface(label, CONTEXT)} ({pgettext_iface('Automatic')})"
@@ -132,7 +135,7 @@ def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator
 
 
 def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
-    """A bone to choose from those there are; no row where its object has no bones."""
+    """Draw a search field for a bone; nothing if its object is no armature."""
     if names_armature(chain):
         owner = bpy.data.objects.get(getattr(chain, BONES_OF.get(name, "armature")))
     else:
@@ -145,7 +148,7 @@ def _draw_bone(layout: bpy.types.UILayout, chain: Settings, name: str) -> None:
 def draw_sentence(
     layout: bpy.types.UILayout, sentence: Sentence, context: bpy.types.Context, *, icon: str = "INFO", width: float = 0.0
 ) -> None:
-    """A sentence, broken into lines that fit the sidebar, or so many pixels."""
+    """Draw a sentence, wrapped to the width of the region, or to `width` in pixels."""
     characters = max(int((width or context.region.width) / (7 * context.preferences.system.ui_scale)) - 6, 16)
     column = layout.column(align=True)
     column.scale_y = 0.8
@@ -154,13 +157,13 @@ def draw_sentence(
 
 
 def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = "") -> bool:
-    """The button that puts right what a sentence says, where one does; tells whether it is there.
+    """Draw Add Target if the sentence complains of a missing target; return whether it was drawn.
 
-    stored : name of the chain that it is about; empty for the one that is selected
+    stored : name of the chain that the button is for; empty for the selected one
     """
-    found = sentence.values.get("reason", sentence)
-    lacks = isinstance(found, Sentence) and found.template in {NOTHING_CHOSEN, NO_TARGETS, NOT_LISTED}
-    if not lacks or found.values.get("role", TARGET) != TARGET:
+    reason = sentence.values.get("reason", sentence)
+    lacks_target = isinstance(reason, Sentence) and reason.template in {NOTHING_CHOSEN, NO_TARGETS, NOT_LISTED}
+    if not lacks_target or reason.values.get("role", TARGET) != TARGET:
         return False
     layout.operator("twobone.add_target", icon="EMPTY_AXIS").stored = stored or str(sentence.values.get("chain", ""))
     return True
@@ -171,11 +174,11 @@ NO_TARGETS = "None of the enabled chains has a target. Add a target to each limb
 
 
 TOGETHER = re.compile(r"\(?(?:< )?\d[\d.]* (?:km|m|cm|mm|mi|ft|in|frames?|degrees)\b\S*|\S+")
-"""What stays on one line: a number with its unit, or a word."""
+"""A unit of text that is not wrapped: a number with its unit, or a word."""
 
 
 def wrapped(text: str, characters: int) -> list[str]:
-    """The words of a text in lines of at most this many characters, longer words alone."""
+    """Wrap a text into lines of at most this many characters; a longer word gets a line to itself."""
     lines: list[str] = []
     for word in TOGETHER.findall(text):
         if lines and len(lines[-1]) + 1 + len(word) <= characters:

@@ -1,4 +1,4 @@
-"""What the interface says in other languages: one file per language in `translations`, English text to its translation."""
+"""Translations of the interface, read from one file per language in `translations` that maps English texts to translated ones."""
 
 import json
 from pathlib import Path
@@ -10,23 +10,23 @@ from .stored.option_properties import CONTEXT
 FOLDER = Path(__file__).with_name("translations")
 
 SENTENCES = FOLDER / "sentences"
-"""Likewise, of what errors and reports say: template to its translation."""
+"""Folder with one file per language for the sentences of errors and reports, mapping templates to translations."""
 
 OF_SENTENCES = f"{__name__}.sentences"
 
 CONTEXTS = ("*", "Operator", CONTEXT)
-"""Where Blender looks: tooltips and plain texts, operators' names, and our own words."""
+"""Translation contexts under which Blender looks texts up: tooltips and plain texts, operator names, and our own."""
 
 
 def translations() -> dict[str, dict[tuple[str, str], str]]:
-    """By language, what Blender's translation system takes."""
+    """Return the texts of the interface by language, in the form of `bpy.app.translations.register`."""
     return {path.stem: _with_contexts(path) for path in sorted(FOLDER.glob("*.json"))}
 
 
 def sentences() -> dict[str, dict[tuple[str, str], str]]:
-    """The same of the templates of sentences"""
-    read = ((path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(SENTENCES.glob("*.json")))
-    return {language: {("*", english): text for english, text in texts.items()} for language, texts in read}
+    """Return the templates of sentences by language, in the form of `bpy.app.translations.register`."""
+    files = ((path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(SENTENCES.glob("*.json")))
+    return {language: {("*", english): text for english, text in texts.items()} for language, texts in files}
 
 
 def _with_contexts(path: Path) -> dict[tuple[str, str], str]:
@@ -35,12 +35,12 @@ def _with_contexts(path: Path) -> dict[tuple[str, str], str]:
 
 
 def register() -> None:
-    """Give Blender all languages; it shows the one that the user has chosen."""
+    """Register all languages with Blender, which shows the one chosen by the user."""
     bpy.app.translations.register(__name__, translations())
     bpy.app.translations.register(OF_SENTENCES, sentences())
 
 
 def unregister() -> None:
-    """Take them away again."""
+    """Unregister all languages."""
     bpy.app.translations.unregister(OF_SENTENCES)
     bpy.app.translations.unregister(__name__)

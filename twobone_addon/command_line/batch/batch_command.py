@@ -1,4 +1,4 @@
-"""`batch`: many shots, a few at a time, so that one that fails, hangs or crashes harms no other."""
+"""The command `batch`: process many shots, several in parallel, so that a failure, hang or crash affects no other shot."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from .work import BatchRun, work
 GIGABYTE = 1 << 30
 
 USUAL = 1.0
-"""Gigabytes that a Blender is taken to hold where `--memory` does not say."""
+"""Estimated memory of a Blender in gigabytes without `--memory`."""
 
 
 def shots_at_once(memory: float | None) -> int:
-    """As many as there are cores, and as many as the memory that is free holds with `memory` gigabytes each; at least one."""
+    """Return how many shots to run in parallel: at most one per core and per `memory` gigabytes of free memory, at least 1."""
     free = free_memory()
     room = cores() if free is None else int(free / ((memory or USUAL) * GIGABYTE))
     return max(min(cores(), room), 1)
@@ -42,12 +42,12 @@ def shots_at_once(memory: float | None) -> int:
 
 PREFIX = "twobone-batch-"
 OWNER = "owner"
-"""The name in a scratch folder whose claim its batch holds."""
+"""Name in a scratch folder that its batch has claimed."""
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder that is gone after the block; those of batches that were killed go with it."""
+    """Provide a temporary folder for the block, and remove those that killed batches left behind."""
     _remove_abandoned(Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
@@ -58,7 +58,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove our folders whose batch is no more; other people's, and those just being made, stay."""
+    """Remove our scratch folders whose batch has ended, but not other users' or those just being created."""
     for folder in parent.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             is_ours = not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
@@ -67,7 +67,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
-    """Bake every shot of the job; returns the worst outcome. The summary is kept up to date all along."""
+    """Process every shot of the job and return the worst outcome; the summary is updated while shots end."""
     with clean_standard_output(wanted=STANDARD_OUTPUT in {arguments.summary, arguments.freeze}):
         code, document = _batch(arguments, voice)
     if document is not None:
@@ -76,7 +76,7 @@ def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
 
 
 def _batch(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, object]:
-    """The exit code, and what standard output gets."""
+    """Run the batch; return the exit code and the JSON document for standard output, `None` for none."""
     job = load_job(arguments.job)
     shots = frozen_shots(job, arguments.frozen) if arguments.frozen else find_shots(job)
     if arguments.list:
@@ -96,8 +96,8 @@ def _batch(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, objec
     scripts = scripts_of_this_run() if arguments.scripts is None else arguments.scripts
     saved = Saved(job.path, path, replace=arguments.replace, no_clobber=arguments.no_clobber)
     saved.learn(earlier)
-    alone = claimed(path, role="batch", everything=False) if path else contextlib.nullcontext()
-    with alone, scratch_folder() as scratch:
+    exclusive = claimed(path, role="batch", everything=False) if path else contextlib.nullcontext()
+    with exclusive, scratch_folder() as scratch:
         run = BatchRun(
             job,
             scratch,
@@ -152,7 +152,7 @@ def _frozen(job: Job, shots: list[Shot], arguments: argparse.Namespace, voice: V
 
 
 def _summary_path(arguments: argparse.Namespace) -> Path | None:
-    """Where the summary goes; `None` for standard output."""
+    """Return the path of the summary; `None` for standard output. Raises `UsageError`."""
     if arguments.summary == STANDARD_OUTPUT:
         if arguments.resume:
             raise UsageError("--resume reads the summary, but --summary names standard output. Name a file.")
@@ -165,14 +165,14 @@ def _summary_path(arguments: argparse.Namespace) -> Path | None:
 
 
 def _refuse_mixed_up_summary(path: Path | None, arguments: argparse.Namespace, shots: list[Shot]) -> None:
-    """Refuse a summary, or its table, in place of what the batch reads or saves, or of anything but an earlier one."""
+    """Refuse a summary, or its table, that would overwrite a file the batch reads or saves, or any other foreign file."""
     if path is None:
         return
     read = {"the batch": arguments.job} | ({"--frozen": arguments.frozen} if arguments.frozen else {})
     table = path.with_suffix(".csv")
     _refuse_over_shots("--summary", path, shots)
     _refuse_over_shots("--summary", table, shots)
-    # With --resume, what is no summary is told by what reads it; a dry run reads none.
+    # With --resume, reading the earlier summary already refuses other files; a dry run does not read it.
     refuse_wrong_outputs({"--summary": str(path)} if arguments.dry_run or not arguments.resume else {}, read)
     refuse_foreign_table(table)
 
@@ -183,7 +183,7 @@ def _refuse_over_shots(flag: str, path: Path, shots: list[Shot]) -> None:
 
 
 def _earlier(path: Path | None, arguments: argparse.Namespace) -> Earlier:
-    """What an earlier batch knows; nothing of a dry run. To go on, also what batches of single shots know, as on a farm."""
+    """Return the records of earlier batches: none for a dry run; with `--resume`, also those of batches of single shots."""
     if arguments.dry_run:
         return {}
     records = earlier_records(path)
@@ -194,7 +194,7 @@ def _earlier(path: Path | None, arguments: argparse.Namespace) -> Earlier:
 
 
 def _begun(shot: Shot, earlier: Earlier) -> ShotRecord:
-    """The record of a shot that waits; what was saved before is known on, in case that this batch does not come to it."""
+    """Return the record of a waiting shot; it keeps the SHA-256 of an earlier output, in case this batch ends before the shot."""
     record = ShotRecord(str(shot.path), str(shot.goal))
     known = earlier.get((record.shot, record.output))
     record.output_sha256 = known.output_sha256 if known and shot.goal != shot.path else ""

@@ -1,4 +1,4 @@
-"""A worker's process as the batch sees it: started, asked, watched, and ended with everything that it has started itself."""
+"""The batch's side of a worker process: start it, send it commands, watch it, and end it with all its descendants."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ from ..files.text_files import followed
 from ..outcomes import FileError
 
 MARK = "TWOBONE_SHOT"
-"""Variable in the environment of a worker, which everything inherits that it starts, also in sessions of its own."""
+"""Environment variable that marks a worker and all processes it starts, even those in other sessions."""
 
 TOKEN = "TWOBONE_TOKEN"  # noqa: S105 - no secret
-"""Variable with the word that begins a worker's answers, which nothing else that is printed can begin with by chance."""
+"""Environment variable with the unique word that starts a worker's answers, so that no other output is taken for one."""
 
 PATIENCE = 3.0
-"""Seconds that a process gets to end by itself once it was told to."""
+"""Seconds that a process gets to end by itself after it was told to."""
 
 LOOK_AT_MEMORY = 0.2 if sys.platform.startswith("linux") else 2.0
-"""Seconds between two looks at how much memory a process holds; on macOS each look is a process of its own."""
+"""Seconds between two measurements of a process's memory; on macOS each one starts a process."""
 
 PACKAGE = __name__.rsplit(".", 3)[0]
 """The add-on's own package, whatever Blender calls the extension."""
 
 OWN_WORDS = "twobone: "
-"""How the command's own sentences begin in the log."""
+"""Prefix of the command's own messages in the log."""
 
 LINES, LETTERS = 500, 2000
-"""How many lines are kept, and of how many letters each."""
+"""Maximum number of lines kept, and of bytes in each."""
 
 PROCESSES = Path("/proc")
 
 
 class ShotLog:
-    """What a worker prints while it has one shot; the last lines are kept, all of them in a file where one is wanted."""
+    """What a worker prints during one shot; the last lines are kept in memory, and all of them in an optional file."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Begin a log."""
+        """Start an empty log, and the log file at `path` if there is one."""
         self._latest: deque[str] = deque(maxlen=LINES)
         self._own: deque[str] = deque(maxlen=LINES)
         self._file: IO[bytes] | None = None
         if path is not None:
-            with contextlib.suppress(OSError):  # News are news: a log that cannot be written ends no shot.
+            with contextlib.suppress(OSError):  # A log that cannot be written does not fail the shot.
                 self._file = path.open("wb")
 
     def add(self, raw: bytes) -> None:
-        """Take a line, or a part of one that is too long."""
+        """Add a line, or a part of one that is too long."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.write(raw)
@@ -71,44 +71,47 @@ class ShotLog:
             self._own.append(line.removeprefix(OWN_WORDS))
 
     def close(self) -> None:
-        """No line comes any more."""
+        """Close the log file."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.close()
 
     def latest(self, count: int) -> list[str]:
-        """The last lines."""
+        """Return the last `count` lines."""
         return list(self._latest)[-count:]
 
     def own_sentences(self) -> list[str]:
-        """Our command's complaints and warnings, in their order, without the words that all begin with."""
+        """Return the command's own errors and warnings in order, without their common prefix."""
         return list(self._own)
 
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """A Blender that bakes one shot after another."""
+    """A Blender process that runs the command for one shot after another."""
 
     process: subprocess.Popen[Any]
     mark: str
-    """What it and all that it starts carry in their environment."""
+    """Value of the environment variable `MARK` in the worker and in all processes it starts."""
     token: bytes
+    """First word of its answers."""
     job: WindowsJob
     memory: int | None
-    """Bytes that it may hold."""
+    """Memory limit in bytes; `None` for no limit."""
     log: ShotLog = field(default_factory=ShotLog)
     shots: int = 0
-    """How many it was asked for."""
+    """Number of shots it was given so far."""
     started: float = field(default_factory=time.monotonic)
-    """When it was asked last."""
+    """Start of the present shot, by `time.monotonic`."""
     looked: float = 0.0
+    """Time of the last memory measurement, by `time.monotonic`."""
     held: int = 0
-    """Bytes that it held when somebody looked last."""
+    """Memory in bytes at the last measurement."""
     answer: int | None = None
+    """Exit code of the present command; `None` while it runs."""
     reader: threading.Thread | None = None
 
     def ask(self, arguments: list[str], log: ShotLog) -> None:
-        """Let it run the command with these arguments; a process that is no more is found out by `exit_code`."""
+        """Send the worker the arguments of its next command; if the process has died, `exit_code` will tell."""
         self.log, self.answer, self.started = log, None, time.monotonic()
         self.shots += 1
         assert self.process.stdin is not None  # noqa: S101 - it was asked for
@@ -118,11 +121,11 @@ class Worker:
 
     @property
     def seconds(self) -> float:
-        """How long it has been at the present shot."""
+        """Seconds since the present shot started."""
         return time.monotonic() - self.started
 
     def exit_code(self) -> int | None:
-        """What the command ended with, or the whole process, then negative for a signal; `None` while it runs."""
+        """Return the exit code of the command, or of the process if that died (negative for a signal); `None` while it runs."""
         if self.answer is None and self.process.poll() is not None:
             self._read_on()
             if self.answer is None:
@@ -131,29 +134,29 @@ class Worker:
 
     @property
     def lives(self) -> bool:
-        """Whether it can be asked again."""
+        """Whether the process is running and can take another command."""
         return self.process.poll() is None
 
     def look_at_memory(self) -> int:
-        """Bytes that it holds now, or did a moment ago."""
+        """Return the process's memory in bytes, at most `LOOK_AT_MEMORY` seconds old."""
         now = time.monotonic()
         if now - self.looked >= LOOK_AT_MEMORY:
             self.looked, self.held = now, memory_of(self.process.pid)
         return self.held
 
     def ask_to_end(self) -> None:
-        """Tell it to end, and go on meanwhile."""
+        """Signal the process group to end, without waiting for it."""
         _signal_group(self.process, force=False)
 
     def dismiss(self) -> None:
-        """Let it end by itself, since nothing is left for it to do; `end` it later all the same."""
+        """Close its standard input, so that it ends by itself when idle; call `end` later nevertheless."""
         assert self.process.stdin is not None  # noqa: S101
         with contextlib.suppress(OSError):
             self.process.stdin.close()
 
     def end(self) -> None:
-        """End the process and all that it has started: asked first, forced when it does not listen."""
-        below = descendants(self.process.pid)
+        """End the process and all its descendants: terminate first, kill if that does not help."""
+        children = descendants(self.process.pid)
         for force in (False, True):
             _signal_group(self.process, force=force)
             try:
@@ -161,7 +164,7 @@ class Worker:
             except subprocess.TimeoutExpired:
                 continue
             break
-        for pid in below:
+        for pid in children:
             _signal(os.kill, pid, force=True)
         if os.name == "posix":
             _signal_group(self.process, force=True)
@@ -172,33 +175,33 @@ class Worker:
         self.log.close()
 
     def read(self, stream: IO[bytes]) -> None:
-        """Take what it prints, in a thread, so that nobody waits for anybody."""
+        """Read the process's output into the log and take its answers; runs in a thread, so that the pipe never fills up."""
         with stream:
-            is_held = False  # An answer begins a line of its own, whatever was printed before it.
+            has_held_newline = False  # An answer is preceded by a newline that is not part of the log.
             for raw in iter(lambda: stream.readline(LETTERS), b""):
                 if raw.startswith(self.token):
-                    is_held, self.answer = False, int(raw.split()[1])
+                    has_held_newline, self.answer = False, int(raw.split()[1])
                     continue
-                if is_held:
+                if has_held_newline:
                     self.log.add(b"\n")
-                is_held = raw == b"\n"
-                if not is_held:
+                has_held_newline = raw == b"\n"
+                if not has_held_newline:
                     self.log.add(raw)
 
     def _read_on(self) -> None:
-        """Wait until everything is read; not forever, since something may hold the stream that nobody knows of."""
+        """Wait until all output is read, but not forever, since an unknown process may keep the pipe open."""
         if self.reader is not None:
             self.reader.join(PATIENCE)
 
 
 def start_worker(scratch: Path, memory: int | None, journal: dict[str, str], *, user_addons: bool) -> Worker:
-    """A Blender that waits for shots, started as this one was, but without the user's other add-ons unless they are wanted.
+    """Start a worker with this Blender's executable, without the user's other add-ons unless `user_addons`.
 
-    Its temporary files go into `scratch`, so that they are gone with it; `memory` is how many bytes it may hold, and
-    `journal` are further variables of its environment.
+    Its temporary files go into `scratch`, to be removed with it; `memory` is its limit in bytes, `journal` further
+    environment variables. Raises `FileError` if Blender cannot be started.
     """
     mark, token = uuid.uuid4().hex, uuid.uuid4().hex
-    # Workers share the cores: threads of each one's NumPy would only wait for those of the others.
+    # Workers share the cores, so NumPy threads in each would only compete with one another.
     environment = {"OPENBLAS_NUM_THREADS": "1"} | _environment()
     environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch)) | {MARK: mark, TOKEN: token} | journal
     new_group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | WindowsJob.SUSPENDED
@@ -225,7 +228,7 @@ def start_worker(scratch: Path, memory: int | None, journal: dict[str, str], *, 
 
 
 def _blender(*, user_addons: bool) -> list[str]:
-    """The command that this Blender would be started with to understand `twobone`."""
+    """Return the command line that starts this Blender with the command `twobone`."""
     if not bpy.app.binary_path:  # the bpy module
         return [sys.executable, "-m", "twobone_addon"]
     extension = PACKAGE.rpartition(".")[0]
@@ -236,7 +239,7 @@ def _blender(*, user_addons: bool) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Where the bpy module's Python finds the add-on; Blender's own program knows by itself."""
+    """Return the environment of workers; with the bpy module, `PYTHONPATH` lets Python find the add-on."""
     if bpy.app.binary_path:
         return dict(os.environ)
     home = followed(Path(sys.modules[PACKAGE].__path__[0])).parent
@@ -244,7 +247,7 @@ def _environment() -> dict[str, str]:
 
 
 def _decoded(raw: bytes) -> str:
-    """A line of a log: UTF-8, or what the system's own programs write."""
+    """Decode a log line from UTF-8, or else from the encoding of Windows programs."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -255,46 +258,46 @@ def _signal_group(process: subprocess.Popen[Any], *, force: bool) -> None:
     if os.name == "posix":
         _signal(os.killpg, process.pid, force=force)
         return
-    with contextlib.suppress(OSError):  # Ctrl-Break reaches the group that was made for it, and nobody else.
+    with contextlib.suppress(OSError):  # Ctrl-Break only reaches the process group created for the worker.
         process.kill() if force else process.send_signal(getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM))
 
 
 def _signal(send: Callable[[int, int], None], number: int, *, force: bool) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # It has ended meanwhile, which is all that was wanted.
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # It has already ended.
         send(number, signal.SIGKILL if force else signal.SIGTERM)
 
 
 def end_marked(mark: str) -> None:
-    """Kill every process of ours that carries this mark, but for this very one; on Linux, where that can be seen."""
+    """Kill every process of this user with this mark, except the present one; only on Linux, which shows environments."""
     if not mark or not sys.platform.startswith("linux"):
         return
-    wanted = f"{MARK}={mark}".encode()
+    variable = f"{MARK}={mark}".encode()
     for entry in PROCESSES.iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
-        with contextlib.suppress(OSError):  # It has ended meanwhile, or is somebody else's.
-            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+        with contextlib.suppress(OSError):  # It has already ended, or belongs to another user.
+            if variable in (entry / "environ").read_bytes().split(b"\0"):
                 os.kill(int(entry.name), signal.SIGKILL)
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that this one has started, as far as their parents live; for macOS, which shows no environments."""
+    """Return the descendants of a process that are still connected to it by living parents; only on macOS, empty elsewhere."""
     if os.name != "posix" or sys.platform.startswith("linux"):
         return []
     pairs = [line.split() for line in _ps("-axo", "pid=,ppid=")]
-    below: dict[int, list[int]] = {}
+    children_of: dict[int, list[int]] = {}
     for child, parent in ((int(pair[0]), int(pair[1])) for pair in pairs if len(pair) == 2):  # noqa: PLR2004 - a pair
-        below.setdefault(parent, []).append(child)
+        children_of.setdefault(parent, []).append(child)
     found, waiting = list[int](), [pid]
     while waiting:
-        children = below.get(waiting.pop(), [])
+        children = children_of.get(waiting.pop(), [])
         found += children
         waiting += children
     return found
 
 
 def memory_of(pid: int) -> int:
-    """Bytes of memory that a process holds; 0 where it is no more, and on Windows, which limits it itself."""
+    """Return the resident memory of a process in bytes; 0 if it has ended, and on Windows, where the job limits memory."""
     try:
         if sys.platform.startswith("linux"):
             pages = int((PROCESSES / str(pid) / "statm").read_text(encoding="ascii").split()[1])
@@ -337,19 +340,19 @@ class _ExtendedLimits(ctypes.Structure):
 
 
 class WindowsJob:
-    """A job of Windows: what is in it ends with whoever holds it, however that ends, and takes no more memory than it may.
+    """A Windows job object: its processes end with the process that holds it, however that ends, and have a memory limit.
 
-    Where the system refuses one, nothing is held. The numbers are those of `winnt.h`; see "Job Objects" in Microsoft's
-    documentation.
+    Does nothing on other systems or if Windows refuses the job. The numbers are from `winnt.h`; see "Job Objects" in
+    Microsoft's documentation.
     """
 
     SUSPENDED = 0x4
-    """A process is created so and goes on once it is in its job: else it could start something outside of it."""
+    """Creation flag: the process starts suspended and resumes in its job, so that it cannot start processes outside of it."""
     KILL_ON_CLOSE, PROCESS_MEMORY = 0x2000, 0x100
     EXTENDED_LIMITS = 9
 
     def __init__(self, process: int, memory: int | None) -> None:
-        """Take the handle of a process just created, and the bytes that it, and each it starts, may hold; let it run."""
+        """Put a suspended process, given by its handle, into a job and resume it; `memory` limits each process, in bytes."""
         self._handle: int | None = None
         self._kernel: Any = None
         if sys.platform != "win32":
@@ -366,7 +369,7 @@ class WindowsJob:
         ctypes.WinDLL("ntdll").NtResumeProcess(ctypes.c_void_p(process))
 
     def end(self) -> None:
-        """End everything in the job."""
+        """End all processes in the job."""
         if self._handle is not None:
             self._kernel.TerminateJobObject(ctypes.c_void_p(self._handle), 1)
             self._kernel.CloseHandle(ctypes.c_void_p(self._handle))

@@ -1,4 +1,4 @@
-"""How far a batch is: one line that stays in place on a terminal, plain lines in a log, or JSON for programs."""
+"""Progress output of a batch: a status line on a terminal, plain lines in a log, or JSON lines for programs."""
 
 from __future__ import annotations
 
@@ -15,43 +15,46 @@ from ..output import complain
 from .summary import DONE, ShotRecord
 
 BAR = 24
-"""Letters of the bar."""
+"""Width of the progress bar in characters."""
 CLEAR_LINE = "\r\x1b[2K"
 
 HEARTBEAT = 60.0
-"""Seconds after which a shot that is still running is said to be, and so on: a log that stands still looks like a hang."""
+"""Interval in seconds at which a log reports a shot that is still running, since a silent log looks like a hang."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """Says what happens; `quiet` says nothing."""
+    """Prints the events of a batch, unless `quiet`."""
 
     total: int
+    """Number of shots."""
     quiet: bool = False
     stream: TextIO = field(default_factory=lambda: sys.stdout)
     as_json: bool = False
-    """Whether each event is a line of JSON."""
+    """Whether to print each event as a line of JSON."""
     finished: int = 0
+    """Number of shots that have ended, including skipped ones."""
     failed: int = 0
     begun: float = field(default_factory=time.monotonic)
+    """Start of the batch, by `time.monotonic`."""
     worked: int = 0
-    """How many of the finished this batch has worked at."""
+    """Number of finished shots that this batch has processed, without skipped ones."""
     beats: dict[str, int] = field(default_factory=dict)
-    """How many heartbeats were said of each shot that is running."""
+    """Number of heartbeats printed for each running shot."""
 
     def skipped(self, names: list[str]) -> None:
-        """Shots that need no work."""
+        """Report shots that are already done."""
         self.finished += len(names)
         if names:
             self._line(f"{len(names)} of {self.total} shots are done already", "skipped", shots=names)
 
     def started(self, name: str) -> None:
-        """A worker has the shot now; people see that at the bottom only."""
+        """Report that a worker has started the shot; only printed as JSON, since the status line shows it otherwise."""
         if self.as_json:
             self._line("", "started", shot=name)
 
     def ended(self, name: str, record: ShotRecord) -> None:
-        """A shot is through, well or not."""
+        """Report that a shot has ended, successfully or not."""
         self.finished += 1
         self.worked += 1
         self.failed += record.state != DONE
@@ -63,17 +66,17 @@ class Progress:
         self._line(text, event, shot=name, state=record.state, reason=record.reason, seconds=record.seconds)
 
     def again(self, name: str, record: ShotRecord) -> None:
-        """A shot is not through, but will be tried once more."""
+        """Report that a shot has failed and will be tried again."""
         text = f"{name}: {record.state}: {record.reason} Trying again."
         self._line(text, "again", shot=name, state=record.state, reason=record.reason)
 
     def warn(self, text: str) -> None:
-        """Something that ends no shot."""
+        """Print a warning that does not end a shot."""
         self.clear()
         complain(text)
 
     def running(self, names: Sequence[str], seconds: Sequence[float] = ()) -> None:
-        """Redraw the line at the bottom of a terminal; in a log, say now and then which shots go on, and for how long."""
+        """Redraw the status line of a terminal; in a log, print a heartbeat for shots that have been running for long."""
         if self.quiet:
             return
         if self.as_json or not self.stream.isatty():
@@ -88,7 +91,7 @@ class Progress:
         self._write(CLEAR_LINE + showable(text, self.stream)[: shutil.get_terminal_size().columns - 1])
 
     def clear(self) -> None:
-        """Take the line at the bottom away."""
+        """Remove the status line of a terminal."""
         if not self.quiet and not self.as_json and self.stream.isatty():
             self._write(CLEAR_LINE)
 
@@ -97,17 +100,17 @@ class Progress:
             return
         if self.as_json:
             left = (self.total - self.finished) * (time.monotonic() - self.begun) / self.worked if self.worked else None
-            far = {
+            position = {
                 "finished": self.finished,
                 "total": self.total,
                 "percent": round(100.0 * self.finished / max(self.total, 1), 1),
             }
-            text = json.dumps({"event": event, **values, **far, "seconds_left": None if left is None else round(left, 1)})
+            text = json.dumps({"event": event, **values, **position, "seconds_left": None if left is None else round(left, 1)})
         self.clear()
         self._write(showable(one_line(text), self.stream) + "\n")
 
     def _write(self, text: str) -> None:
-        """Write; when nobody reads any more, such as after `| head`, the batch goes on in silence."""
+        """Write the text; if the pipe is closed, such as after `| head`, the batch continues without output."""
         try:
             self.stream.write(text)
             self.stream.flush()

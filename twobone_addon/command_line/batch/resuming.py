@@ -1,4 +1,4 @@
-"""What earlier batches have done: `--resume` leaves it out where nothing has changed, and only what they saved is replaced."""
+"""Results of earlier batches: `--resume` skips unchanged shots, and only outputs that batches of the job saved are replaced."""
 
 from __future__ import annotations
 
@@ -26,53 +26,53 @@ Earlier = dict[tuple[str, str], ShotRecord]
 
 @dataclass(frozen=True, slots=True)
 class QueuedShot:
-    """A shot to bake and its record in the summary."""
+    """A shot to process and its record in the summary."""
 
     shot: Shot
     record: ShotRecord
 
     def take_over(self, known: ShotRecord) -> None:
-        """Copy what an earlier batch found out."""
+        """Copy the record of an earlier batch."""
         for entry in fields(ShotRecord):
             setattr(self.record, entry.name, getattr(known, entry.name))
 
 
 @dataclass(slots=True)
 class Saved:
-    """Which outputs are those of batches of one job, by their contents: any other is somebody's work, and never replaced.
+    """The outputs saved by batches of one job, recognized by contents; any other file may be someone's work, so it is kept.
 
-    Beside the summaries, which a killed batch cannot complete, stands a journal in which each Blender notes what it is
-    about to save.
+    In addition to the summaries, which a killed batch cannot complete, each Blender records in a journal what it is about
+    to save.
     """
 
     job: Path
     summary: Path | None
     known: dict[str, set[str]] = field(default_factory=dict)
-    """SHA-256 of what the batches of this summary have saved, by output."""
+    """SHA-256 of all known saved versions of each output, by path."""
     replace: bool = False
-    """Whether anything may be replaced."""
+    """Whether any existing file may be replaced."""
     no_clobber: bool = False
-    """Whether nothing may be."""
+    """Whether no existing file may be replaced."""
     knows_siblings: bool = False
-    """Whether the other summaries of the job, of single shots or of all, have been read."""
+    """Whether the job's other summaries, of single shots or of all, have been read."""
 
     @property
     def journal(self) -> Path | None:
-        """Where Blenders note what they save."""
+        """Path of the journal in which Blenders record what they save; `None` without a summary file."""
         return None if self.summary is None else self.summary.with_name(f".{self.summary.stem}.saved")
 
     def environment(self) -> dict[str, str]:
-        """What tells a Blender the journal's place."""
+        """Return the environment variables that tell a Blender the journal's path."""
         return {} if self.journal is None else {JOURNAL: str(self.journal)}
 
     def learn(self, earlier: Earlier) -> None:
-        """Take in what an earlier batch with this summary has saved, and what its Blenders have noted."""
+        """Add the outputs in the records of earlier batches, and in the journal."""
         self._learn_records(earlier.values())
         if self.journal is not None:
             self._learn_journal(self.journal)
 
     def refuse_foreign(self, shot: Shot) -> None:
-        """Raise `FileError` where something lies at the shot's output that no batch of this job has saved."""
+        """Raise `FileError` if the shot's output exists and may not be replaced."""
         goal = shot.goal
         if self.replace or goal == shot.path or not goal.exists():
             return
@@ -93,7 +93,7 @@ class Saved:
             )
 
     def note_unfinished(self, records: Iterable[ShotRecord]) -> None:
-        """Let the records of shots that are not done say what lies at their outputs, if it is ours."""
+        """Store the SHA-256 of outputs that batches of this job have saved in the records of shots that are not done."""
         if self.journal is not None:
             self._learn_journal(self.journal)
         for record in records:
@@ -103,7 +103,7 @@ class Saved:
                 record.output_sha256 = content
 
     def forget_journal(self) -> None:
-        """Remove the journal: all that is in it is in the summary now."""
+        """Remove the journal, once the summary contains all its entries."""
         if self.journal is not None:
             with contextlib.suppress(OSError):
                 self.journal.unlink()
@@ -114,7 +114,7 @@ class Saved:
                 self.known.setdefault(record.output, set()).add(record.output_sha256)
 
     def _learn_journal(self, path: Path) -> None:
-        """A line that is not whole was being written by a Blender that was killed, which then has not saved either."""
+        """Add the outputs in a journal; ignore an incomplete line, whose Blender was killed before it saved."""
         try:
             handle = os.open(path, os.O_RDONLY | SAFELY)
         except OSError:
@@ -127,9 +127,9 @@ class Saved:
 
 
 def sibling_records(job: Path) -> Iterator[tuple[tuple[str, str], ShotRecord]]:
-    """What all summaries beside a job know: that of the whole, and those of single shots."""
+    """Yield the records of all summaries beside a job, of the whole batch and of single shots, with shot and output."""
     for path in sorted(job.parent.glob(f"{glob.escape(job.stem)}*.summary.json")):
-        with contextlib.suppress(UsageError):  # Something else that is called so.
+        with contextlib.suppress(UsageError):  # Another file with a matching name.
             yield from earlier_records(path).items()
 
 
@@ -142,12 +142,12 @@ def left_to_do(
     allow_incomplete: bool,
     timeout: float | None,
 ) -> list[QueuedShot]:
-    """The shots that an earlier batch has not done; the others take over its records.
+    """Return the shots that no earlier batch has done; the others take over its records.
 
-    Done is a shot whose file, libraries and output all have the contents that they had then. What cannot be read within
-    `timeout` seconds has not.
+    A shot is done if its file, linked files and output are unchanged. Files that cannot be read within `timeout` seconds
+    count as changed.
     """
-    # With a version in its name, each output is a new file: what counts is the last one.
+    # With {version} in the pattern, each output is a new file, so the latest record of the shot counts.
     by_shot = {record.shot: record for record in earlier.values() if record.state == DONE}
     known = [(queued, _record_of(queued, earlier, by_shot)) for queued in queued_shots]
     paths = {Path(path) for queued, record in known if record for path in (queued.shot.path, record.output, *record.linked)}

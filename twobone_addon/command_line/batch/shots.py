@@ -1,4 +1,4 @@
-"""Which shots a batch is about, and where each of them goes: found now, or as a list was frozen before."""
+"""The shots of a batch and their outputs: found by patterns, or read from a frozen list."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from ..outcomes import FileError, UsageError
 from ..provenance import linked_files
 
 FOLDERS = "**"
-"""Stands for any number of folders."""
+"""Pattern part that matches any number of folders."""
 
 
 def matching_files(folder: Path, pattern: str) -> Iterator[Path]:
-    """Every file that a pattern means, seen from `folder`; hidden ones only where it names them so. Links are followed."""
+    """Yield every file that a pattern relative to `folder` matches; hidden ones only if it names the dot. Links are followed."""
     whole = Path(pattern)
     start = Path(whole.anchor) if whole.anchor else folder
     parts = [part for part in whole.parts if part != whole.anchor]
     for path in _below(start, parts):
-        if path.is_file() or is_long(path):  # Which nobody can look at: it fails as a shot, and the others go on.
+        if path.is_file() or is_long(path):  # A path too long to check fails later as a shot, and the others go on.
             yield path
 
 
 class PathPatterns:
-    """Many patterns at once: whether any of them would find a path once it is there, without trying them all."""
+    """Matches a path, which need not exist, against many patterns without trying each of them."""
 
     def __init__(self, folder: Path, patterns: list[str]) -> None:
-        """Take patterns as seen from `folder`."""
+        """Index the patterns, which are relative to `folder`, by the folders before their first wildcard."""
         self._by_start: dict[tuple[str, ...], list[list[str]]] = {}
         for pattern in patterns:
             parts = list((folder / pattern).parts)
@@ -49,11 +49,11 @@ class PathPatterns:
             self._by_start.setdefault(tuple(parts[:first]), []).append(parts[first:])
 
     def would_find(self, path: Path) -> bool:
-        """Whether one of the patterns means this path."""
+        """Whether one of the patterns matches this path."""
         parts = path.parts
         for end in range(len(parts) + 1):
             for pattern in self._by_start.get(parts[:end], ()):
-                if _fits(list(parts[end:]), pattern):
+                if _matches_pattern(list(parts[end:]), pattern):
                     return True
         return False
 
@@ -75,7 +75,7 @@ def _below(folder: Path, parts: list[str]) -> Iterator[Path]:
 
 
 def _folders(top: Path) -> Iterator[Path]:
-    """The folder and all below it, each once, by whatever link it is reached first."""
+    """Yield the folder and all folders below it, each once, even if several links lead to it."""
     seen, waiting = set[tuple[int, int]](), [top]
     while waiting:
         folder = waiting.pop()
@@ -98,12 +98,12 @@ def _names(folder: Path, *, folders: bool = False) -> list[str]:
         return []
 
 
-def _fits(parts: list[str], pattern: list[str]) -> bool:
-    """Whether the parts of a path fit those of a pattern: by how much of the pattern each further part may have used."""
+def _matches_pattern(parts: list[str], pattern: list[str]) -> bool:
+    """Whether the parts of a path match those of a pattern, tracking how many pattern parts the path so far may have used."""
     used = {0}
     for part in [*parts, None]:
         waiting = list(used)
-        while waiting:  # `**` may stand for nothing.
+        while waiting:  # `**` may match no folder at all.
             place = waiting.pop()
             if place < len(pattern) and pattern[place] == FOLDERS and place + 1 not in used:
                 used.add(place + 1)
@@ -117,7 +117,7 @@ def _fits(parts: list[str], pattern: list[str]) -> bool:
 
 
 LETTERS = 60
-"""Of a shot's name, as many as go into the name of its summary."""
+"""Maximum number of characters of a shot's name in the name of its summary."""
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 PLACEHOLDERS = (
@@ -126,10 +126,10 @@ PLACEHOLDERS = (
 )
 VERSION = "{version}"
 DIGITS = 3
-"""How many a version has at least: `v001`."""
+"""Minimum number of digits of a version: `v001`."""
 
 LONGEST_NUMBER = 9
-"""Digits of the number of a shot; what has more is a name."""
+"""Maximum number of digits of a shot's number or version; a longer text is taken for a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +138,19 @@ class Shot:
 
     path: Path
     goal: Path
-    """Where it is saved; the same path where it is baked in place."""
+    """The output; equal to `path` for a shot that is baked in place or only read."""
     name: str
-    """What people call it: its path as seen from the job's folder."""
+    """Path relative to the job's folder, shown to users; absolute if outside of it."""
     job: Job
-    """The job as it is for this shot."""
+    """The job with this shot's overrides."""
     content: str | None = None
-    """Its SHA-256 in the list it was frozen in, empty where it could not be read then; `None` where there is nothing to check."""
+    """SHA-256 in the frozen list, empty if the shot could not be read then; `None` if there is nothing to check."""
     linked: Mapping[str, str] = field(default_factory=dict)
-    """The same of what it linked then, by path."""
+    """SHA-256 in the frozen list of each file that the shot linked, by path."""
 
 
 def find_shots(job: Job) -> list[Shot]:
-    """The job's shots by name, each once; raises `UsageError` where the job names none or mixes up its outputs."""
+    """Return the job's shots sorted by path, each once; raises `UsageError` if there are none or their outputs conflict."""
     if not job.shots:
         raise UsageError(
             'Job "{path}": the key "shots" is missing. List files or patterns, such as ["shots/*.blend"].', path=job.path
@@ -178,7 +178,7 @@ def find_shots(job: Job) -> list[Shot]:
 
 
 def jobs_of_shots(job: Job) -> Callable[[Path], Job]:
-    """From a shot's path to the job as it is for this shot."""
+    """Return a function from a shot's path to the job with the overrides for that shot."""
     folder = followed(job.path).parent
     tables: dict[Path, list[ShotTable]] = {}
     for table in job.tables:
@@ -237,19 +237,19 @@ def _goal(job: Job, folder: Path, shot: Path) -> Path:
 
 
 def _next_version(folder: Path, text: str) -> str:
-    """One more than the greatest version that is there, of an output whose name alone has `{version}` in it."""
-    place = folder / text
-    before, *_, after = place.name.split(VERSION)
-    named = re.compile(f"{re.escape(before)}(\\d{{1,{LONGEST_NUMBER}}}).*{re.escape(after)}", re.IGNORECASE)
+    """Return one more than the highest existing version of an output that has `{version}` in its file name."""
+    output = folder / text
+    before, *_, after = output.name.split(VERSION)
+    versioned = re.compile(f"{re.escape(before)}(\\d{{1,{LONGEST_NUMBER}}}).*{re.escape(after)}", re.IGNORECASE)
     try:
-        found = [named.fullmatch(name) for name in os.listdir(place.parent)]  # noqa: PTH208 - names are all that is wanted
+        matches = [versioned.fullmatch(name) for name in os.listdir(output.parent)]  # noqa: PTH208 - names are all that is wanted
     except OSError:
-        found = []
-    return f"{max((int(match[1]) for match in found if match), default=0) + 1:0{DIGITS}}"
+        matches = []
+    return f"{max((int(match[1]) for match in matches if match), default=0) + 1:0{DIGITS}}"
 
 
 def _refuse_mixed_up(job: Job, folder: Path, shots: list[Shot]) -> None:
-    """Refuse two shots saved as one file, a folder that holds shots, and files that would be taken for shots."""
+    """Refuse outputs that two shots share, that are shots or match a pattern of shots, or that go to a folder with shots."""
     sources = {spelled(shot.path) for shot in shots}
     holding = {spelled(shot.path.parent) for shot in shots}
     patterns = PathPatterns(folder, [pattern for pattern in job.shots if glob.has_magic(pattern)])
@@ -290,13 +290,13 @@ def _name(path: Path, folder: Path) -> str:
 
 
 def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
-    """The shot of this name as the list has it, or path, or file name if only one has it, or number; `#7` is always a number.
+    """Return the shot with this name, path, unique file name or number (from 1); `#7` is always a number.
 
-    Raises `UsageError` where there is none, or where a name is the number of another shot.
+    Raises `UsageError` if there is none, or if a file name is also the number of another shot.
     """
     digits = asked.removeprefix("#")
     number = int(digits) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else 0
-    counted = shots[number - 1] if 1 <= number <= len(shots) else None
+    numbered = shots[number - 1] if 1 <= number <= len(shots) else None
     named = [shot for shot in shots if asked in {shot.name, str(shot.path)}]
     if named:
         return named[0]
@@ -308,16 +308,16 @@ def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
             count=len(named),
             asked=asked,
         )
-    if named and counted is not None and counted is not named[0] and str(number) == asked:
+    if named and numbered is not None and numbered is not named[0] and str(number) == asked:
         raise UsageError(
             'Job "{job}": "{asked}" is the name of "{name}" and the number of "{other}". Name it as --list does, or #{asked}.',
             job=job.path,
             asked=asked,
             name=named[0].name,
-            other=counted.name,
+            other=numbered.name,
         )
-    if named or counted is not None:
-        return named[0] if named else counted  # type: ignore[return-value]
+    if named or numbered is not None:
+        return named[0] if named else numbered  # type: ignore[return-value]
     if number:
         raise UsageError(
             'Job "{path}" has no shot {number}. Use a number from 1 to {count}.',
@@ -329,7 +329,7 @@ def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
 
 
 def summary_beside(job: Path, shot: str | None, kind: str) -> Path:
-    """Where the summary of a whole job goes, or of one of its shots; any two names go to two files."""
+    """Return the path of the summary of the whole job, or of one shot; different shot names give different paths."""
     if shot is None:
         return job.with_name(f"{job.stem}.{kind}.json")
     shot = shot.removeprefix("#")
@@ -340,9 +340,10 @@ def summary_beside(job: Path, shot: str | None, kind: str) -> Path:
 
 
 def frozen_list(job: Job, shots: list[Shot], timeout: float | None) -> dict[str, Any]:
-    """The list as JSON has it, with the contents of the job, of all shots and of what they link as SHA-256.
+    """Return the list of shots as a JSON document, with the SHA-256 of the job, of all shots and of the files they link.
 
-    Empty for what could not be read in time. Each shot is opened, without its scripts: only Blender knows what it links.
+    The hash is empty for files that could not be read in time. Each shot is opened, without its scripts, since only Blender
+    knows what it links.
     """
     contents = contents_of([shot.path for shot in shots], timeout)
     linked = {path: _linked_by(path) for path, content in contents.items() if content}
@@ -365,14 +366,14 @@ def _linked_by(shot: Path) -> list[Path]:
     try:
         open_shot(shot, scripts=False)
     except FileError:
-        return []  # It will say so itself.
+        return []  # The batch will report that the shot cannot be opened.
     return linked_files()
 
 
 def frozen_shots(job: Job, path: Path) -> list[Shot]:
-    """The shots of a frozen list, each to be baked only if it is what it was; raises `UsageError`.
+    """Read the shots of a frozen list, each with the SHA-256 that it must still have; raises `UsageError`.
 
-    In place, a shot that was baked is another file than it was, and may be baked again: there the contents do not count.
+    A job in place changes its own shots and may bake them again, so their contents are not checked.
     """
     own_job = jobs_of_shots(job)
     try:
@@ -397,5 +398,5 @@ def _frozen_shot(entry: dict[str, Any], own_job: Callable[[Path], Job], *, check
     linked = entry.get("linked", {})
     if not all(isinstance(text, str) and "\0" not in text for text in (path, goal, name, content, *linked, *linked.values())):
         raise TypeError(entry)
-    os.fsencode(path + goal + name)  # Raises ValueError for halves of characters that no file can be called.
+    os.fsencode(path + goal + name)  # Raises ValueError for lone surrogates, which no file name can contain.
     return Shot(Path(path), Path(goal), name, own_job(Path(path)), content if checked else None, linked)

@@ -1,4 +1,4 @@
-"""What became of every shot of a batch: one JSON file that a later run resumes from, and the same as a table."""
+"""The summary of a batch: the result of every shot, as a JSON file from which a later run resumes, and as a CSV table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COLUMNS = (
 
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that spreadsheets take for a formula."""
+"""First characters of cells that spreadsheets take for formulas."""
 
 
 @dataclass(slots=True)
@@ -49,9 +49,9 @@ class ShotRecord:
     """One shot in the summary."""
 
     shot: str
-    """Its path."""
+    """Path of the shot."""
     output: str
-    """The path it is saved as."""
+    """Path of its output."""
     state: str = WAITING
     """`done`, `strict`, `incomplete`, `failed`, `crashed`, `timed out` or `waiting` (not begun, or stopped)."""
     reason: str = ""
@@ -59,15 +59,15 @@ class ShotRecord:
     exit_code: int | None = None
     seconds: float = 0.0
     fingerprint: str = ""
-    """Of job, shot and programs when it was done; `--resume` compares it."""
+    """SHA-256 of job, shot and program versions when it was done; compared by `--resume`."""
     output_sha256: str = ""
-    """Of the output as it was saved, now or by an earlier batch; any other that lies there is somebody's and not replaced."""
+    """SHA-256 of the output as saved by this or an earlier batch; an output with other contents is never replaced."""
     linked: dict[str, str] = field(default_factory=dict)
-    """Of the files that it links, see `linked_contents`; `--resume` compares them as well."""
+    """SHA-256 of each linked file by path, see `linked_contents`; compared by `--resume`."""
     warnings: list[str] = field(default_factory=list)
-    """What a person should know of the result."""
+    """Warnings about the result."""
     log: list[str] = field(default_factory=list)
-    """The last lines that Blender printed, where it is not done."""
+    """The last lines that Blender printed; empty if the shot is done."""
     report: dict[str, Any] | None = None
     """The bake's report."""
 
@@ -80,18 +80,18 @@ class Summary:
     """All shots of a batch, in the job's order."""
 
     path: Path | None
-    """`None` where it is only handed over at the end."""
+    """Path of the JSON file; `None` if the summary is only printed at the end."""
     job: Path
     shots: list[ShotRecord]
 
     def write(self) -> None:
-        """Write JSON and table, each whole or not at all."""
+        """Write the JSON file and the table, each atomically; does nothing without a path. Raises `FileError`."""
         if self.path is not None:
             write_text(self.path, json.dumps(self.document(), indent=2) + "\n")
             write_text(self.path.with_suffix(".csv"), self._table())
 
     def document(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the summary as a JSON document."""
         counts = {state: sum(record.state == state for record in self.shots) for state in STATES}
         return {"version": FORMAT, "job": str(self.job), **counts, "shots": [asdict(record) for record in self.shots]}
 
@@ -107,13 +107,13 @@ class Summary:
 
 
 def _cell(text: str) -> str:
-    """A text in one line, with a quote before what a spreadsheet would take for a formula and run."""
+    """Return the text in one line, quoted if a spreadsheet would take it for a formula and run it."""
     line = one_line(text)
     return f"'{line}" if line.startswith(FORMULAS) else line
 
 
 def refuse_foreign_table(path: Path) -> None:
-    """Refuse to replace a table that no batch has written; raises `UsageError`."""
+    """Refuse to replace a file that is not a batch's table; raises `UsageError`."""
     try:
         with path.open("rb") as file:
             first = file.readline(1000)
@@ -126,7 +126,7 @@ def refuse_foreign_table(path: Path) -> None:
 
 
 def earlier_records(path: Path | None) -> dict[tuple[str, str], ShotRecord]:
-    """What an earlier batch knows, by shot and output; empty without a summary. Raises `UsageError` if it is none."""
+    """Read the records of an earlier summary, by shot and output; empty without a file. Raises `UsageError` for other files."""
     if path is None or not path.is_file():
         return {}
     try:
@@ -141,7 +141,7 @@ def earlier_records(path: Path | None) -> dict[tuple[str, str], ShotRecord]:
 
 
 def _record(entry: dict[str, Any]) -> ShotRecord:
-    """A record as it was written, keys that a later version has added left out; raises `TypeError` for anything else."""
+    """Read a record, ignoring keys that a later version has added; raises `TypeError` if it is invalid."""
     record = ShotRecord(**{key: value for key, value in entry.items() if key in KEYS})
     texts = (record.shot, record.output, record.state, record.reason, record.fingerprint, record.output_sha256)
     lists = (record.warnings, record.log)

@@ -1,4 +1,4 @@
-"""The shots of a batch side by side: workers take them one by one, until all are through or somebody wants an end."""
+"""Run the shots of a batch in parallel on worker processes, until all have ended or the batch is stopped."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from .summary import CRASHED, DONE, FAILED, INCOMPLETE, STRICT, TIMED_OUT, WAITI
 GIGABYTE = 1 << 30
 
 LINES_IN_SUMMARY = 20
-"""Last lines of the log that the summary keeps of a shot that is not done."""
+"""Number of last log lines that the summary keeps of a shot that is not done."""
 
 LOOK_AGAIN = 0.05
-"""Seconds between two looks at the running processes."""
+"""Maximum polling interval of the running processes, in seconds."""
 LOOK_SOON = 0.002
-"""The same at first, for shots that take no longer than a few of these."""
+"""Polling interval right after a shot has ended, in seconds, for shots that only take milliseconds."""
 
 SHARE = 10.0
-"""How many times as long as writing the summary takes, at least, lies between two times it is written."""
+"""Minimum interval between two writes of the summary, relative to how long a write takes."""
 
 LARGE = 2 * GIGABYTE
-"""A worker that holds more than this after a shot is replaced by a new one."""
+"""Memory in bytes above which a worker is replaced after a shot."""
 
 WINDOWS_CRASHES = {
     0xC0000005: "an access violation",
@@ -55,43 +55,43 @@ WINDOWS_CRASHES = {
 
 @dataclass(frozen=True, slots=True)
 class BatchRun:
-    """What all shots of a batch share."""
+    """Settings and state shared by all shots of a batch."""
 
     job: Job
     scratch: Path
-    """Folder for reports."""
+    """Folder for reports and other temporary files."""
     saved: Saved
-    """What batches of this job have saved so far."""
+    """The outputs that batches of this job have saved so far."""
     scripts: bool
-    """Whether the shots' own scripts run."""
+    """Whether to run the shots' own scripts."""
     dry_run: bool
-    """Whether shots are opened and looked at only; nothing is saved."""
+    """Whether to open the shots and save nothing."""
     timeout: float | None
-    """Seconds that a shot may take."""
+    """Time limit per shot in seconds; `None` for no limit."""
     allow_incomplete: bool
-    """Whether shots are saved where something that moves the chains is missing."""
+    """Whether to save shots even if something that moves the chains is missing."""
     upgrade: bool
-    """Whether files of other versions of Blender are saved over."""
+    """Whether to save over files of other Blender versions."""
     memory: float | None
-    """Gigabytes that a Blender may hold."""
+    """Memory limit per Blender in gigabytes; `None` for no limit."""
     shots_per_blender: int = 100
-    """How many shots one Blender bakes before it is replaced."""
+    """Number of shots after which a Blender is replaced."""
     user_addons: bool = False
-    """Whether Blenders start with all the user's add-ons and settings."""
+    """Whether to start Blenders with the user's add-ons and settings."""
     logs: Path | None = None
-    """Folder for whole logs."""
+    """Folder for complete logs; `None` for no log files."""
     linked_now: dict[Path, str] = field(default_factory=dict)
-    """What the contents of linked files are, each looked at once."""
+    """Cache of the current SHA-256 of linked files, by path."""
 
     def arguments(self, queued: QueuedShot, number: int) -> list[str]:
-        """The command for a shot; `number` is unlike any other shot's. Raises `FileError` where it cannot begin."""
+        """Return the command's arguments for a shot; `number` is unique for each try. Raises `FileError` if it cannot start."""
         shot, use = queued.shot, queued.shot.job.use
         if shot.content == "":
             raise FileError(
                 'Shot "{shot}" could not be read when the list of shots was frozen. Freeze the list again.', shot=shot.path
             )
         self._refuse_changed_links(shot)
-        if self._saves(shot.job):
+        if not self.dry_run and use not in READS_ONLY:
             refuse_long(shot.goal, is_written=True)
             self.saved.refuse_foreign(shot)
             try:
@@ -115,11 +115,11 @@ class BatchRun:
         words += ["--sha256", shot.content] if shot.content else []
         words += ["--upgrade"] if self.upgrade else []
         words += ["--again"] if use == "convert" and shot.job.in_place else []
-        # In a dry run nothing is saved, and only a bake can say beforehand what it would write.
+        # A dry run saves nothing; of the batch's commands, only a bake gets --dry-run and reports what it would write.
         return words + (["--save", str(shot.goal)] if not self.dry_run else ["--dry-run"] if use == "bake" else [])
 
     def _refuse_changed_links(self, shot: Shot) -> None:
-        """Raise `FileError` where what a frozen shot links is not what it was; a file that was missing may be there now."""
+        """Raise `FileError` if a file that a frozen shot links has changed since, including one that was missing then."""
         links = {Path(path): content for path, content in shot.linked.items()}
         self.linked_now.update(contents_of(links.keys() - self.linked_now.keys(), self.timeout))
         for path, content in links.items():
@@ -130,37 +130,34 @@ class BatchRun:
                     shot=shot.path,
                 )
 
-    def _saves(self, job: Job) -> bool:
-        return not self.dry_run and job.use not in READS_ONLY
-
     def report(self, number: int) -> Path:
-        """Where a shot's report goes."""
+        """Return the path of a shot's report."""
         return self.scratch / f"{number}.json"
 
     def linked(self, number: int) -> Path:
-        """Where the list of files goes that a shot links."""
+        """Return the path of the list of files that a shot links."""
         return self.scratch / f"{number}.linked.json"
 
     def log(self, queued: QueuedShot, number: int) -> ShotLog:
-        """Where a worker's lines go while it has this shot."""
+        """Return the log for what a worker prints while it processes this shot."""
         if self.logs is None:
             return ShotLog()
         return ShotLog(self.logs / f"{number + 1:04}.{queued.shot.path.stem[:60]}.log")
 
     def new_worker(self) -> Worker:
-        """Another Blender."""
+        """Start another worker."""
         memory = int(self.memory * GIGABYTE) if self.memory else None
         return start_worker(self.scratch, memory, self.saved.environment(), user_addons=self.user_addons)
 
     def can_go_on(self, worker: Worker) -> bool:
-        """Whether a worker whose shot has ended well gets another: not after scripts, which may leave anything in Blender."""
-        few = worker.shots < (1 if self.scripts else self.shots_per_blender)
-        return few and worker.lives and worker.look_at_memory() < min(LARGE, (worker.memory or LARGE) / 2)
+        """Whether the worker can take another shot; never after scripts, which may leave Blender in any state."""
+        has_shots_left = worker.shots < (1 if self.scripts else self.shots_per_blender)
+        return has_shots_left and worker.lives and worker.look_at_memory() < min(LARGE, (worker.memory or LARGE) / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A shot that a worker has."""
+    """A shot that a worker is processing."""
 
     queued: QueuedShot
     worker: Worker
@@ -177,9 +174,9 @@ def work(
     at_once: int,
     retries: int,
 ) -> bool:
-    """Keep `at_once` shots running until all are through; whatever happens, no process is left behind.
+    """Keep `at_once` shots running until all have ended; no process is left behind, whatever happens.
 
-    Returns whether the summary could be written; where it cannot, the shots go on all the same.
+    Returns whether the summary is written; a failed write does not stop the shots. Raises `StoppedError` if stopped.
     """
     shots, writing = _Shots(run, progress, stop, deque(waiting), at_once, retries), _Writing(summary, progress)
     pause = LOOK_SOON
@@ -210,7 +207,7 @@ def work(
 
 @dataclass(slots=True)
 class _Shots:
-    """The shots that wait and those that run, and the workers for them."""
+    """The waiting and running shots of a batch, and their workers."""
 
     run: BatchRun
     progress: Progress
@@ -221,17 +218,19 @@ class _Shots:
     running: list[Running] = field(default_factory=list)
     idle: list[Worker] = field(default_factory=list)
     leaving: list[Worker] = field(default_factory=list)
-    """Workers that nothing is left for, and that have not ended yet."""
+    """Dismissed workers that may not have ended yet."""
     numbers: Iterator[int] = field(default_factory=itertools.count)
+    """Unique numbers for the files of each try."""
     tried: Counter[str] = field(default_factory=Counter)
+    """Number of tries of each shot, by its path."""
 
     @property
     def left(self) -> bool:
-        """Whether any shot is not through."""
+        """Whether any shot is waiting or running."""
         return bool(self.queue or self.running)
 
     def begin(self) -> list[QueuedShot]:
-        """Start what there is room for; returns those that ended there and then."""
+        """Start waiting shots while fewer than `at_once` run; return those that failed to start."""
         ended = []
         while self.queue and len(self.running) < self.at_once and not self.stop.wanted:
             queued, number = self.queue.popleft(), next(self.numbers)
@@ -254,12 +253,13 @@ class _Shots:
         return ended
 
     def collect(self) -> list[QueuedShot]:
-        """Those that have ended, but for those that get another try; those that take too long are ended."""
-        through = [entry for entry in self.running if self._has_ended(entry)]
-        self.running = [entry for entry in self.running if entry not in through]
-        return [entry.queued for entry in through if not self._tries_again(entry.queued)]
+        """Return the shots that have ended and get no further try; kill those that exceed their limits."""
+        ended = [entry for entry in self.running if self._has_ended(entry)]
+        self.running = [entry for entry in self.running if entry not in ended]
+        return [entry.queued for entry in ended if not self._tries_again(entry.queued)]
 
     def _has_ended(self, running: Running) -> bool:
+        """Whether the shot has ended, or has just been killed for exceeding a limit; completes its record if so."""
         worker, run = running.worker, self.run
         code = worker.exit_code()
         if code is not None:
@@ -285,17 +285,18 @@ class _Shots:
         return True
 
     def _tries_again(self, queued: QueuedShot) -> bool:
+        """Queue the shot again if a retry may help and it has tries left; return whether it was queued."""
         record = queued.record
         self.tried[record.shot] += 1
-        may = record.state in {CRASHED, TIMED_OUT} or record.exit_code == ExitCode.AGAIN
-        if not may or self.tried[record.shot] > self.retries:
+        may_help = record.state in {CRASHED, TIMED_OUT} or record.exit_code == ExitCode.AGAIN
+        if not may_help or self.tried[record.shot] > self.retries:
             return False
         self.progress.again(queued.shot.name, record)
         self.queue.append(queued)
         return True
 
     def end(self) -> None:
-        """End what still runs; a worker that has nothing to do ends by itself."""
+        """End all workers: idle ones by closing their input, busy ones by a signal."""
         for entry in self.running:
             entry.worker.ask_to_end()
         for worker in self.idle:
@@ -307,7 +308,7 @@ class _Shots:
 
 
 def _judge(run: BatchRun, running: Running, code: int) -> None:
-    """Complete the record of a shot that has ended with this code."""
+    """Complete the record of a shot whose command has ended with this exit code."""
     record, shot, log = running.queued.record, running.queued.shot, running.worker.log
     report = run.report(running.number)
     record.report = json.loads(report.read_text(encoding="utf-8")) if report.is_file() else None
@@ -318,7 +319,7 @@ def _judge(run: BatchRun, running: Running, code: int) -> None:
         if not run.dry_run:
             provenance = record.report["provenance"]
             source, output = provenance["source"]["sha256"], (provenance["output"] or {}).get("sha256", "")
-            # Baked in place, the shot is another file than before.
+            # Baking in place has changed the shot, so a resumed batch will see the output's contents.
             record.fingerprint = fingerprint(shot.job, output if output and shot.job.in_place else source, scripts=run.scripts)
             record.output_sha256 = output
             linked = run.linked(running.number)
@@ -337,7 +338,7 @@ def _judge(run: BatchRun, running: Running, code: int) -> None:
 
 
 def _give_up(running: Running) -> None:
-    """End the shot's Blender and remove what it was writing; its record stays as it is."""
+    """End the shot's worker and remove its drafts; the record is left unchanged."""
     running.worker.end()
     remove_litter(running.queued.shot.goal.parent)
 
@@ -350,7 +351,7 @@ def _note(running: Running, state: str, reason: str, code: int | None) -> None:
 
 
 def _ending(code: int) -> str:
-    """An exit code in words; below zero it is a signal, and on Windows a very large one is a crash."""
+    """Describe an exit code: negative codes are signals, and on Windows very large ones are crashes."""
     if sys.platform == "win32" and code & 0xFFFFFFFF in WINDOWS_CRASHES:
         return WINDOWS_CRASHES[code & 0xFFFFFFFF]
     if code >= 0:
@@ -360,9 +361,9 @@ def _ending(code: int) -> str:
 
 
 class _Writing:
-    """Keeps the summary up to date, without spending more on that than on the shots, however many there are.
+    """Keeps the summary file up to date, rarely enough that writing takes a small share of the time, however many shots.
 
-    A write that fails is said once and tried again later: the shots matter more than the news of them.
+    A failed write is reported once and retried later, so that it does not stop the shots.
     """
 
     def __init__(self, summary: Summary, progress: Progress) -> None:

@@ -1,4 +1,4 @@
-"""A worker from within: runs one command after another, as its batch asks on standard input, and ends with the batch."""
+"""The worker's side of a batch: run the commands that arrive on standard input, and end when the batch ends."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ..outcomes import ExitCode
 from .processes import MARK, TOKEN, end_marked
 
 PATIENCE = 3.0
-"""Seconds to put things back in, once the batch is no more, before the process ends without."""
+"""Seconds for the running command to clean up after the batch has ended, before this process is killed."""
 
 
 def serve(run: Callable[[list[str]], int]) -> int:
-    """Take lines with the arguments of one command each, `run` it, and answer with its exit code, until the lines end.
+    """Read the arguments of one command per line, `run` it and answer with its exit code, until standard input ends.
 
-    When they end in the middle of a command, the batch is no more, however it ended: then this process ends too, with
-    everything that it has started.
+    If the input ends during a command, the batch has ended, for whatever reason; then this process ends too, with all
+    processes that it has started.
     """
     requests, is_busy = queue.SimpleQueue[list[str] | None](), threading.Event()
-    stream = os.fdopen(os.dup(0), "rb")  # What the shots' scripts start must not read what is meant for us.
+    stream = os.fdopen(os.dup(0), "rb")  # Programs started by the shots' scripts must not read our input.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     threading.Thread(target=_listen, args=(stream, requests, is_busy), daemon=True).start()
     while (arguments := requests.get()) is not None:
-        code = run(arguments)  # A bug ends the worker as it would end a Blender of the shot's own; the batch starts another.
+        code = run(arguments)  # An exception from a bug ends this worker; the batch starts another.
         is_busy.clear()
         _answer(code)
     return int(ExitCode.DONE)
@@ -39,7 +39,7 @@ def serve(run: Callable[[list[str]], int]) -> int:
 
 def _listen(stream: IO[bytes], requests: queue.SimpleQueue[list[str] | None], is_busy: threading.Event) -> None:
     for line in stream:
-        is_busy.set()  # Asked for is begun: a batch may be no more before anything else happens here.
+        is_busy.set()  # Before the command starts, since the batch may end even before that.
         requests.put(json.loads(line))
     requests.put(None)
     if is_busy.is_set():
@@ -52,7 +52,7 @@ def _listen(stream: IO[bytes], requests: queue.SimpleQueue[list[str] | None], is
 
 
 def _answer(code: int) -> None:
-    """Say on standard output, behind all that was printed there, that the command has ended."""
+    """Print the command's exit code on standard output, after everything the command has printed."""
     sys.stdout.flush()
     sys.stderr.flush()
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)

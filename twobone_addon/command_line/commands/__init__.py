@@ -1,1 +1,1 @@
-"""The sub-commands for one shot, each with its use case."""
+"""The sub-commands that work on one shot."""

@@ -1,4 +1,4 @@
-"""The dry run in words and in JSON: what a bake would find and what it would write."""
+"""The dry run of a bake as text and as JSON: which frames are in reach, and which keys it would write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..wanted import NamedSettings
 
 
 def dry_run_document(wanted: Sequence[NamedSettings], rehearsal: Rehearsal, actions: str) -> dict[str, Any]:
-    """The rehearsal as JSON has it, each chain by the name under which it was `wanted`; of several actions also their names."""
+    """Return the rehearsal as a JSON document, each chain with its name in `wanted`, and with its action if there are several."""
     if actions == ACTIVE:
         chains = [_chain(each.label, chain) for each, chain in zip(wanted, rehearsal.chains, strict=True)]
         return {"dry_run": True, "evaluation": rehearsal.evaluation, "chains": chains}
@@ -23,7 +23,7 @@ def dry_run_document(wanted: Sequence[NamedSettings], rehearsal: Rehearsal, acti
 
 
 def dry_run_lines(document: dict[str, Any]) -> Iterator[str]:
-    """One line per chain, and per action that cannot be baked."""
+    """Yield one line per chain, per action that cannot be baked, and for the file to save."""
     for chain in document["chains"]:
         yield _line(chain)
     for each in document.get("refused", ()):
@@ -33,7 +33,7 @@ def dry_run_lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _label(wanted: Sequence[NamedSettings], chain: ChainRehearsal) -> str:
-    """What the chain of an action is called: of the first settings that mean its bones."""
+    """Return the name of the first wanted chain with the same bones; empty if there is none."""
     named = {name: getattr(chain.report, name) for name in ("armature", "upper", "lower")}
     return next(
         (each.label for each in wanted if all(getattr(each.settings, name) in {"", value} for name, value in named.items())),
@@ -84,8 +84,8 @@ def _line(chain: dict[str, Any]) -> str:
 
 
 def _curves_text(curves: list[dict[str, Any]]) -> str:
-    """Channels of one property together: `...rotation_quaternion[0,1,2,3] (24 keys each)`."""
-    together: dict[tuple[str, int], list[str]] = {}
+    """List the F-Curves, with the channels of one property grouped: `...rotation_quaternion[0,1,2,3] (24 keys each)`."""
+    grouped: dict[tuple[str, int], list[str]] = {}
     for curve in curves:
-        together.setdefault((curve["data_path"], curve["keys"]), []).append(str(curve["index"]))
-    return ", ".join(f"{path}[{','.join(indices)}] ({keys} keys each)" for (path, keys), indices in together.items())
+        grouped.setdefault((curve["data_path"], curve["keys"]), []).append(str(curve["index"]))
+    return ", ".join(f"{path}[{','.join(indices)}] ({keys} keys each)" for (path, keys), indices in grouped.items())

@@ -1,4 +1,4 @@
-"""One shot from opening to saving, as every command does it."""
+"""Opening and saving the shot, shared by all commands."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from ..wanted import of_last_chain
 
 @dataclass(frozen=True, slots=True)
 class OpenedShot:
-    """The shot that a command works on."""
+    """The opened shot that a command works on."""
 
     job: Job | None
     scene: str
-    """Name of the scene to work in; empty for the one that is open."""
+    """Name of the scene to work in; empty for the active one."""
     source: dict[str, str] | None
-    """As `source_file` has it, where a report is wanted."""
+    """Path and SHA-256 from `source_file`; `None` if nothing needs them."""
 
 
 def opened(arguments: argparse.Namespace, voice: Voice) -> OpenedShot:
-    """Read the job before the shot, since it is the quicker one to refuse; then have the shot open."""
+    """Read the job, then open the shot and refuse outputs that it uses; the job comes first because it is quicker to check."""
     use = arguments.command if arguments.command in USES else USES[0]
     job = load_job(arguments.job, use) if getattr(arguments, "job", None) else None
-    alone = of_last_chain(arguments)
-    if alone:
-        voice.say(alone)
+    hint = of_last_chain(arguments)
+    if hint:
+        voice.say(hint)
     source = _known_source(arguments)
     open_shot(arguments.file, scripts=arguments.scripts)
     scene = arguments.scene or (job.scene if job else "")
@@ -52,7 +52,7 @@ def opened(arguments: argparse.Namespace, voice: Voice) -> OpenedShot:
     written = [arguments.report, getattr(arguments, "linked", None), str(goal) if goal else None]
     refuse_used_outputs([name for name in written if name is not None], used_files())
     if goal is not None:
-        _heed_change_of_version(goal, arguments, voice)
+        _check_version_change(goal, arguments, voice)
     kept_from_running = unrun_scripts()
     if kept_from_running:
         voice.warn(f"Scripts in this file did not run ({kept_from_running}). Drivers may be wrong: see --scripts.")
@@ -64,8 +64,8 @@ def opened(arguments: argparse.Namespace, voice: Voice) -> OpenedShot:
     return OpenedShot(job, scene, source)
 
 
-def _heed_change_of_version(goal: Path, arguments: argparse.Namespace, voice: Voice) -> None:
-    """Warn where saving makes the shot a file of another version; over the shot itself that must be allowed."""
+def _check_version_change(goal: Path, arguments: argparse.Namespace, voice: Voice) -> None:
+    """Warn if saving changes the file's Blender version; raises `FileError` when saving over the shot without `--upgrade`."""
     source = source_of(arguments.file)
     change = change_by_saving() if source is not None else ""
     if change and source is not None and is_same(goal, source) and not arguments.upgrade:
@@ -79,7 +79,7 @@ def _heed_change_of_version(goal: Path, arguments: argparse.Namespace, voice: Vo
 
 
 def _known_source(arguments: argparse.Namespace) -> dict[str, str] | None:
-    """The shot's path and contents before it is opened, where somebody wants to know; raises `FileError` if they differ."""
+    """Return the shot's path and SHA-256 if a report or `--sha256` needs them; raises `FileError` if the hashes differ."""
     wanted = getattr(arguments, "sha256", None)
     if arguments.report is None and wanted is None:
         return None
@@ -91,13 +91,13 @@ def _known_source(arguments: argparse.Namespace) -> dict[str, str] | None:
 
 
 def asked_goal(arguments: argparse.Namespace) -> Path | None:
-    """The file that `--save` means; `None` without it."""
+    """Return the file that `--save` means; `None` without the flag."""
     asked = getattr(arguments, "save", None)
     return save_goal(asked, source_of(arguments.file)) if asked is not None else None
 
 
 def save(goal: Path | None, voice: Voice) -> Path | None:
-    """Save the shot as `goal`, say so, and return it; without one, say that the result is gone."""
+    """Save the shot as `goal`, say so and return it; for `None` only say that the result is not saved."""
     voice.stop.obey()
     if goal is None:
         voice.say("Not saved: --save keeps the result.")

@@ -1,4 +1,4 @@
-"""The commands that do a task, or only look: open, do, say, judge, save, once for all of them."""
+"""The commands that run a task or only measure: open the shot, run, print, judge and save, shared by all of them."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of it."""
+    """The result of a command whose messages have already been printed."""
 
     document: Document
-    """For machines; what people are told has been said."""
+    """The report as a JSON document."""
     settings: Sequence[BakeSettings] = ()
     """The effective settings of each chain."""
     missing: list[str] | None = None
-    """Sentences about what is missing that moves the chains; `None` where that does not matter."""
+    """Sentences about missing things that move the chains; `None` for commands to which that does not matter."""
     missed: Sequence[str] = ()
-    """What `--strict` complains about."""
+    """Sentences about the result that make `--strict` fail."""
 
 
 COLUMNS = ("name", "enabled", "armature", "upper", "lower", "target", "plane", "bend")
-"""Of the table of stored chains."""
+"""Columns of the table of stored chains."""
 
 OF_RESULT = ("strict", "max_error", "allow_incomplete")
-"""Keys of a job that say which results are good enough, as the flags of those commands do that judge theirs."""
+"""Keys of a job that say which results are good enough; commands that judge their result have the same flags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What flags and job ask for."""
+    """The request made by flags and job."""
 
     arguments: argparse.Namespace
     job: Job | None
@@ -74,44 +74,49 @@ class Asked:
 
     @property
     def table(self) -> Table:
-        """The options of the command's task."""
+        """The option table of the command's task; that of a bake for commands without a task."""
         return OF_COMMAND.get(self.arguments.command, OF_COMMAND["bake"])
 
     @property
     def max_error(self) -> float | None:
-        """Largest error that is good enough, world units; `None` for any."""
+        """Largest acceptable error in world units; `None` for any."""
         given = getattr(self.arguments, "max_error", None)
         return given if given is not None else (self.job.max_error if self.job else None)
 
     @property
     def is_strict(self) -> bool:
-        """Whether to judge the result; not of commands that cannot be strict."""
+        """Whether to judge the result; false for commands without `--strict`."""
         asked = getattr(self.arguments, "strict", None)
         if asked is None:
             return False
-        errs = self.max_error is not None and hasattr(self.arguments, "max_error")
-        return asked or errs or bool(self.job and self.job.strict)
+        limits_error = self.max_error is not None and hasattr(self.arguments, "max_error")
+        return asked or limits_error or bool(self.job and self.job.strict)
 
     @property
     def is_dry(self) -> bool:
-        """Whether to change nothing; says so first."""
+        """Whether this is a dry run; announces it, except for bakes, which print their own lines."""
         is_dry = bool(getattr(self.arguments, "dry_run", False))
         if is_dry and self.arguments.command != "bake":
             self.voice.say("Dry run, nothing is changed. A run would report:")
         return is_dry
 
     def chains(self) -> list[NamedSettings]:
-        """The chains that are meant, with their settings. What a job for something else says is no wonder without effect."""
-        job, own = self.job, self.job is None or self.job.use == self.table.command
-        found = wanted_chains(self.arguments, job)
+        """Return the chains with their settings.
+
+        Settings from a job written for another use are not marked as asked for, so they may have no effect.
+        """
+        job, is_own_job = self.job, self.job is None or self.job.use == self.table.command
+        chains = wanted_chains(self.arguments, job)
         given = {name for group in self.arguments.groups for name in group.values}
-        asked = (replace(each.settings, asked=each.settings.asked & given) for each in found)
-        return found if own else [replace(each, settings=settings) for each, settings in zip(found, asked, strict=True)]
+        by_flags = (replace(each.settings, asked=each.settings.asked & given) for each in chains)
+        if is_own_job:
+            return chains
+        return [replace(each, settings=settings) for each, settings in zip(chains, by_flags, strict=True)]
 
     def settings(self, chains: Sequence[NamedSettings] = ()) -> Any:
-        """The settings of the task, flags over those of the job; what has no effect is said, and refused where that is asked for.
+        """Return the task's settings, flags winning over the job; say which have no effect.
 
-        Raises `SettingError`.
+        Raises `SettingError` for contradicting settings, and with `--strict-settings` for those without effect.
         """
         job, table = self.job, self.table
         shared = job.shared if job and not table.of_chains else {}
@@ -126,15 +131,16 @@ class Asked:
         own = {name: value for name, value in given.items() if name in known}
         if "frame_range" in known:
             own = dict(with_custom_range(bpy.context.scene, own))
-        made: Settings = table.settings(**own, **({"chains": tuple(each.settings for each in chains)} if table.of_chains else {}))
-        unused = list(without_effect(made, own).values())
+        of_chains = {"chains": tuple(each.settings for each in chains)} if table.of_chains else {}
+        settings: Settings = table.settings(**own, **of_chains)
+        unused = list(without_effect(settings, own).values())
         if unused and (self.arguments.strict_settings or bool(job and job.strict_settings and not table.of_chains)):
             raise SettingError("{reason} Leave it out, or change what it depends on.", reason=joined(unused))
-        return made
+        return settings
 
 
 def task_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
-    """Do what the command is for in the shot, and save it where the result is good enough."""
+    """Run the command on the shot, and save it if the result is good enough."""
     shot = opened(arguments, voice)
     with window_in_context(shot.scene):
         asked = Asked(arguments, shot.job, voice)
@@ -158,7 +164,7 @@ def task_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
 
 
 def _bake(asked: Asked) -> Told:
-    """Bake the chains, or with `--dry-run` say what that would do."""
+    """Bake the chains, or with `--dry-run` report what a bake would do."""
     chains = asked.chains()
     wanted: BakeAllSettings = asked.settings(chains)
     settings, is_dry = list(wanted.chains), asked.arguments.dry_run
@@ -182,7 +188,7 @@ def _bake(asked: Asked) -> Told:
 
 
 def _report(asked: Asked) -> Told:
-    """Measure the present animation against the chains' targets."""
+    """Measure the existing animation against the chains' targets."""
     chains = asked.chains()
     settings = [chain.settings for chain in chains]
     with named_in_refusals(chains):
@@ -195,20 +201,20 @@ def _report(asked: Asked) -> Told:
 
 
 def _convert(asked: Asked) -> Told:
-    """The same for IK, which a batch in place that was killed may have converted before."""
+    """Convert IK to baked chains; with `--again`, a rig that is already converted is no error but a warning."""
     try:
         return replace(_done(CONVERT, asked), settings=[asked.settings().bake()])
     except ChainError as error:
         if not (asked.arguments.again and is_converted(asked.settings().armature, active_object(bpy.context))):
             raise
-        said = f"{error} It is taken for converted already."
-        asked.voice.warn(said)
-        nothing = json.loads(BakeReport([], {}, "").to_json())
-        return Told(nothing | {"kind": "convert", "sentence": said}, [asked.settings().bake()], [])
+        warning = f"{error} It is taken for converted already."
+        asked.voice.warn(warning)
+        empty = json.loads(BakeReport([], {}, "").to_json())
+        return Told(empty | {"kind": "convert", "sentence": warning}, [asked.settings().bake()], [])
 
 
 def _chains(asked: Asked) -> Told:
-    """List the stored chains of the scene: a table for people, every setting in the JSON."""
+    """List the stored chains of the scene: print a table, and put every setting into the JSON document."""
     scene = bpy.context.scene
     chains: list[Document] = [
         {"name": chain.name, "enabled": chain.enabled, **stored_values(armature, chain)}
@@ -228,7 +234,7 @@ def _cell(value: Any) -> str:
 
 
 def _done(task: Task, asked: Asked) -> Told:
-    """Do a task, or say what it would do."""
+    """Run a task, or its dry run."""
     table, chains = task.TABLE, asked.chains() if task.TABLE.of_chains else []
     wanted, active = asked.settings(chains), active_object(bpy.context)
     actions = getattr(wanted, "actions", ACTIVE)
@@ -247,7 +253,7 @@ def _done(task: Task, asked: Asked) -> Told:
 
 
 def _audit(asked: Asked) -> Told:
-    """Measure clips, and say of each whether it is fine, the worst first."""
+    """Measure clips and report whether each is fine, the worst first."""
     wanted: AuditSettings = asked.settings()
     report = run(bpy.context.scene, AUDIT, wanted, active_object(bpy.context), actions=wanted.actions)
     clips, missed = clips_of(report), []
@@ -272,9 +278,10 @@ COMMANDS: Mapping[str, Callable[[Asked], Told]] = {
 
 
 def shortcomings(report: Mapping[str, Any], max_error: float | None) -> list[str]:
-    """One sentence for each chain and reason that it is not good enough; empty where all is well.
+    """Return one sentence for each chain and each reason why it is not good enough; empty if all are.
 
-    `report` is the bake's report as JSON has it; `max_error` a distance in world units, `None` for any.
+    report : the bake's report as a JSON document
+    max_error : largest acceptable error in world units; `None` for any
     """
     found = []
     for chain in report["chains"]:
@@ -294,7 +301,7 @@ def shortcomings(report: Mapping[str, Any], max_error: float | None) -> list[str
 
 
 def _tell(report: Any, voice: Voice) -> None:
-    """Say what became of it, and with `--verbose` more of each chain, and how long it took."""
+    """Print the report; with `--verbose` also every chain and the duration of each stage."""
     of_chains: Sequence[ChainReport] = report.chains if isinstance(report, BakeReport) else ()
     entries = report.entries if isinstance(report, BakeReport) else ()
     seconds, evaluation = getattr(report, "seconds", None), getattr(report, "evaluation", "")

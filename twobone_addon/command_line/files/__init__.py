@@ -1,1 +1,1 @@
-"""Files on disk: what is read is whole, and what is written is whole or not there."""
+"""Files on disk: checked before reading, and written completely or not at all."""

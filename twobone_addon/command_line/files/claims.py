@@ -1,11 +1,11 @@
-"""Who is writing which file, and what was left by those who were killed while they did.
+"""Lock files (claims) for files being written, and removal of what killed processes left behind.
 
-A claim is a small hidden file beside the goal, locked for as long as its process lives: the system ends the lock with the
-process, however that ended. So a claim that can be locked is nobody's, and the drafts that go with it are litter. This
-holds on POSIX (`flock`) and on Windows (`msvcrt`); on a file system without locks, drafts become litter with age.
+A claim is a small hidden file beside the goal, locked while its process lives: the system releases the lock when the
+process ends, however it ends. So a claim that can be locked has no owner, and its drafts are litter. This holds on POSIX
+(`flock`) and on Windows (`msvcrt`); on a file system without locks, drafts count as litter once they are old.
 
-The names of claims can be guessed, and others may write to the folder: a link or a file with several names that lies
-there instead is never opened for writing, or it would be a way to have any file of ours emptied.
+The names of claims can be guessed, and others may have write access to the folder: a symbolic link or a file with several
+hard links in a claim's place is never opened for writing, since that could be used to empty any of our files.
 """
 
 from __future__ import annotations
@@ -32,37 +32,39 @@ else:
 
 CLAIM = "claim"
 UNFINISHED = "unfinished"
-"""Last parts of the names of claims, and of files that are being written."""
+"""File extensions of claims, and of drafts (files being written)."""
 
 OLD = 24 * 3600.0
-"""Seconds after which a draft is litter where the file system knows no locks: longer than any file is being written."""
+"""Age in seconds from which a draft is litter on a file system without locks; no file takes that long to write."""
 
 LOCKED_BYTE = 1 << 30
-"""Where Windows locks: past the end, since nobody may read what is locked there."""
+"""Offset of the byte that Windows locks: past the end of the file, since locked bytes cannot be read there."""
 
 TAKEN = {errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK)}
+"""Error numbers that mean that another process holds the lock."""
+
 ENOUGH = 5.0
-"""Seconds after which a claim that comes and goes, or that cannot be told from another, is given up."""
+"""Seconds after which to give up a claim whose file keeps being replaced or cannot be identified."""
 
 SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""How claims are opened: never through a link, without waiting for whoever reads a pipe, and not for child processes."""
+"""Flags to open claims: do not follow symbolic links, do not block on pipes, and do not pass the handle to child processes."""
 
 LOOK_AGAIN = 0.05
-"""Seconds between two tries to get a claim that is worth waiting for."""
+"""Seconds between two attempts to get a claim."""
 
 
 def unfinished(goal: Path) -> Path:
-    """A new name beside the goal, hidden, short whatever the goal is called, and unlike any other process's."""
+    """Return a new name for a draft beside the goal: hidden, unique, and of the same short length for any goal."""
     return goal.with_name(f"{_stem(goal)}-{uuid.uuid4().hex}.{UNFINISHED}")
 
 
 @contextmanager
 def claimed(goal: Path, *, role: str = "", patience: float = 0.0, everything: bool = True) -> Iterator[bool]:
-    """While the block runs, no other process claims `goal`; what killed processes left in its folder is removed.
+    """Hold an exclusive claim on `goal` during the block, and remove what killed processes left in its folder.
 
-    `role` tells different claims on one file apart. Raises `FileError` when another process still has the claim after
-    `patience` seconds. Without `everything`, only what was left of this very file is removed. Yields whether it is sure:
-    where the file system knows no locks, nobody can tell.
+    `role` distinguishes different claims on one file. Raises `FileError` if another process still has the claim after
+    `patience` seconds. Without `everything`, only the drafts of this file are removed. Yields whether the claim is certain:
+    it is not on a file system without locks.
     """
     stem = _stem(goal, role)
     path = goal.with_name(f"{stem}.{CLAIM}")
@@ -80,10 +82,10 @@ def claimed(goal: Path, *, role: str = "", patience: float = 0.0, everything: bo
 
 
 def remove_litter(folder: Path) -> None:
-    """Remove the claims and drafts of processes that are no more; those of living ones stay."""
-    drafts = _named(folder, UNFINISHED)  # First: whoever has a draft has had a claim before.
+    """Remove the claims and drafts of processes that have ended, but not those of running ones."""
+    drafts = _hidden_files(folder, UNFINISHED)  # Listed before the claims, since a process claims a file before it drafts it.
     living = set()
-    for path in _named(folder, CLAIM):
+    for path in _hidden_files(folder, CLAIM):
         try:
             handle = _opened(path)
         except OSError:
@@ -105,7 +107,7 @@ def remove_litter(folder: Path) -> None:
 
 
 def is_abandoned(goal: Path) -> bool:
-    """Whether a process had claimed this file and is no more."""
+    """Whether the process that claimed this file has ended without releasing it."""
     path = goal.with_name(f"{_stem(goal)}.{CLAIM}")
     try:
         handle = _opened(path)
@@ -117,7 +119,7 @@ def is_abandoned(goal: Path) -> bool:
 
 
 def _claim(path: Path, goal: Path, end: float) -> tuple[int, bool]:
-    """The open claim, and whether it is surely ours alone."""
+    """Open and lock the claim at `path` before the time `end`; return its handle and whether it is certainly exclusive."""
     owner = f"process {os.getpid()} on {platform.node()}"
     mark = f"{owner} {uuid.uuid4().hex}".encode()
     given_up = max(end, time.monotonic() + ENOUGH)
@@ -135,12 +137,12 @@ def _claim(path: Path, goal: Path, end: float) -> tuple[int, bool]:
         free = _lock(handle)
         if free is not False and _is_still(path, handle, mark):
             return handle, bool(free)
-        said = os.pread(handle, 200, 0).decode(errors="replace") if hasattr(os, "pread") else ""
+        content = os.pread(handle, 200, 0).decode(errors="replace") if hasattr(os, "pread") else ""
         os.close(handle)
         if free is False and time.monotonic() > end:
-            whose = said.rpartition(" ")[0] or "another process"
+            other = content.rpartition(" ")[0] or "another process"
             raise AgainError(
-                '"{goal}" is being written by another run ({owner}). Wait for it, or save elsewhere.', goal=goal, owner=whose
+                '"{goal}" is being written by another run ({owner}). Wait for it, or save elsewhere.', goal=goal, owner=other
             )
         if time.monotonic() > given_up:
             raise AgainError(
@@ -151,17 +153,17 @@ def _claim(path: Path, goal: Path, end: float) -> tuple[int, bool]:
         time.sleep(LOOK_AGAIN)
 
 
-def _opened(path: Path, more: int = 0) -> int:
-    """Open a claim: a plain file with this one name. Raises `OSError`."""
+def _opened(path: Path, extra_flags: int = 0) -> int:
+    """Open a claim and return its handle; raises `OSError` unless it is a regular file with a single hard link."""
     try:
-        handle = os.open(path, os.O_RDWR | SAFELY | more, 0o666)
-    except PermissionError as refused:  # Another user's: reading is enough to see whether it is locked.
+        handle = os.open(path, os.O_RDWR | SAFELY | extra_flags, 0o666)
+    except PermissionError as refused:  # Another user's claim: reading is enough to see whether it is locked.
         try:
             handle = os.open(path, os.O_RDONLY | SAFELY)
         except FileNotFoundError:
             raise refused from None
     found = os.fstat(handle)
-    if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:  # None: its owner has just removed it.
+    if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:  # 0 if its owner has just removed it.
         return handle
     os.close(handle)
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
@@ -172,7 +174,7 @@ def _is_ours(handle: int) -> bool:
 
 
 def _lock(handle: int) -> bool | None:
-    """Lock an open claim: `False` where another process has it, `None` where the file system knows no locks."""
+    """Lock an open claim; return `False` if another process has it, `None` if the file system does not support locks."""
     try:
         if sys.platform == "win32":
             os.lseek(handle, LOCKED_BYTE, os.SEEK_SET)
@@ -186,10 +188,10 @@ def _lock(handle: int) -> bool | None:
 
 
 def _is_still(path: Path, handle: int, mark: bytes) -> bool:
-    """Whether the file that was locked is still the one of that name: its last owner may have removed it in between.
+    """Whether `path` still names the locked file: its last owner may have removed it in the meantime.
 
-    Told by what is in it, which also tells others who we are: some network file systems number one file in two ways.
-    Another user's is only looked at.
+    Writes `mark` into the file and compares contents, since some network file systems give one file two inode numbers; the
+    mark also tells others who owns the claim. Another user's claim is only compared by inode.
     """
     try:
         other = os.open(path, os.O_RDONLY | SAFELY)
@@ -211,7 +213,7 @@ def _is_still(path: Path, handle: int, mark: bytes) -> bool:
 
 
 def _release(path: Path, handle: int) -> None:
-    if sys.platform == "win32":  # Open files cannot be removed there.
+    if sys.platform == "win32":  # Windows cannot remove open files.
         os.close(handle)
         _remove(path)
     else:
@@ -224,18 +226,18 @@ def _stem(goal: Path, role: str = "") -> str:
 
 
 def _remove_drafts(folder: Path, stem: str) -> None:
-    for draft in _named(folder, UNFINISHED):
+    for draft in _hidden_files(folder, UNFINISHED):
         if draft.name.startswith(f"{stem}-"):
             _remove(draft)
 
 
-def _named(folder: Path, ending: str) -> list[Path]:
-    """Our hidden files of one kind; Blender adds a letter to the name of what it is just writing."""
+def _hidden_files(folder: Path, extension: str) -> list[Path]:
+    """List our hidden files with this extension; Blender appends `@` to the name of a file while it writes it."""
     try:
         names = os.listdir(folder)  # noqa: PTH208 - names are all that is wanted
     except OSError:
         return []
-    return [folder / name for name in names if name.startswith(".twobone-") and name.rstrip("@").endswith(f".{ending}")]
+    return [folder / name for name in names if name.startswith(".twobone-") and name.rstrip("@").endswith(f".{extension}")]
 
 
 def _is_old(path: Path) -> bool:
@@ -246,5 +248,5 @@ def _is_old(path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):  # Somebody else's, or gone already.
+    with contextlib.suppress(OSError):  # Another user's, or already removed.
         path.unlink()

@@ -1,4 +1,4 @@
-"""Where results may go: never over something that is read, never two into one file, never in place of a device."""
+"""Checks of output files: never an input, never two outputs in one file, never over a file of another kind."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ KINDS = {
     "--summary": ("an earlier summary of a batch", {"version", "job", "shots", "done"}),
     "--freeze": ("an earlier list of shots", {"version", "job_sha256", "shots"}),
 }
-"""What each flag writes, and the keys that it has then; a list of linked files has none but paths."""
+"""For each flag, a description of the file it writes and the keys of its JSON object; a list of linked files has only paths."""
 
 COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
-"""First bytes of a compressed .blend: Zstandard since Blender 3.0, gzip before."""
+"""Magic numbers of a compressed .blend: Zstandard since Blender 3.0, gzip before."""
 BLEND = (b"BLENDER", *COMPRESSED)
 
 
 def file_name(text: str) -> str:
-    """A file's name as flags take it, or `-`; raises `ArgumentTypeError` where nothing is named."""
+    """Parse a file name given to a flag, or `-` for standard output; raises `ArgumentTypeError` if it is empty or unusable."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name of the file is empty. Name one, or leave the flag out")
     if "\0" in text:
@@ -42,14 +42,14 @@ def file_name(text: str) -> str:
 
 
 def file_path(text: str) -> Path:
-    """The same as a path, for what is not written to standard output."""
+    """Parse a file name given to a flag that does not accept standard output; raises `ArgumentTypeError`."""
     return Path(file_name(text))
 
 
 def refuse_wrong_outputs(outputs: dict[str, str], inputs: dict[str, Path]) -> None:
-    """Refuse outputs that would destroy something, and those that cannot be written; nothing has been opened yet.
+    """Refuse outputs that would destroy something or cannot be written, before anything is opened.
 
-    Both are by the flags that name them; `-` is standard output. Raises `UsageError` or `FileError`.
+    `outputs` and `inputs` are keyed by the flags that name them; `-` is standard output. Raises `UsageError` or `FileError`.
     """
     for (one, name), (other, same) in itertools.combinations(outputs.items(), 2):
         if is_same_place(name, same):
@@ -64,39 +64,39 @@ def refuse_wrong_outputs(outputs: dict[str, str], inputs: dict[str, Path]) -> No
 
 
 def refuse_used_outputs(names: Iterable[str], used: Iterable[Path]) -> None:
-    """Refuse outputs in place of files that the open shot uses, such as its libraries; raises `FileError`."""
-    there = [Path(name) for name in names if name != STANDARD_OUTPUT and Path(name).exists()]
-    for path in used if there else ():
-        for name in there:
+    """Refuse outputs that would overwrite files used by the open shot, such as its libraries; raises `FileError`."""
+    existing = [Path(name) for name in names if name != STANDARD_OUTPUT and Path(name).exists()]
+    for path in used if existing else ():
+        for name in existing:
             if is_same(name, path):
                 raise FileError('"{name}" is used by the shot, so it cannot be overwritten. Name another file.', name=name)
 
 
 def is_same_place(one: str, other: str) -> bool:
-    """Whether two outputs would end in one place."""
+    """Whether two outputs would go to the same file or both to standard output."""
     if STANDARD_OUTPUT in {one, other}:
         return one == other
     return is_same(Path(one), Path(other))
 
 
 def is_same(one: Path, other: Path) -> bool:
-    """Whether two paths are one file, also through links, and as names of a file to be."""
+    """Whether two paths name the same file, also through links; files that do not exist yet are compared by spelling."""
     try:
         return one.samefile(other)
-    except OSError:  # One of them is not there yet.
+    except OSError:  # One of them does not exist yet.
         return spelled(one) == spelled(other)
 
 
 def spelled(path: Path) -> str:
-    """The path in the one spelling that the system takes for all that it treats alike; links followed."""
+    """Return the path, links followed, in a canonical spelling: paths that the system treats alike become equal."""
     text = str(followed(path))
-    if sys.platform == "darwin":  # Its file systems take a letter with an accent for the two signs that it is made of.
+    if sys.platform == "darwin":  # Its file systems treat composed and decomposed accented letters alike.
         text = unicodedata.normalize("NFC", text)
     return os.path.normcase(text).casefold() if sys.platform in {"win32", "darwin"} else text
 
 
 def refuse_foreign_text(flag: str, name: str) -> None:
-    """Refuse to replace a file that is no earlier output of this flag; raises `UsageError`."""
+    """Refuse to replace a file that is not an earlier output of this flag; raises `UsageError`."""
     path = Path(name)
     if name == STANDARD_OUTPUT or is_stream(path) or not path.is_file() or not path.stat().st_size:
         return
@@ -113,7 +113,7 @@ def refuse_foreign_text(flag: str, name: str) -> None:
 
 
 def looks_like_blend(path: Path) -> bool:
-    """Whether a file begins as Blender's do."""
+    """Whether a file begins with a magic number of .blend files."""
     try:
         with path.open("rb") as file:
             return file.read(7).startswith(BLEND)
@@ -143,7 +143,7 @@ def _refuse_shot_goal(flag: str, name: str) -> None:
 
 
 def refuse_unwritable(asked: Path) -> None:
-    """Refuse a place where no file can be written; raises `FileError`."""
+    """Refuse a path where no file can be written; raises `FileError`."""
     goal = followed(asked)
     refuse_long(goal, is_written=True)
     if goal.is_dir():
@@ -163,6 +163,6 @@ def refuse_unwritable(asked: Path) -> None:
         raise FileError('"{asked}" is read-only. Make it writable, or write to another file.', asked=asked)
 
 
-def _may(path: Path, what: int) -> bool:
-    """Whether this user may do that; asked of the effective one, where the system tells them apart."""
-    return os.access(path, what, effective_ids=os.access in os.supports_effective_ids)
+def _may(path: Path, mode: int) -> bool:
+    """Whether the effective user has access with this `mode`, a mask of `os.access`."""
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)

@@ -1,4 +1,4 @@
-"""Opening and saving .blend files so that what lies on disk is always whole."""
+"""Open .blend files, and save them so that the file on disk is always complete."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from .outputs import COMPRESSED
 from .text_files import content_of, flush_to_disk, followed, publish, refuse_long
 
 COMMAND = ("-c", "--command")
-"""Words that end those for Blender itself, and begin ours."""
+"""Arguments that separate Blender's own arguments from ours."""
 
 JOURNAL = "TWOBONE_JOURNAL"
-"""Variable with the file in which the Blenders of a batch note what they are about to save."""
+"""Environment variable naming the file in which the Blenders of a batch record what they are about to save."""
 
 LAST_BLOCK = (b"ENDB", (24, 32))
-"""How the last block of a .blend begins, and how long it may be: the length depends on the version of the format."""
+"""Code of the last block of a .blend, and its possible lengths in bytes, which depend on the version of the format."""
 SEEK_TABLE = b"\xb1\xea\x92\x8f"
-"""How the table at the end of what Blender compresses with Zstandard ends."""
+"""Last bytes of the seek table that ends a .blend compressed with Zstandard."""
 
 ROOM = 2
-"""A shot that could not be saved was too large for the disk if there is less room than for so many of it."""
+"""If a save fails with free disk space below this multiple of the file size, the disk is taken to have been full."""
 
 SCRIPTS = {"-y": True, "--enable-autoexec": True, "-Y": False, "--disable-autoexec": False}
-"""What Blender itself can be told about the scripts in files."""
+"""Blender's own arguments that allow or forbid the scripts in files."""
 
 
 def open_shot(path: Path | None, *, scripts: bool | None) -> None:
-    """Open the file, or make sure that Blender has opened the one it was started with; raises `FileError`.
+    """Open the file, or for `None` make sure that Blender has opened the one it was started with; raises `FileError`.
 
-    `scripts` allows those in the file, or forbids them; `None`: as `scripts_of_this_run` says.
+    `scripts` allows or forbids the scripts in the file; `None` follows `scripts_of_this_run`.
     """
     if path is None:
         _refuse_unopened()
@@ -66,15 +66,15 @@ def open_shot(path: Path | None, *, scripts: bool | None) -> None:
 
 @contextmanager
 def window_in_context(scene: str = "") -> Iterator[None]:
-    """Run a block as if in the file's first window, and in the scene of that name if there is one.
+    """Put the file's first window, and the named scene if there is a name, into the context of the block.
 
-    A file that Blender was started with together with `--command` is open, but no window is in context, and some of
-    Blender's own functions (removing a scene, in 4.3) crash without one.
+    With a file on Blender's command line before `--command`, no window is in context, and some of Blender's own functions
+    (removing a scene, in 4.3) crash without one.
     """
     windows = bpy.data.window_managers[0].windows
     members: dict[str, Any] = {} if bpy.context.window is not None or not windows else {"window": windows[0]}
     if scene:
-        # The file's own scene stays the one that is open, also where the shot is saved.
+        # Override the context instead of switching scenes, so that the saved shot keeps its active scene.
         members |= {"scene": bpy.data.scenes[scene], "view_layer": bpy.data.scenes[scene].view_layers[0]}
     if not members:
         yield
@@ -85,32 +85,32 @@ def window_in_context(scene: str = "") -> Iterator[None]:
 
 
 def refuse_unknown_scene(scene: str) -> None:
-    """Raise `FileError` for the name of a scene that the file does not have."""
+    """Raise `FileError` if the file has no scene of this name; an empty name is allowed."""
     if scene and scene not in bpy.data.scenes:
         known = ", ".join(f'"{found.name}"' for found in bpy.data.scenes)
         raise FileError('Scene "{scene}" is not in this file. Use one that is ({known}).', scene=scene, known=known)
 
 
 def unrun_scripts() -> str:
-    """Why scripts of the file, such as Python drivers, were kept from running; empty if none were."""
+    """Return why scripts of the file, such as Python drivers, were blocked; empty if none were."""
     return bpy.app.autoexec_fail_message if bpy.app.autoexec_fail else ""
 
 
 def scripts_of_this_run() -> bool:
-    """What Blender was told about scripts when it was started (`-y`, `-Y`); without a word of it they do not run."""
-    said = [word for word in _blenders_words() if word in SCRIPTS]
-    return SCRIPTS[said[-1]] if said else False
+    """Whether Blender was started with scripts allowed (`-y`, `-Y`; the last one wins); false without such an argument."""
+    choices = [word for word in _blender_arguments() if word in SCRIPTS]
+    return SCRIPTS[choices[-1]] if choices else False
 
 
 def source_of(file: Path | None) -> Path | None:
-    """The shot that a command is about: the one it opens, or has found open."""
+    """Return the shot that a command works on: the file it opens, else the open one; `None` if that was never saved."""
     if file is None:
         return Path(bpy.data.filepath) if bpy.data.filepath else None
     return file
 
 
 def save_goal(asked: str | Literal[True], source: Path | None) -> Path:
-    """The file that `--save` means, links followed; `True` is the shot itself. Raises `UsageError`."""
+    """Return the file that `--save` means, links followed; `True` means the shot itself. Raises `UsageError`."""
     goal = source if asked is True else Path(asked)
     if goal is None:
         raise UsageError("No file was opened, so there is none to save over. Name a file after --save.")
@@ -118,23 +118,23 @@ def save_goal(asked: str | Literal[True], source: Path | None) -> Path:
 
 
 def used_files() -> list[Path]:
-    """Every file that the open shot uses: libraries, caches, pictures, sounds."""
+    """Return every file that the open shot uses: libraries, caches, images, sounds."""
     return [Path(path) for path in bpy.utils.blend_paths(absolute=True, packed=True)]
 
 
 def save_claimed_shot(goal: Path) -> list[str]:
-    """Save the open file as `goal`: written beside it, flushed, then moved there in one step.
+    """Save the open file as `goal` atomically: write a draft beside it, flush it, and move it into place.
 
-    Whoever reads the goal, at whatever moment, even after a power cut, finds the old file or the new one. The
-    compression of the opened file is kept. No backup (.blend1) is made. Returns a sentence for each property of the file
-    before that could not be kept. Raises `FileError`.
+    A reader of the goal finds either the old or the new file at any time, even after a power cut. The compression of the
+    opened file is kept. No backup (.blend1) is made. Returns a sentence for each property of the replaced file that could
+    not be kept. Raises `FileError`.
     """
     draft = unfinished(goal)
     try:
         bpy.ops.wm.save_as_mainfile(filepath=str(draft), copy=True, check_existing=False, compress=_is_compressed())
         with draft.open("rb+") as file:
             flush_to_disk(file.fileno())
-        _note_in_journal(draft, goal)
+        _record_in_journal(draft, goal)
         return publish(draft, goal)
     except OSError as error:
         raise refused_by_system(goal, "saved", error) from error
@@ -150,7 +150,10 @@ def save_claimed_shot(goal: Path) -> list[str]:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is a .blend from its beginning to its end, as far as both tell: one that was cut off is nobody's work."""
+    """Whether a .blend file is complete, judged by its first and last bytes.
+
+    A truncated file may be replaced; a file of another format, or one that cannot be read, counts as complete.
+    """
     try:
         with path.open("rb") as file:
             first = file.read(7)
@@ -158,7 +161,7 @@ def is_whole(path: Path) -> bool:
             file.seek(max(size - LAST_BLOCK[1][-1], 0))
             last = file.read()
     except OSError:
-        return True  # What cannot be read is not to be replaced.
+        return True  # Never replace a file that cannot be read.
     if first.startswith(COMPRESSED[0]):
         return last.endswith(SEEK_TABLE)
     if first.startswith(b"BLENDER"):
@@ -166,25 +169,25 @@ def is_whole(path: Path) -> bool:
     return bool(first)
 
 
-def _note_in_journal(draft: Path, goal: Path) -> None:
-    """Note the draft's contents where a batch keeps a journal: after a kill it knows by them that the goal is its own."""
-    place = os.environ.get(JOURNAL)
-    if place is None:
+def _record_in_journal(draft: Path, goal: Path) -> None:
+    """Append the draft's SHA-256 to the batch's journal, if any: after a kill, the batch recognizes its own output by it."""
+    journal = os.environ.get(JOURNAL)
+    if journal is None:
         return
     line = json.dumps([str(goal), content_of(draft)]) + "\n"
-    with contextlib.suppress(OSError):  # The batch then takes the goal for somebody else's, which harms nothing.
-        handle = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT | SAFELY, 0o666)
+    with contextlib.suppress(OSError):  # Without the entry, the batch only takes the goal for another's and keeps it.
+        handle = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | SAFELY, 0o666)
         try:
-            os.write(handle, line.encode())  # In one go, since other Blenders write there too.
+            os.write(handle, line.encode())  # In a single write, since other Blenders append to it too.
             flush_to_disk(handle)
         finally:
             os.close(handle)
 
 
 def _refuse_full_disk(goal: Path, error: RuntimeError) -> None:
-    """Raise what is said of a full disk where that was Blender's reason, which it tells as text only.
+    """Raise the error for a full disk if that is why saving failed.
 
-    Of a disk that was not quite full it tells something else: whatever the system could not do before.
+    Blender reports the reason only as text, and if the disk was not quite full, the text names an earlier, unrelated error.
     """
     number = next((number for number in FULL if os.strerror(number) in str(error)), None)
     sizes = [path.stat().st_size for path in (Path(bpy.data.filepath), goal) if path.is_file()]
@@ -203,19 +206,19 @@ def _is_compressed() -> bool:
 
 
 def _refuse_unopened() -> None:
-    """Blender goes on with an empty file when it cannot open the one on its command line; baking that would be wrong."""
-    shots = [word for word in _blenders_words() if word.lower().endswith(".blend") and not word.startswith("-")]
+    """Raise `FileError` if Blender could not open the file on its command line; it then continues with an empty file."""
+    shots = [word for word in _blender_arguments() if word.lower().endswith(".blend") and not word.startswith("-")]
     if shots and not bpy.data.filepath:
         raise FileError('Shot "{path}" could not be opened. Check that it exists and is a whole .blend file.', path=shots[-1])
 
 
-def _blenders_words() -> list[str]:
-    """What this process was started with for Blender itself; nothing where Blender is the bpy module."""
+def _blender_arguments() -> list[str]:
+    """Return the arguments of this process that are for Blender itself; none in the bpy module."""
     end = next((place for place, word in enumerate(sys.argv) if word in COMMAND), 1)
     return sys.argv[1:end]
 
 
 def _reason(error: Exception) -> str:
-    """Blender's own words, without its "Error:" and in one line."""
+    """Return Blender's message without "Error:", in one line."""
     text = getattr(error, "strerror", None) or str(error)
     return " ".join(text.replace("Error:", "").split())

@@ -1,4 +1,4 @@
-"""Whole files or none: text written beside its goal and moved there when complete; and the content of files, as a number."""
+"""Atomic writing of text files (a draft beside the goal, moved into place when complete), and SHA-256 of file contents."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ..stopping import undisturbed
 from .claims import LOOK_AGAIN, SAFELY, claimed, unfinished
 
 LONGEST = 259
-"""Letters of a path that Windows opens for programs that do not declare more, and Blender declares none."""
+"""Maximum length of a path that Windows opens for programs that do not declare long path support, as Blender does not."""
 
 OF_BLENDER = "@"
-"""What Blender adds to the name of a file while it writes it."""
+"""Suffix that Blender adds to the name of a file while it writes it."""
 
 AT_ONCE = 8
-"""Files read side by side: what they wait for is the disk or the network."""
+"""Maximum number of files read in parallel; reading waits for the disk or the network, not for the CPU."""
 
 
 def content_of(path: Path) -> str:
-    """SHA-256 of a plain file's bytes; empty where there is none, or where it cannot be read. Pipes are not waited for."""
+    """Return the SHA-256 of a regular file; empty if there is none or it cannot be read. Pipes are never opened."""
     try:
         if not path.is_file():
             return ""
@@ -42,13 +42,13 @@ def content_of(path: Path) -> str:
 
 
 def contents_of(paths: Collection[Path], timeout: float | None) -> dict[Path, str]:
-    """`content_of` each; when no file has been read for `timeout` seconds, the rest count as unreadable."""
+    """Return the `content_of` each path; once no file has finished for `timeout` seconds, the rest count as unreadable."""
     found = dict.fromkeys(paths, "")
     waiting, read = queue.SimpleQueue[Path](), queue.SimpleQueue[tuple[Path, str]]()
     for path in found:
         waiting.put(path)
     for _ in range(min(len(found), AT_ONCE, (os.cpu_count() or 1) + 1)):
-        # A daemon: a file system that no longer answers must not keep this process alive.
+        # A daemon thread, since a hanging file system must not keep this process alive.
         threading.Thread(target=_read_all, args=(waiting, read), daemon=True).start()
     for _ in range(len(found)):
         try:
@@ -69,9 +69,9 @@ def _read_all(waiting: queue.SimpleQueue[Path], read: queue.SimpleQueue[tuple[Pa
 
 
 def followed(path: Path) -> Path:
-    """The whole path with links followed; a link to itself stays.
+    """Return the absolute path with links followed; a link to itself is kept.
 
-    On Windows only that of a link itself: there a drive's letter would become the server's name, which may be unreachable.
+    On Windows only if the path itself is a link: otherwise a mapped drive would turn into its server, which may be unreachable.
     """
     if sys.platform == "win32" and not path.is_symlink():
         return Path(os.path.abspath(path))  # noqa: PTH100 - without `resolve`
@@ -79,15 +79,15 @@ def followed(path: Path) -> Path:
 
 
 def is_long(path: Path, letters: int = 0) -> bool:
-    """Whether Windows opens nothing of this path, or of so many letters behind its folder, in a program such as Blender's."""
+    """Whether the path, or a name of at least this many letters in its folder, is too long for Windows to open in Blender."""
     count = len(str(path.parent)) + 1 + max(letters, len(path.name))
     return sys.platform == "win32" and count > LONGEST and not ctypes.WinDLL("ntdll").RtlAreLongPathsEnabled()
 
 
 def refuse_long(path: Path, *, is_written: bool = False) -> None:
-    """Refuse a path that is too long for Windows, if it `is_written` then with its draft; raises `FileError`.
+    """Refuse a path that is too long for Windows, or, if it `is_written`, whose draft is; raises `FileError`.
 
-    The system itself would say that there is no such file.
+    Windows itself would only report that the file does not exist.
     """
     letters = max(len(path.name), len(unfinished(path).name) + len(OF_BLENDER) if is_written else 0)
     if is_long(path, letters):
@@ -103,13 +103,13 @@ def refuse_long(path: Path, *, is_written: bool = False) -> None:
 STREAM = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d{1,4})|/dev/std(in|out|err)")
 
 PATIENCE = 10.0
-"""Seconds to wait for another process that writes the same text; it needs a few thousandths."""
+"""Seconds to wait for another process that has the same file; writing takes it a few milliseconds."""
 
 
 def write_text(goal: Path, text: str) -> None:
-    """Write a text file, whole or not at all, links followed; into a pipe or a device, which stay what they are.
+    """Write a text file atomically, links followed; a pipe or a device is written to, not replaced.
 
-    What UTF-8 cannot hold (parts of file names that are no text) is written with a backslash. Raises `FileError`.
+    Characters that UTF-8 cannot encode (from undecodable file names) are written as backslash escapes. Raises `FileError`.
     """
     try:
         stream_number = open_stream(goal)
@@ -130,7 +130,7 @@ def write_text(goal: Path, text: str) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether to write into what is there, not replace it: a pipe or a device that takes text as it comes."""
+    """Whether the path is a pipe or a character device, to be written to rather than replaced."""
     if open_stream(path) is not None:
         return True
     try:
@@ -141,9 +141,9 @@ def is_stream(path: Path) -> bool:
 
 
 def open_stream(path: Path) -> int | None:
-    """The number of the stream that this process was started with and a name such as `/dev/stderr` means.
+    """Return the number of the inherited stream that a name such as `/dev/stderr` means; `None` for other names.
 
-    It may be a file that the shell has opened to append to; opened anew, it would be replaced.
+    Write to that stream instead of opening the name: the shell may have opened a file for appending, which would be replaced.
     """
     found = STREAM.fullmatch(str(path))
     return None if found is None else int(found[1] or {"in": 0, "out": 1, "err": 2}[found[2]])
@@ -155,26 +155,26 @@ def _write_all(handle: int, data: bytes) -> None:
 
 
 def one_line(text: str) -> str:
-    """The text as one line that any stream can show: what is no letter or sign, such as a new line, as its number."""
+    """Return the text as one line, with unprintable characters such as newlines written as escapes."""
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def showable(text: str, stream: TextIO) -> str:
-    """The text as the stream can write it; what its encoding does not have, or no encoding has, as its number."""
+    """Return the text with characters that the stream's encoding does not have written as escapes."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def publish(draft: Path, goal: Path) -> list[str]:
-    """Move a complete and flushed file to its goal in one step, and make the move itself lasting.
+    """Move a complete and flushed draft to its goal atomically, and flush the folder so that the move is permanent.
 
-    Returns a sentence for each property of the file that was there before and could not be kept.
+    Returns a sentence for each property of the replaced file that could not be kept.
     """
     lost = _keep_properties(goal, draft) if goal.exists() else []
     _replace(draft, goal)
-    if os.name == "posix":  # Windows has no handle on a folder that could be flushed.
+    if os.name == "posix":  # Windows has no folder handle that could be flushed.
         folder = os.open(goal.parent, os.O_RDONLY)
         try:
             flush_to_disk(folder)
@@ -184,18 +184,18 @@ def publish(draft: Path, goal: Path) -> list[str]:
 
 
 def flush_to_disk(handle: int) -> None:
-    """What `fsync` promises; on macOS that takes a call of its own, since there `fsync` only reaches the drive's memory."""
+    """Flush a file to the disk; macOS needs `F_FULLFSYNC`, since `fsync` only reaches the drive's cache there."""
     if sys.platform == "darwin":
         import fcntl  # noqa: PLC0415 - POSIX only
 
-        with contextlib.suppress(OSError):  # Not every file system there knows it.
+        with contextlib.suppress(OSError):  # Some file systems do not support it.
             fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
             return
     os.fsync(handle)
 
 
 def _replace(draft: Path, goal: Path) -> None:
-    """Move a draft over its goal; on Windows, a file that somebody has open for a moment is tried again for some seconds."""
+    """Move a draft over its goal; on Windows, retry for `PATIENCE` seconds while another program has the goal open."""
     end = time.monotonic() + (PATIENCE if os.name == "nt" else 0.0)
     while True:
         try:
@@ -223,11 +223,14 @@ def _write_and_publish(goal: Path, text: str) -> None:
 
 
 def _keep_properties(goal: Path, draft: Path) -> list[str]:
-    """Give the draft the owner, group, permissions and attributes that the goal has; never through a link in its place."""
+    """Copy owner, group, permissions and extended attributes from the goal to the draft; refuse a link in the draft's place.
+
+    Returns a sentence for each that could not be kept, and for other hard links of the goal.
+    """
     before, lost = goal.stat(), list[str]()
     handle = os.open(draft, os.O_RDWR | SAFELY)
     try:
-        # Where the system changes open files, nobody can put something else in the draft's place meanwhile.
+        # With an open file, where the system supports it, nobody can swap the draft meanwhile.
         to: int | Path = handle if os.chmod in os.supports_fd else draft
         if hasattr(os, "chown"):
             for owner, group, what in ((before.st_uid, -1, "owner"), (-1, before.st_gid, "group")):
@@ -238,7 +241,7 @@ def _keep_properties(goal: Path, draft: Path) -> list[str]:
         try:
             os.chmod(to, stat.S_IMODE(before.st_mode))  # noqa: PTH101 - an open file
             for name in os.listxattr(goal) if hasattr(os, "listxattr") else ():
-                with contextlib.suppress(OSError):  # Some are the system's own.
+                with contextlib.suppress(OSError):  # Some are reserved for the system.
                     os.setxattr(to, name, os.getxattr(goal, name))
         except OSError as error:
             lost.append(f'The permissions of "{goal}" could not be kept ({error.strerror}).')

@@ -1,1 +1,1 @@
-"""Chains that follow their targets at once: live, and dragged."""
+"""Interactive posing: chains that follow their targets live, are dragged with the mouse, or nudged."""

@@ -1,4 +1,4 @@
-"""Auto-keying of live chains: what moved is keyed once the user has let go of it."""
+"""Auto-keying of live chains: channels that changed are keyed when the user's move ends."""
 
 from functools import partial
 
@@ -9,11 +9,11 @@ from .keying import OWN_STEP, in_step_of, running_move
 from .posing import holds, key_if_automatic
 
 SECONDS_BETWEEN_LOOKS = 0.1
-"""How often it is looked whether the user has let go of what moves."""
+"""Interval of the timers that wait until the user's move has ended, in seconds."""
 
 
 def key_when_let_go() -> float | None:
-    """Key what moved once the user has let go, as auto-keying keys at the end of a move, and in the move's undo step."""
+    """Timer: key what changed once the user's move has ended, in the move's undo step; a cancelled move is not keyed."""
     if running_move(bpy.data.window_managers[0]):
         return SECONDS_BETWEEN_LOOKS
     moved = [
@@ -29,7 +29,7 @@ def key_when_let_go() -> float | None:
 def _key_moved(keys: list[Key]) -> None:
     for key in keys:
         key_if_automatic(bpy.context, bpy.data.objects[key[0]], following[key].unkeyed)
-        # Undo evaluates what was tagged since the step before; what the move itself has tagged went with the step replaced.
+        # Undo re-evaluates what was tagged since the previous step; the move's own tags were lost with the step it replaced.
         for thing in (bpy.data.objects.get(name) for name in following[key].moved):
             if thing is not None:
                 thing.update_tag(refresh={"OBJECT", "DATA"})

@@ -1,4 +1,4 @@
-"""Pose a chain with the mouse: the tip moves as with G, from where it is, and the chain follows."""
+"""The operator that drags a chain's tip with the mouse, as with G, while the chain follows."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,10 +27,10 @@ CANCEL = {"RIGHTMOUSE", "ESC"}
 FLIP = {"WHEELUPMOUSE", "WHEELDOWNMOUSE", "F"}
 
 HELP = ("Confirm", "Cancel", "Flip Bend", "Precision Mode", "Navigate")
-"""What the status bar says can be done, in the order of `ICONS`."""
+"""Actions shown in the status bar, in the order of `ICONS`."""
 
 WHEEL = "MOUSE_MMB_SCROLL"
-"""Icon of the wheel, which 4.2 does not have."""
+"""Icon of the mouse wheel, which Blender 4.2 lacks."""
 
 ICONS = (
     ("MOUSE_LMB", "EVENT_RETURN"),
@@ -39,21 +39,21 @@ ICONS = (
     ("EVENT_SHIFT",),
     ("MOUSE_MMB", "EVENT_ALT"),
 )
-"""Keys that do it."""
+"""Icons of the keys for each action in `HELP`."""
 
 BEHIND_ICON = 0.7
-"""Room behind the icons."""
+"""Separator factor after an icon."""
 
 WIDE_ICONS = {"EVENT_ESC": 1.7, "EVENT_ALT": 1.7}
-"""Room behind those that are drawn wider than they are laid out, since they hold a word."""
+"""Separator factors after icons that are drawn wider than their layout, since they contain a word."""
 
 
 def draw_keys(header: Any, _context: bpy.types.Context) -> None:
-    """Draw each key as its icon, with what it does, in place of the status bar's own."""
+    """Draw the icons of the keys with their actions in the status bar."""
     row = header.layout.row(align=True)
-    known = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
+    existing = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
     for text, icons in zip(HELP, ICONS, strict=True):
-        for icon in filter(known.__contains__, icons):
+        for icon in filter(existing.__contains__, icons):
             row.label(text="", icon=icon)
         row.separator(factor=WIDE_ICONS.get(icons[-1], BEHIND_ICON))
         row.label(text=pgettext_iface(text), translate=False)
@@ -69,26 +69,29 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
 
     present: PresentPlan
     before: Channels
+    """Channels of the chain's bones before the drag."""
     values: list[ChannelValue]
+    """Channel values of the present pose; empty while nothing has moved."""
     pointer: Pointer
     side: float
+    """Sign of the bend, 1 or -1."""
     is_flipped: bool
     holds_button: bool
-    """Whether it began with a button that is still pressed, as on a gizmo: then letting go confirms."""
+    """Whether the drag began with a mouse button that is still pressed, as on a gizmo; releasing it confirms."""
 
     @classmethod
     def hindrance(cls, context: bpy.types.Context) -> str:
-        """What is in the way: something else that pulls at the chain."""
+        """Return why the operator cannot run, such as a live chain; empty if it can."""
         hindrance = super().hindrance(context)
         if hindrance or not is_live(chain_in(context)):
             return hindrance
         return "The chain is live: move its target instead, or switch Live off"
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Begin to follow the mouse."""
+        """Begin the drag."""
         follow_selection(context.view_layer)
         try:
-            self._take_hold(context, event)
+            self._begin(context, event)
         except TwoBoneError as error:
             return refuse(self, error.sentence)
         self.is_flipped, self.holds_button = False, (event.type, event.value) == ("LEFTMOUSE", "PRESS")
@@ -96,7 +99,8 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         context.workspace.status_text_set(draw_keys)
         return {"RUNNING_MODAL"}
 
-    def _take_hold(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+    def _begin(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        """Plan the drag from the present pose; raises a `TwoBoneError`."""
         viewport = viewport_at(context.area, event)
         if viewport is None:
             raise SelectionError("Dragging only works in a 3D Viewport. Run it from there.")
@@ -109,13 +113,13 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         kept = settings.bend == "KEEP" and settings.plane != "POSE"
         bend = np.cross(*np.diff(picture.joints, axis=0)[:2]) @ normal if kept else 1.0
         self.side = -1.0 if settings.bend == "NEGATIVE" or bend < 0.0 else 1.0
-        # Where the plane turns with the target, the tip goes wherever the mouse does, as with G.
+        # A plane that turns with the limb does not constrain the tip, so it moves in the view plane, as with G.
         self.pointer = Pointer(viewport, Vector(tip), None if settings.plane in LIMB_PLANES else Vector(normal), event)
         self.before = read_channels(armature, [bone.name for bone in self.present.plan.rest.bones])
         self.values = []
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Follow, flip, confirm or put everything back; whatever turns the view goes on to Blender."""
+        """Follow the mouse, flip, confirm or cancel; pass navigation events through to Blender."""
         armature = bpy.data.objects.get(self.present.plan.names.armature)
         if armature is None:
             return self._end(context, {"CANCELLED"})
@@ -131,7 +135,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         return self._follow(context, armature, event)
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends it, as when a file is loaded."""
+        """Clean up when Blender cancels the operator, such as when a file is loaded."""
         self._end(context, set())
 
     def _confirms(self, event: bpy.types.Event) -> bool:
@@ -160,11 +164,11 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         set_values(armature, self.values)
 
     def _keep(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:
-        """Key what moved if auto-keying is on; a side that was flipped is the chain's from now on."""
+        """Key the pose if auto-keying is on, and store a flipped bend on the chain."""
         key_if_automatic(context, armature, self.values)
         wanted = self.present.wanted
         chain: StoredChain | None = armature.twobone.chains.get(wanted.stored)
-        # In the plane of the pose the side is that of the pose, which has been flipped itself.
+        # In the plane of the pose, the pose itself carries the bend, and it has been flipped.
         if chain is not None and self.is_flipped and wanted.bend != "KEEP" and wanted.plane != "POSE":
             chain.bend = "NEGATIVE" if wanted.bend == "POSITIVE" else "POSITIVE"
             key_if_keyed(context, chain, "bend")

@@ -1,4 +1,4 @@
-"""Which chains are live, and what is known of each."""
+"""The state of each live chain."""
 
 from dataclasses import dataclass, field
 
@@ -14,38 +14,39 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class Following:
-    """A live chain."""
+    """The state of a live chain."""
 
     present: PresentPlan
     is_straight: bool = False
-    """Whether only a look at other frames tells the plane of the limb."""
+    """Whether the limb is straight, so that its plane must be sampled from other frames."""
     is_old: bool = False
-    """Whether keys have changed since that look, or since the look that told the target's offset."""
+    """Whether keys have changed since other frames were sampled for the limb's plane or the target's offset."""
     base: Channels = field(default_factory=dict)
+    """Channels of the pose without Live."""
     left: Channels = field(default_factory=dict)
-    """What the channels held when the chain was posed last."""
+    """Channels after the chain was last posed by Live."""
     unkeyed: list[ChannelValue] = field(default_factory=list)
-    """What moved since the last keys, for auto-keying."""
+    """Channel values to be keyed by auto-keying when the move ends."""
     unmoved: Channels = field(default_factory=dict)
-    """What the channels held before that: a move that is cancelled brings it back."""
+    """Channels before the move; a cancelled move restores them."""
     move: str = ""
-    """Name of the operator that moved it."""
+    """Name of the operator that moved the chain."""
     moved: set[str] = field(default_factory=set)
-    """Names of all objects that moved with it."""
+    """Names of all objects updated during the move."""
     was_undone: bool = False
-    """Whether undo or redo is what moves it next, which nobody wants keys for."""
+    """Whether the next update comes from undo or redo, and must not be keyed."""
 
 
 following: dict[Key, Following] = {}
-"""The chains that are live now."""
+"""The live chains."""
 
 
 def key_of(chain: StoredChain) -> Key:
-    """What a chain is known by."""
+    """Return the key of a stored chain."""
     return chain.id_data.name, chain.name
 
 
 def stored_chain(key: Key) -> StoredChain | None:
-    """The chain of a key; `None` where it or its armature is gone or has another name now."""
+    """Return the stored chain of a key; `None` if it or its armature was removed or renamed."""
     armature = bpy.data.objects.get(key[0])
     return armature.twobone.chains.get(key[1]) if armature is not None else None

@@ -1,8 +1,8 @@
-"""Chains that follow their targets at once: whatever moves, the pose is what a bake would make of it, without keys.
+"""Live chains: whenever something moves, they are posed as a bake would pose them, without keys.
 
-Handlers are there only while a chain is live. They know armatures and chains by name, so that undo and deletion cannot
-hurt them. Nothing echoes: a pose that is right already is not written again. What the pose was before the chain began
-to follow (or what its curves say at another frame) stays known as its base, for influence, kept bend and stretch.
+Handlers are only registered while a chain is live. They identify armatures and chains by name, which is safe under undo
+and deletion. There are no feedback loops: a pose that is already right is not written again. The pose without Live, set
+before the chain became live or by its F-Curves at another frame, is kept as its base, for influence, kept bend and stretch.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,37 +35,37 @@ from .keying import forget, running_move
 from .posing import Channels, read_channels, set_values
 
 resting: dict[Key, Following] = {}
-"""Chains that were live, and are again where undo or redo leads to a moment in which they were."""
+"""Chains that were live, to be resumed if undo or redo returns to a state in which they were."""
 
 reasons: dict[Key, Sentence] = {}
-"""Why a chain that was live is not any more, where the user has not switched it off."""
+"""Why a chain stopped being live, unless the user switched it off."""
 
 
 def is_live(chain: StoredChain) -> bool:
-    """Whether the chain follows its target."""
+    """Whether the chain follows its target live."""
     return key_of(chain) in following
 
 
 def base_of(chain: StoredChain) -> Channels | None:
-    """What the pose of a live chain was before it began to follow; `None` for any other chain."""
+    """Return the channels of a live chain's pose without Live; `None` for other chains."""
     follower = following.get(key_of(chain))
     return follower.base if follower is not None else None
 
 
 def present_of(chain: StoredChain) -> PresentPlan | None:
-    """What poses a live chain, with all that Live has found out; `None` for any other chain."""
+    """Return the plan that poses a live chain, including what was sampled at other frames; `None` for other chains."""
     follower = following.get(key_of(chain))
     return follower.present if follower is not None else None
 
 
 def start(context: bpy.types.Context, chain: StoredChain) -> None:
-    """Let the chain follow from now on; raises a `TwoBoneError` where a bake would refuse."""
+    """Make the chain live and pose it; raises a `TwoBoneError` if a bake would refuse."""
     key = key_of(chain)
     _stop(key)
     reasons.pop(key, None)
     follower = Following(present_plan(context.scene, stored_settings(chain.id_data, chain, {})))
     following[key] = follower
-    _listen()
+    _register_handlers()
     try:
         _follow(key, context.scene, context.evaluated_depsgraph_get())
     except TwoBoneError:
@@ -75,7 +75,7 @@ def start(context: bpy.types.Context, chain: StoredChain) -> None:
 
 
 def stop(chain: StoredChain) -> None:
-    """Let it go; it stays as it is posed."""
+    """Stop following live; the chain keeps its pose."""
     key = key_of(chain)
     reasons.pop(key, None)
     if key in following:
@@ -85,7 +85,7 @@ def stop(chain: StoredChain) -> None:
 
 
 def stop_all(*_: Any) -> None:
-    """Let every chain go, and leave no handler and no timer behind."""
+    """Stop all live chains, and remove all handlers and timers."""
     for key in list(following):
         _stop(key)
     reasons.clear()
@@ -109,7 +109,7 @@ def _stop(key: Key, reason: Sentence | None = None) -> None:
             bpy.app.timers.unregister(timer)
 
 
-def _listen() -> None:
+def _register_handlers() -> None:
     for functions, function in _handlers():
         if function not in functions:
             functions.append(function)
@@ -119,7 +119,7 @@ def _listen() -> None:
 
 
 def _handlers() -> Iterator[tuple[list[Any], Callable[..., None]]]:
-    """Blender's lists of handlers, and what is in each while a chain is live."""
+    """Yield Blender's handler lists with our function for each, registered while a chain is live."""
     handlers = bpy.app.handlers
     yield handlers.depsgraph_update_post, _after_update
     yield handlers.frame_change_post, _after_frame_change
@@ -127,17 +127,18 @@ def _handlers() -> Iterator[tuple[list[Any], Callable[..., None]]]:
 
 
 def _undo_handlers() -> tuple[list[Any], ...]:
-    """They stay while there is something to go back to."""
+    """Return Blender's handler lists for undo and redo, where ours stays registered until `stop_all`."""
     return bpy.app.handlers.undo_post, bpy.app.handlers.redo_post
 
 
 def _after_undo(*_: Any) -> None:
-    """A chain is live where it was live at the moment that undo or redo leads to; the keys of that moment are there as well."""
+    """Resume or stop chains as they were in the restored state, and drop pending keys, since undo also restores keys."""
     for key in [*following, *resting]:
-        is_on = _is_on(key)
+        chain = stored_chain(key)
+        is_on = chain is not None and chain.live
         if is_on and key in resting:
             following[key] = resting.pop(key)
-            _listen()
+            _register_handlers()
         elif not is_on and key in following:
             resting[key] = following[key]
             _stop(key)
@@ -145,17 +146,12 @@ def _after_undo(*_: Any) -> None:
         follower.unkeyed, follower.was_undone = [], True
 
 
-def _is_on(key: Key) -> bool:
-    chain = stored_chain(key)
-    return chain is not None and chain.live
-
-
 def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Somebody moved something, or changed keys."""
-    keyed = any(isinstance(update.id, bpy.types.Action) for update in depsgraph.updates)
-    for key in _concerned(scene, depsgraph):
+    """Handler: pose the live chains after a change, and schedule auto-keying if they moved."""
+    keys_changed = any(isinstance(update.id, bpy.types.Action) for update in depsgraph.updates)
+    for key in _keys_to_pose(scene, depsgraph):
         follower = following[key]
-        if keyed and has_looked(follower.present):
+        if keys_changed and has_looked(follower.present):
             follower.is_old = True
             later(look_again)
         before, follower.was_undone, was_undone = follower.left, False, follower.was_undone
@@ -171,13 +167,13 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 
 def _after_frame_change(scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Time moved everything; nobody wants keys for that."""
-    for key in _concerned(scene, depsgraph):
+    """Handler: pose the live chains, without auto-keying."""
+    for key in _keys_to_pose(scene, depsgraph):
         _follow_or_stop(key, scene, depsgraph)
 
 
-def _concerned(scene: bpy.types.Scene, depsgraph: Any) -> list[Key]:
-    """The live chains to pose: none while rendering, and none while a bake walks through time."""
+def _keys_to_pose(scene: bpy.types.Scene, depsgraph: Any) -> list[Key]:
+    """Return the keys of the live chains to pose: none while rendering or while a task samples frames."""
     if depsgraph.mode != "VIEWPORT" or scene.name.startswith(STAGE_NAME) or PROBE_NAME in scene.objects:
         return []
     return list(following)
@@ -192,7 +188,7 @@ def _follow_or_stop(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[Ch
 
 
 def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
-    """Pose a live chain on its target; returns what was to be set if anything had to be."""
+    """Pose a live chain on its target; return its channel values if any of them changed. Raises a `TwoBoneError`."""
     chain = stored_chain(key)
     if chain is None:
         _stop(key)
@@ -219,7 +215,7 @@ def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelVal
 
 
 def _base(follower: Following, armature: bpy.types.Object) -> Channels:
-    """What the pose is without following: what somebody else has put into the channels since, else as before."""
+    """Update and return the base: channels that something else has changed since the last posing replace the known ones."""
     plan = follower.present.plan
     now = read_channels(armature, [bone.name for bone in plan.rest.bones])
     follower.base = {
@@ -230,15 +226,15 @@ def _base(follower: Following, armature: bpy.types.Object) -> Channels:
 
 
 def later(timer: Callable[[], float | None]) -> None:
-    """Run a timer soon, once: outside of what is going on now."""
+    """Schedule a timer once, to run outside of the present handler."""
     if not bpy.app.timers.is_registered(timer):
         bpy.app.timers.register(timer, first_interval=SECONDS_BETWEEN_LOOKS)
 
 
 def look_again() -> float | None:
-    """Find kept offsets and the planes of straight limbs, which walks through time.
+    """Timer: sample other frames for kept offsets and the planes of straight limbs.
 
-    Handlers must not, in the middle of a move or of playback.
+    Handlers cannot do that during a move or playback, since it changes frames.
     """
     context = bpy.context
     if is_busy(context.window_manager):
@@ -263,10 +259,10 @@ def look_again() -> float | None:
 
 
 def register() -> None:
-    """Nothing to do: nothing is live yet."""
+    """Do nothing, since no chain is live yet."""
 
 
 def unregister() -> None:
-    """Let go of everything."""
+    """Stop all live chains, and unregister the keying operators."""
     stop_all()
     forget()

@@ -1,4 +1,4 @@
-"""Handles in the 3D viewport beside the active chain's joints: drag the tip, flip the knee."""
+"""Gizmos in the 3D viewport beside the active chain's joints: drag the tip, flip the knee."""
 
 import bpy
 from bpy_extras import view3d_utils
@@ -11,10 +11,10 @@ from ..stored.where import MODES, active_armature, chain_in
 from .following import is_live
 
 BESIDE = 26.0
-"""Pixels, at resolution scale 1, from a joint to its handle, so that bones and targets can still be clicked on."""
+"""Distance from a joint to its gizmo in pixels, at resolution scale 1, so that bones and targets stay clickable."""
 
 SIZE = 0.16
-"""Radius of a handle, relative to Blender's setting for gizmos."""
+"""Radius of a gizmo, relative to Blender's gizmo size."""
 
 
 class TWOBONE_GGT_chain(bpy.types.GizmoGroup):
@@ -31,7 +31,7 @@ class TWOBONE_GGT_chain(bpy.types.GizmoGroup):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Where a chain can be dragged and flipped."""
+        """Whether there is an active chain to drag and flip."""
         armature, chain = active_armature(context), chain_in(context)
         return (
             context.mode in MODES
@@ -42,7 +42,7 @@ class TWOBONE_GGT_chain(bpy.types.GizmoGroup):
         )
 
     def setup(self, _context: bpy.types.Context) -> None:
-        """Make both handles."""
+        """Make both gizmos."""
         self.tip = self._button("twobone.drag", "VIEW_PAN")
         self.knee = self._button("twobone.flip", "ARROW_LEFTRIGHT")
 
@@ -57,7 +57,7 @@ class TWOBONE_GGT_chain(bpy.types.GizmoGroup):
         return button
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
-        """Put them where the joints are now; hide those that would do nothing."""
+        """Move the gizmos to the joints, and hide those whose operator would refuse."""
         chain = chain_in(context)
         places = joint_places(context, chain) if chain is not None else None
         self.tip.hide = places is None or is_live(chain)
@@ -67,7 +67,7 @@ class TWOBONE_GGT_chain(bpy.types.GizmoGroup):
 
 
 def joint_places(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector, Vector] | None:
-    """Middle joint and tip as the viewport shows them, world space; `None` where the bones form no chain."""
+    """Return middle joint and tip as evaluated, world space; `None` if the bones form no chain."""
     armature = chain.id_data
     try:
         names = names_of(chain)
@@ -79,11 +79,11 @@ def joint_places(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector
 
 
 def beside(context: bpy.types.Context, place: Vector) -> Vector:
-    """The place of a handle: as deep as a joint, and a little to the right of where it is seen."""
-    seen = view3d_utils.location_3d_to_region_2d(context.region, context.region_data, place)
-    if seen is None:
+    """Return the position of a gizmo, world space: at the depth of the joint, a little to the right of it on screen."""
+    on_screen = view3d_utils.location_3d_to_region_2d(context.region, context.region_data, place)
+    if on_screen is None:
         return place
-    right = seen + Vector((BESIDE * context.preferences.system.ui_scale, 0.0))
+    right = on_screen + Vector((BESIDE * context.preferences.system.ui_scale, 0.0))
     return view3d_utils.region_2d_to_location_3d(context.region, context.region_data, right, place)
 
 

@@ -1,7 +1,7 @@
-"""Keys that auto-keying makes for live chains, in the undo step of the move that they belong to.
+"""Auto-keying of live chains in the undo step of the user's move.
 
-Blender takes that step when the move ends, and only then it is known that a live chain can be keyed. An operator whose undo
-is grouped takes the place of the step before it where that has the operator's own name, so each kind of move gets one.
+Blender pushes that step when the move ends, and live chains can only be keyed after that. An operator with grouped undo
+replaces the previous step if that has the operator's own name, so there is one keying operator for each kind of move.
 """
 
 from collections.abc import Callable
@@ -10,28 +10,28 @@ from typing import Any
 import bpy
 
 OWN_STEP = "Live Keys"
-"""Undo step of keys that belong to no operator's step, such as a number typed in the sidebar."""
+"""Name of the undo step for changes without an operator, such as a number typed in the sidebar."""
 
 TRANSFORM = "TRANSFORM_OT_"
 
 operators: dict[str, Any] = {}
-"""The operator for each name of a step."""
+"""The keying operator for each name of an undo step."""
 
 due: list[Callable[[], None]] = []
-"""What the operator that runs now is to do."""
+"""Functions that the running keying operator has to call."""
 
 
 def running_move(manager: bpy.types.WindowManager) -> str:
-    """Name of the operator with which something is moved now, which its undo step will have; empty where none runs."""
+    """Return the name of the running modal operator, transforms first, which its undo step will have; empty if there is none."""
     running = [operator for window in manager.windows for operator in window.modal_operators]
     moving = [operator for operator in running if operator.bl_idname.startswith(TRANSFORM)]
     return next((operator.name for operator in (*moving, *running)), "")
 
 
 def in_step_of(name: str, work: Callable[[], None]) -> None:
-    """Do some work so that undo takes it back with the last step, if that has this name; else it becomes a step of its own."""
+    """Call `work` as part of the last undo step if that has this name, otherwise in an undo step of its own."""
     manager = bpy.data.window_managers[0]
-    operator = operators.get(name) or _made(name)
+    operator = operators.get(name) or _registered_operator(name)
     due.append(work)
     try:
         window = next(iter(manager.windows), None)
@@ -41,7 +41,9 @@ def in_step_of(name: str, work: Callable[[], None]) -> None:
         due.clear()
 
 
-def _made(name: str) -> Any:
+def _registered_operator(name: str) -> Any:
+    """Make and register the keying operator for a name of an undo step."""
+
     def execute(_self: bpy.types.Operator, _context: bpy.types.Context) -> set[str]:
         for work in due:
             work()
@@ -60,7 +62,7 @@ def _made(name: str) -> Any:
 
 
 def forget() -> None:
-    """Unregister what was registered."""
+    """Unregister all keying operators."""
     for operator in operators.values():
         bpy.utils.unregister_class(operator)
     operators.clear()

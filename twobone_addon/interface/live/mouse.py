@@ -1,4 +1,4 @@
-"""The mouse in a 3D viewport: which viewport it is over, and how a point moves with it."""
+"""The mouse in a 3D viewport: the viewport under it, and a point that moves with it."""
 
 from typing import Any
 
@@ -11,27 +11,27 @@ NAVIGATION = {
     "MIDDLEMOUSE", "TRACKPADPAN", "TRACKPADZOOM", "MOUSEROTATE", "MOUSESMARTZOOM",
     *(f"NUMPAD_{number}" for number in range(10)), "NUMPAD_PERIOD", "NUMPAD_PLUS", "NUMPAD_MINUS",
 }  # fmt: skip
-"""Events that turn, move or zoom the view, with any keys held."""
+"""Events that rotate, pan or zoom the view, with any modifiers."""
 
 BUTTONS = {"LEFTMOUSE", "RIGHTMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE"}
-"""Events that do so while Alt is held."""
+"""Events that navigate the view while Alt is held."""
 
 EDGE = 0.1
-"""Sine of the angle between view and plane below which the plane is seen from its edge: there a pixel is far too long."""
+"""Sine of the angle between line of sight and plane below which the plane is edge-on, where one pixel covers a long way."""
 
 PRECISE = 0.1
-"""How much slower the point moves while Shift is held, as in Blender's own transforms."""
+"""Speed factor of the point while Shift is held, as in Blender's own transforms."""
 
 
 def is_navigation(event: Any) -> bool:
-    """Whether an event is the view's."""
+    """Whether an event navigates the view."""
     if event.type in NAVIGATION or event.type.startswith("NDOF_"):
         return True
     return event.type in BUTTONS and event.alt
 
 
 def viewport_at(area: bpy.types.Area | None, event: Any) -> bpy.types.Region | None:
-    """The region of a 3D viewport that the mouse is over, one of four in quad view; its first where it is over none."""
+    """Return the region of a 3D viewport under the mouse (one of four in quad view), else its first; `None` for other areas."""
     if area is None or area.type != "VIEW_3D":
         return None
     regions = [region for region in area.regions if region.type == "WINDOW"]
@@ -44,19 +44,19 @@ def viewport_at(area: bpy.types.Area | None, event: Any) -> bpy.types.Region | N
 
 
 class Pointer:
-    """A point of the world that moves with the mouse, from where it is."""
+    """A point in world space that moves with the mouse."""
 
     def __init__(self, viewport: bpy.types.Region, place: Vector, normal: Vector | None, event: Any) -> None:
-        """`normal` is that of the plane in which the point moves; without one that is the plane that faces the viewer."""
+        """Start at `place`; the point moves in the plane with this `normal`, or in the view plane without one."""
         self.viewport, self.place, self.normal = viewport, place, normal
         self.mouse: tuple[int, int] | None = self._mouse_of(event)
 
     def let_go(self) -> None:
-        """The view changes: go on from wherever the mouse is afterwards."""
+        """Forget the mouse position, since the view changes; the next `follow` starts from the mouse's new position."""
         self.mouse = None
 
     def follow(self, event: Any) -> None:
-        """Move the point as far as the mouse has moved."""
+        """Move the point with the mouse; slower while Shift is held."""
         now = self._mouse_of(event)
         if self.mouse is not None:
             step = self._step(self.mouse, now)
@@ -67,7 +67,7 @@ class Pointer:
         return event.mouse_x - self.viewport.x, event.mouse_y - self.viewport.y
 
     def _step(self, before: tuple[int, int], now: tuple[int, int]) -> Vector:
-        """How far the point moves: in its plane, or, where that is seen from its edge, as much of the way as lies in it."""
+        """Return how far the point moves in its plane; if that is edge-on, the move in the view plane projected onto it."""
         viewport, view = self.viewport, self.viewport.data
         first, last = (view3d_utils.region_2d_to_location_3d(viewport, view, mouse, self.place) for mouse in (before, now))
         if self.normal is None:
@@ -77,13 +77,13 @@ class Pointer:
         start, end = self._on_plane(before, normal), self._on_plane(now, normal)
         if start is not None and end is not None and abs(facing.dot(normal)) > EDGE:
             return end - start
-        seen: Vector = last - first
-        return seen - seen.project(normal)
+        in_view: Vector = last - first
+        return in_view - in_view.project(normal)
 
     def _on_plane(self, mouse: tuple[int, int], normal: Vector) -> Vector | None:
-        """Where the line of sight through the mouse meets the plane in front of the viewer."""
+        """Intersect the line of sight through the mouse with the plane; `None` if they do not meet in front of the viewer."""
         start = view3d_utils.region_2d_to_origin_3d(self.viewport, self.viewport.data, mouse)
         direction = view3d_utils.region_2d_to_vector_3d(self.viewport, self.viewport.data, mouse)
-        met = intersect_line_plane(start, start + direction, self.place, normal)
-        is_behind = met is not None and self.viewport.data.is_perspective and (met - start).dot(direction) <= 0.0
-        return None if is_behind else met
+        point = intersect_line_plane(start, start + direction, self.place, normal)
+        is_behind = point is not None and self.viewport.data.is_perspective and (point - start).dot(direction) <= 0.0
+        return None if is_behind else point

@@ -1,4 +1,4 @@
-"""A limb's tip that is nudged with the mouse or by typed numbers: its place, its range and what is drawn of it meanwhile."""
+"""The state of an interactive nudge, by mouse or typed numbers: its offset, its range and the paths to draw."""
 
 from dataclasses import replace
 from typing import Any
@@ -26,23 +26,23 @@ AXES = "XYZ"
 TYPED = frozenset("0123456789.-")
 
 FARTHEST = 500.0
-"""Frames that a range may have here."""
+"""Maximum length of the range on each side, in frames."""
 
 AROUND = 2.0
-"""Times the range, over which the tip's way is known from the beginning."""
+"""Length of the sampled tip path on each side, relative to the range when it is sampled."""
 
 
 def constrained(moved: Array, line_of_sight: Array, axis: int, *, is_plane: bool) -> Array:
-    """A move `(3,)` seen as `moved` `(3,)` along the unit vector `line_of_sight` `(3,)`, along an axis or across it.
+    """Constrain a move `(3,)` in the view plane to a world axis, or with `is_plane` to the plane across it.
 
-    It stays under the mouse as far as that is possible: an axis that points at the viewer, and a plane that is seen from its
-    edge, have as much of the move as lies in them.
+    The result stays under the mouse, as seen along the unit vector `line_of_sight` `(3,)`, if possible; for an axis that
+    points at the viewer, or a plane that is edge-on, the move is projected onto it instead.
     """
     along = np.eye(3)[axis]
     if not is_plane:
-        seen = along - line_of_sight * (along @ line_of_sight)
-        length = seen @ seen
-        return along * ((moved @ seen) / length if length > EDGE**2 else moved @ along)
+        in_view = along - line_of_sight * (along @ line_of_sight)
+        squared_length = in_view @ in_view
+        return along * ((moved @ in_view) / squared_length if squared_length > EDGE**2 else moved @ along)
     facing = along @ line_of_sight
     if abs(facing) <= EDGE:
         return moved - along * (moved @ along)
@@ -50,12 +50,12 @@ def constrained(moved: Array, line_of_sight: Array, axis: int, *, is_plane: bool
 
 
 class NudgeDrag:
-    """The state of a nudge on its way, from taking hold of the tip to letting go."""
+    """The state of an interactive nudge, from its begin until it is confirmed or cancelled."""
 
     def __init__(self, context: bpy.types.Context, plan: NudgePlan, viewport: bpy.types.Region, event: Any) -> None:
-        """Take hold; raises a `TwoBoneError`.
+        """Begin the drag; raises a `TwoBoneError`.
 
-        plan : with a nudge at the present frame, whose offset does not count
+        plan : has a nudge at the present frame, whose offset is ignored
         """
         scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
         armature, limb = bpy.data.objects[plan.armature], plan.limb
@@ -64,11 +64,11 @@ class NudgeDrag:
         self.nudge: Nudge = replace(known, frame=plan.frame)
         self.is_known = known is not plan.new
         self.begun = np.array(self.nudge.offset) if self.is_known else np.zeros(3)
-        """The offset that the pose has already."""
+        """Offset `(3,)` that the pose already contains, from an existing nudge at this frame."""
         names = [bone.name for bone in limb.rest.bones] + ([limb.end_bone.name] if limb.end_bone else [])
         self.before = read_channels(armature, names)
         self.start = np.array(target_guide(armature.evaluated_get(depsgraph), limb.names).location_world)
-        # What the limb starts from stays as it is meanwhile, so that nothing is sampled while the mouse moves.
+        # The limb's motion at this frame is sampled once here, so that nothing is sampled while the mouse moves.
         present = dragging_plan(scene, limb.settings)
         self.plan, self.motion = present_motion(present, scene, depsgraph, self.before, place_world=self.start)
         self.viewport, self.pointer = viewport, Pointer(viewport, Vector(self.start), None, event)
@@ -78,34 +78,34 @@ class NudgeDrag:
         self.field = 0
         self.limb = limb
         self.path = (np.empty(0), np.empty((0, 3)))
-        self._look_around()
+        self._sample_path()
 
     @property
     def moved(self) -> Array:
-        """How far the tip is from where it was when it was taken hold of, `(3,)`, world space."""
+        """The tip's displacement since the drag began, `(3,)`, world space."""
         if any(self.typed):
             return np.array([_number(text) for text in self.typed])
         free = np.array(self.pointer.place) - self.start
         if self.axis is None:
             return free
         view = self.viewport.data
-        seen = view3d_utils.location_3d_to_region_2d(self.viewport, view, Vector(self.start))
-        sight = view3d_utils.region_2d_to_vector_3d(self.viewport, view, seen or (0, 0))
-        return constrained(free, np.array(sight), self.axis, is_plane=self.is_plane)
+        on_screen = view3d_utils.location_3d_to_region_2d(self.viewport, view, Vector(self.start))
+        line_of_sight = view3d_utils.region_2d_to_vector_3d(self.viewport, view, on_screen or (0, 0))
+        return constrained(free, np.array(line_of_sight), self.axis, is_plane=self.is_plane)
 
     @property
     def offset(self) -> Array:
-        """The whole offset of the nudge, `(3,)`."""
+        """The total offset of the nudge, `(3,)`, world space."""
         return self.begun + self.moved
 
     def constrain(self, axis: int, *, is_plane: bool) -> None:
-        """Move along an axis or across it, or freely again where that is how it moves."""
+        """Constrain the move to an axis or the plane across it; the same constraint again removes it. Clears typed numbers."""
         is_same = (self.axis, self.is_plane) == (axis, is_plane)
         self.axis, self.is_plane = (None, False) if is_same else (axis, is_plane)
         self.typed, self.field = ["", "", ""], 0 if is_same or is_plane else axis
 
     def type(self, letter: str) -> None:
-        """One more digit, point or minus of the number that is typed; a minus turns its sign."""
+        """Add a digit or point to the typed number of the current axis; a minus flips its sign."""
         text = self.typed[self.field]
         if letter == "-":
             self.typed[self.field] = text[1:] if text.startswith("-") else f"-{text}"
@@ -113,43 +113,43 @@ class NudgeDrag:
             self.typed[self.field] = text + letter
 
     def take_back(self) -> None:
-        """Take away the last letter that was typed."""
+        """Delete the last typed character of the current axis."""
         self.typed[self.field] = self.typed[self.field][:-1]
 
     def next_field(self) -> None:
-        """The number that is typed next is the next axis's."""
+        """Continue typing at the next axis."""
         self.field = (self.field + 1) % len(AXES)
 
     def widen(self, frames: float) -> None:
-        """Let the range be so many frames longer at both ends, or shorter."""
+        """Extend the range by this many frames at both ends; negative numbers shorten it."""
         before, after = (float(np.clip(round(each + frames), 1.0, FARTHEST)) for each in (self.nudge.before, self.nudge.after))
         self.nudge = replace(self.nudge, before=before, after=after)
         if len(self.path[0]) and not (
             self.path[0][0] <= self.nudge.frame - before < self.nudge.frame + after <= self.path[0][-1]
         ):
-            self._look_around()
+            self._sample_path()
 
     def pose(self) -> None:
-        """Pose the limb at the present frame; raises a `TwoBoneError`."""
+        """Pose the limb at the present frame with the displacement; raises a `TwoBoneError`."""
         target = self.motion.target_world.copy()
         target[:, :3, 3] = self.start + self.moved
         set_values(bpy.data.objects[self.armature], present_channels(self.plan, replace(self.motion, target_world=target)))
 
     def give_back(self) -> None:
-        """The pose as it was."""
+        """Restore the pose from before the drag."""
         armature = bpy.data.objects.get(self.armature)
         if armature is not None:
             write_channels(armature, self.before)
 
     def ways(self) -> tuple[Array, Array, Array]:
-        """Frames `(F,)` within the range, and where the tip is `(F, 3)` and will be `(F, 3)` at them, world space."""
+        """Return the frames `(F,)` within the range, and the tip's old and new path `(F, 3)` over them, world space."""
         frames, tips = self.path
         inside = (frames >= self.nudge.frame - self.nudge.before) & (frames <= self.nudge.frame + self.nudge.after)
         frames, tips = frames[inside], tips[inside]
         return frames, tips, tips + self.nudge.weights(frames, None)[:, None] * self.moved
 
     def told(self) -> str:
-        """What the header says: the offset along each axis, the constraint and the range."""
+        """Return the text for the header: the offset along each axis, the constraint and the range."""
         parts = [
             f"{letter}: {self.typed[number] + '|' if number == self.field and any(self.typed) else length(self.scene, value)}"
             for number, (letter, value) in enumerate(zip(AXES, self.offset, strict=True))
@@ -158,8 +158,8 @@ class NudgeDrag:
         frames = f"{pgettext_iface('Frames')} -{self.nudge.before:g} / +{self.nudge.after:g}"
         return f"{'   '.join(parts)}{along}   {frames}"
 
-    def _look_around(self) -> None:
-        """Learn where the tip is at the frames around, from the animation as it is now."""
+    def _sample_path(self) -> None:
+        """Sample the tip's path around the frame from the present animation."""
         frame, nudge = self.nudge.frame, self.nudge
         first, last = (round(AROUND * each) for each in (nudge.before, nudge.after))
         frames = np.unique(np.append(frame + np.arange(-first, last + 1.0), [frame - nudge.before, frame + nudge.after]))
@@ -170,15 +170,14 @@ class NudgeDrag:
 
 
 def length(scene: bpy.types.Scene, value: float) -> str:
-    """A length, which may be negative, as the header of Blender's own Move tells it: in the scene's units."""
+    """Format a length, which may be negative, in the scene's units, as in the header of Blender's own Move."""
     units = scene.unit_settings
     metres = value * units.scale_length
-    told = bpy.utils.units.to_string(units.system, "LENGTH", metres, precision=4, split_unit=units.use_separate)
-    return told.rstrip()
+    return bpy.utils.units.to_string(units.system, "LENGTH", metres, precision=4, split_unit=units.use_separate).rstrip()
 
 
 def _number(text: str) -> float:
-    """What was typed so far; nothing, a sign or a point alone is 0."""
+    """Return the value of a typed number; 0 while it is empty, or only a sign or a point."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The switch that lets a chain follow its target live."""
+"""The operator that switches Live on and off."""
 
 import bpy
 
@@ -28,7 +28,7 @@ class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
     )
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Start or stop."""
+        """Start or stop following live."""
         renamed = keep_names_apart(active_armature(context))
         chain = chain_in(context)
         if self.state == "OFF" or (self.state == "TOGGLE" and is_live(chain)):

@@ -1,4 +1,4 @@
-"""Rotation and scale of pose bones: read, set without keys, keyed as auto-keying would."""
+"""Rotation and scale channels of pose bones: read, set without keys, and auto-keyed."""
 
 from collections.abc import Iterable
 
@@ -8,20 +8,20 @@ from ...pipeline.pose.present import ChannelValue
 from ...scene.lookup import rotation_values
 
 SAME = 1e-6
-"""Difference in a channel that is not written: single precision has as much, and what is not written cannot echo."""
+"""Difference in a channel up to which it counts as unchanged: single-precision noise, which must not trigger updates again."""
 
 Channels = dict[str, tuple[float, ...]]
-"""By bone: rotation (4) and scale (3)."""
+"""Rotation (4 values) and scale (3 values) by bone."""
 
 
 def read_channels(armature: bpy.types.Object, bones: Iterable[str]) -> Channels:
-    """What the bones' channels hold now."""
+    """Return the present values of the bones' channels."""
     pose = armature.pose.bones
     return {name: (*rotation_values(pose[name]), *pose[name].scale) for name in bones}
 
 
 def holds(armature: bpy.types.Object, channels: Channels) -> bool:
-    """Whether the bones' channels hold this, as far as single precision tells; nothing is held by no channels."""
+    """Whether the bones have these channel values, within single precision; false for no channels."""
     now = read_channels(armature, channels)
     return bool(now) and all(
         abs(first - second) <= SAME for bone in now for first, second in zip(now[bone], channels[bone], strict=True)
@@ -29,7 +29,7 @@ def holds(armature: bpy.types.Object, channels: Channels) -> bool:
 
 
 def write_channels(armature: bpy.types.Object, channels: Channels) -> None:
-    """Put rotation and scale back."""
+    """Set rotation and scale of the bones."""
     for name, values in channels.items():
         bone = armature.pose.bones[name]
         channel = rotation_channel(bone)
@@ -39,7 +39,7 @@ def write_channels(armature: bpy.types.Object, channels: Channels) -> None:
 
 
 def set_values(armature: bpy.types.Object, values: list[ChannelValue]) -> bool:
-    """Set channels, only those that differ; tells whether any did."""
+    """Set the channels that differ; return whether any did."""
     changed = False
     for value in values:
         channel = getattr(armature.pose.bones[value.bone], value.channel)
@@ -50,12 +50,12 @@ def set_values(armature: bpy.types.Object, values: list[ChannelValue]) -> bool:
 
 
 def rotation_channel(bone: bpy.types.PoseBone) -> str:
-    """Name of the channel that the bone's rotation mode uses."""
+    """Return the name of the rotation channel for the bone's rotation mode."""
     return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(bone.rotation_mode, "rotation_euler")
 
 
 def key_if_automatic(context: bpy.types.Context, armature: bpy.types.Object, values: list[ChannelValue]) -> None:
-    """Key the channels at the present frame if auto-keying is on, with the user's options for it."""
+    """Key the channels at the present frame if auto-keying is on, with the user's options."""
     tools, edit = context.scene.tool_settings, context.preferences.edit
     if not tools.use_keyframe_insert_auto:
         return

@@ -1,1 +1,1 @@
-"""The operators behind the buttons."""
+"""The operators, except those of Live and dragging."""

@@ -1,4 +1,4 @@
-"""Audit clips, and go to where one is worst."""
+"""Operators to audit clips, and to go to a clip's worst frame."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ from .results import whole_and_subframe
 
 @operator_for(AUDIT)
 class TWOBONE_OT_audit(FromTable, NeedsMode, bpy.types.Operator):
-    """Its panel shows the clips."""
+    """Audit, which keeps its report for the panel."""
 
     def settle(self, report: Any) -> None:
-        """Keep the report for the panel: the next bake replaces the other one."""
+        """Store the report for the panel in a property of its own, since the next bake replaces the usual one."""
         bpy.context.window_manager.twobone_audit = report.to_json()
 
 
@@ -37,7 +37,7 @@ class TWOBONE_OT_audit_show(MayRefuse, bpy.types.Operator):
     frame: bpy.props.FloatProperty(name="Frame", description="Frame to go to", default=1.0, options={"SKIP_SAVE"})
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Play it, and go there."""
+        """Assign the action to the armature, and set the frame."""
         armature = bpy.data.objects.get(self.armature) or active_armature(context)
         whole, subframe = whole_and_subframe(self.frame)
         if self.action:

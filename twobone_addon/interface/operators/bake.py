@@ -1,4 +1,4 @@
-"""The bake operators: gather settings, call the use-case, say the result."""
+"""The bake operators: they collect settings, run the bake and report the result."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -26,14 +26,14 @@ from ..stored.storing import keep_names_apart
 from ..stored.where import NeedsMode, active_armature
 
 FoundChain: TypeAlias = tuple[bpy.types.Object, StoredChain]
-"""A stored chain, after its armature."""
+"""An armature and a chain stored on it."""
 
 NOT_TRIED_OUT = {
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset", "joints", "method",
     "min_distance", "max_distance", "use_limits", *LIMITS,
     "interpolation", "key_before", "key_after", "destination", "verify", "evaluation",
 }  # fmt: skip
-"""Settings that nobody tries out by changing them after the bake: facts of the rig, and habits of the animator."""
+"""Settings left out of the redo panel: properties of the rig and habits of the animator, not tried out after a bake."""
 
 
 @with_properties(properties_of(OPTIONS))
@@ -46,7 +46,7 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
     table = TABLES["bake"]
 
     def begin(self, context: bpy.types.Context) -> Begun:
-        """The bake of the chain that is meant, or of all that are selected; the redo panel shows a single one's settings."""
+        """Begin the bake of the named chain or of all selected ones; show a single one's settings in the redo panel."""
         armature = active_armature(context)
         owners = {armature, *(chain.id_data for chain in selected_chains(context.view_layer))}
         armatures = [owner for owner in owners if owner is not None and owner.type == "ARMATURE"]
@@ -57,12 +57,12 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
         return Begun(keepers, run_steps(context.scene, BAKE, BakeAllSettings(chains=tuple(wanted)), armature))
 
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> Sentence:
-        """Where several chains were selected, say which of them it was."""
+        """Return the error's sentence, with the failing chain if several were selected."""
         chains = meant_chains(context.view_layer, active_armature(context)) if self.several else []
         return explained(context, chains, error)
 
     def draw_settings(self) -> None:
-        """Those of a single chain that somebody may try out."""
+        """Draw the settings of a single chain that users try out after a bake."""
         without = NOT_TRIED_OUT | self.keyed_settings()
         for group in (Group.PLANE, Group.ADVANCED, Group.CHAIN, Group.REACH, Group.KEYS):
             draw_options(self.layout.column(), self, group, without=without)
@@ -78,31 +78,31 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
     table = TABLES["bake"]
 
     def begin(self, context: bpy.types.Context) -> Begun:
-        """The bake of all enabled chains."""
+        """Begin the bake of all enabled chains in the scope."""
         armatures = {armature for armature, _ in stored_chains(context.scene)}
         self.renamed = [renamed for armature in armatures for renamed in keep_names_apart(armature)]
         found, skipped = with_targets(stored_in_scope(context, self.scope))
         settings = [stored_settings(armature, chain, {}) for armature, chain in found]
-        # Of several actions each gives every chain a report, and a chain keeps one.
+        # With several actions every chain gets a report for each, but it can only keep one.
         keepers = [each.stored for each in settings] if self.actions == ACTIVE else []
         wanted = BakeAllSettings(chains=tuple(settings), last_wins=self.last_wins)
         steps = run_steps(context.scene, BAKE, wanted, actions=self.actions)
-        return Begun(keepers, _naming(skipped, steps))
+        return Begun(keepers, _with_skipped(skipped, steps))
 
     def draw_correction(self) -> None:
-        """Whose chains, and what happens to those that key the same bones."""
+        """Draw the scope, the choice for chains that key the same bones, and the actions."""
         self.layout.prop(self, "scope")
         self.layout.prop(self, "last_wins")
         self.layout.prop(self, LISTED["actions"])
 
     def draw(self, context: bpy.types.Context) -> None:
-        """The redo panel."""
+        """Draw the redo panel, or the dialog after a refusal."""
         if not self.draws_refusal(context):
             self.layout.use_property_split = True
             self.draw_correction()
 
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> Sentence:
-        """Say which of the chains it was, unless it was all."""
+        """Return the error's sentence with the chain that fails on its own, if there is one."""
         try:
             found, _ = with_targets(list(chains_in_scope(context, self.scope)))
         except SelectionError:
@@ -111,7 +111,7 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
 
 
 def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: TwoBoneError) -> Sentence:
-    """The sentence of what is wrong, with the chain that it is about; planning them one by one takes time."""
+    """Return the error's sentence with the name of the failing chain; plans the chains one by one to find it."""
     for chain in chains:
         try:
             plan_bake(context.scene, stored_settings(chain.id_data, chain, {}), None)
@@ -122,7 +122,7 @@ def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: 
 
 
 def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[FoundChain]:
-    """Every enabled stored chain that `scope` means, with its armature."""
+    """Yield every enabled stored chain in `scope`, with its armature."""
     active = active_armature(context)
     for armature, chain in stored_chains(context.scene):
         if chain.enabled and is_in_scope(armature, scope, active):
@@ -130,7 +130,7 @@ def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[FoundCha
 
 
 def stored_in_scope(context: bpy.types.Context, scope: str) -> list[FoundChain]:
-    """The same; raises `SelectionError` where there is none."""
+    """Return every enabled stored chain in `scope`, with its armature; raises `SelectionError` if there is none."""
     found = list(chains_in_scope(context, scope))
     if not found:
         where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[scope]
@@ -141,10 +141,11 @@ def stored_in_scope(context: bpy.types.Context, scope: str) -> list[FoundChain]:
 
 
 def with_targets(found: list[FoundChain]) -> tuple[list[FoundChain], list[str]]:
-    """Those of the chains that have had a target, and the names of the others; a single one in any case.
+    """Return the chains to bake, and the names of those skipped because they never had a target; a single one is kept.
 
-    Raises `SelectionError` where none of several has. Find Limbs lists chains without one, and an animator gives it to those
-    that will be baked. A chain that was baked, or names a bone of its target, has lost it: that is refused.
+    Raises `SelectionError` if none of several ever had one. Find Limbs lists chains without targets, and an animator adds
+    them to those to be baked. A chain without a target that was baked before, or that names a target bone, has lost its
+    target, so it is kept and the bake refuses it.
     """
     never = [chain for _, chain in found if chain.target is None and not (chain.target_bone or chain.report)]
     if len(never) == len(found) > 1:
@@ -154,8 +155,8 @@ def with_targets(found: list[FoundChain]) -> tuple[list[FoundChain], list[str]]:
     return [(armature, chain) for armature, chain in found if chain not in never], [chain.name for chain in never]
 
 
-def _naming(skipped: list[str], steps: Steps[BakeReport]) -> Steps[BakeReport]:
-    """A bake whose report names the chains that were left out."""
+def _with_skipped(skipped: list[str], steps: Steps[BakeReport]) -> Steps[BakeReport]:
+    """Run the steps of a bake, and add the skipped chains to its report."""
     report = yield from steps
     return replace(report, skipped=skipped)
 

@@ -1,4 +1,4 @@
-"""What the buttons beside the list of chains do."""
+"""Operators of the buttons beside the list of chains."""
 
 from dataclasses import asdict
 
@@ -22,17 +22,17 @@ class TWOBONE_OT_chain_add(MayRefuse, NeedsArmature, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Add it and make it active."""
+        """Add the chain and make it active."""
         keep_active(context, add_selected_chain(active_armature(context)))
         return {"FINISHED"}
 
 
 class NeedsFreeList(NeedsChain):
-    """Operators that Blender does not allow on the list of a library override: there it can only grow."""
+    """Mixin for operators that remove or reorder chains, which Blender does not allow on a library override."""
 
     @classmethod
     def hindrance(cls, context: bpy.types.Context) -> str:
-        """What is in the way."""
+        """Return why the operator cannot run; empty if it can."""
         hindrance = super().hindrance(context)
         if hindrance or active_armature(context).override_library is None:
             return hindrance
@@ -47,7 +47,7 @@ class TWOBONE_OT_chain_remove(MayRefuse, NeedsFreeList, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Remove it."""
+        """Remove the active chain, and make its neighbour active."""
         armature = active_armature(context)
         stored = armature.twobone
         stored.chains.remove(stored.active_index)
@@ -71,7 +71,7 @@ class TWOBONE_OT_chain_move(MayRefuse, NeedsFreeList, bpy.types.Operator):
     )
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Move it by one place."""
+        """Move the active chain by one place; cancelled at the end of the list."""
         armature = active_armature(context)
         stored = armature.twobone
         place = stored.active_index + (-1 if self.direction == "UP" else 1)
@@ -91,7 +91,7 @@ class TWOBONE_OT_chain_duplicate(MayRefuse, NeedsChain, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Copy it."""
+        """Copy the active chain, and make the copy active."""
         armature, chain = active_armature(context), chain_in(context)
         name, values, limb = chain.name, stored_values(armature, chain), limb_of(chain)
         copy = add_chain(armature, name, values)
@@ -108,7 +108,7 @@ class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Change the other side's chain if there is one, else add it."""
+        """Update the chain of the mirrored bones if it exists, otherwise add it, and make it active."""
         armature, chain = active_armature(context), chain_in(context)
         name, settings = other_side(chain.name), stored_settings(armature, chain, {})
         limb = mirrored_limb(armature, limb_of(chain))

@@ -1,4 +1,4 @@
-"""New targets and poles, in one click."""
+"""Operators that add targets and poles."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ SHAPES = (
 
 
 def shape_property(default: str) -> Any:
-    """Display shape of the empty."""
+    """Return the property for the display shape of the empty."""
     return bpy.props.EnumProperty(name="Shape", description="Display shape of the empty", items=SHAPES, default=default)
 
 
 class AddsGuide(MayRefuse, NeedsArmature):
-    """Operators that make an empty for the chain that is meant: see `chain_meant`."""
+    """Mixin for operators that add an empty for the named chain, or for that of `chain_meant`."""
 
     size: bpy.props.FloatProperty(
         name="Size",
@@ -47,7 +47,7 @@ class AddsGuide(MayRefuse, NeedsArmature):
     )
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Make the empty; mode, selection and active object stay as they are."""
+        """Add the empty, assign it to the chain and give it the limb's motion; mode, selection and active object are kept."""
         armature = active_armature(context)
         chain = armature.twobone.chains.get(self.stored) or chain_meant(context, armature)
         keep_active(context, chain)
@@ -56,14 +56,14 @@ class AddsGuide(MayRefuse, NeedsArmature):
         context.view_layer.update()
         try:
             self.give(context.scene, chain)
-        except TwoBoneError as error:  # a guide that cannot have the limb's motion can be moved by hand
+        except TwoBoneError as error:  # Without the limb's motion the empty is still useful: it can be moved by hand.
             self.report({"INFO"}, error.sentence.text(pgettext_rpt))
         return {"FINISHED"}
 
     def make(self, context: bpy.types.Context, armature: bpy.types.Object, names: ChainNames, guide: Guide) -> bpy.types.Object:
-        """The empty, in the armature's collection."""
+        """Add the empty to the armature's collection, and return it."""
         name = guide_name(self.role, armature, names)
-        self.size = self.size or guide.size  # the redo panel shows what was chosen
+        self.size = self.size or guide.size  # Show the automatic size in the redo panel.
         return add_guide(context.scene, armature, guide, name=name, size=self.size, shape=self.shape)
 
 
@@ -78,15 +78,15 @@ class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
     role = "Target"
 
     def guide(self, armature: bpy.types.Object, names: ChainNames, _chain: StoredChain) -> Guide:
-        """Where it goes."""
+        """Return location and size of the target."""
         return seen_target_guide(armature, names)
 
     def give(self, scene: bpy.types.Scene, chain: StoredChain) -> None:
-        """Let it move as the limb does."""
+        """Give the target the motion of the limb's tip."""
         give_motion(scene, [chain])
 
     def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
-        """Make it the chain's target."""
+        """Set the empty as the chain's target."""
         chain.target = empty
         chain.target_bone = ""
 
@@ -102,15 +102,15 @@ class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
     role = "Pole"
 
     def guide(self, armature: bpy.types.Object, names: ChainNames, chain: StoredChain) -> Guide:
-        """Where it goes."""
+        """Return location and size of the pole."""
         return pole_guide(as_evaluated(armature), names, chain.plane, chain.bend)
 
     def give(self, scene: bpy.types.Scene, chain: StoredChain) -> None:
-        """Let it move as the limb bends."""
+        """Give the pole a motion that follows the limb's bend."""
         give_pole_motion(scene, chain)
 
     def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
-        """Make it the chain's pole, and the pole's side the chain's; the limb keeps its twist."""
+        """Set the empty as the chain's pole, and bend the chain towards it; the limb keeps its twist."""
         chain.pole = empty
         chain.pole_bone = ""
         if chain.plane != "POLE":

@@ -1,4 +1,4 @@
-"""Nudge: with the mouse where there is a viewport, else as a script asks for it."""
+"""The operator Nudge: interactive in a viewport, or run directly with a given offset."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from .results import whole_and_subframe
 WIDER, NARROWER = {"WHEELUPMOUSE", "PAGE_UP"}, {"WHEELDOWNMOUSE", "PAGE_DOWN"}
 
 ANY_OFFSET = (1.0, 0.0, 0.0)
-"""Stands for the one that nobody knows before the mouse has moved."""
+"""Placeholder offset for planning a nudge before the mouse has moved, since an offset of 0 would be refused."""
 
 KEYS = (
     "Click: Confirm   |   Esc: Cancel   |   X Y Z: Axis   |   Shift X Y Z: Plane   |   Wheel: Range   |   "
@@ -33,16 +33,17 @@ KEYS = (
 
 
 class WithMouse(FromTable):
-    """Begins with the mouse unless it is told how far."""
+    """Mixin that lets the mouse move the tip, unless an offset is given."""
 
     drag: NudgeDrag | None = None
-    """While the mouse moves the tip."""
+    """State of the drag; `None` if there is none."""
     drawn: Any = None
-    """What draws the range meanwhile."""
+    """Handle from `begin_drawing` during the drag."""
     frame_before: float = 0.0
+    """Frame of the scene before the operator."""
 
     def own_settings(self, context: bpy.types.Context) -> NudgeSettings:
-        """Those that are given; without a limb, that of the selected bones where it is in no list."""
+        """Return the given settings; if they name no limb and the selected one has no stored chain, take the selected bones."""
         armature = active_armature(context)
         named = self.armature and (armature is None or armature.name != self.armature)
         if not (named or self.chain or self.upper or self.lower):
@@ -52,7 +53,7 @@ class WithMouse(FromTable):
         return super().own_settings(context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Let the mouse move the tip, where nobody has said how far."""
+        """Begin the drag; without a viewport, or if an offset or `remove` is given, run directly."""
         viewport = viewport_at(context.area, event)
         if viewport is None or self.remove or any(self.offset):
             return super().invoke(context, event)
@@ -77,14 +78,14 @@ class WithMouse(FromTable):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Follow the mouse and the keys, confirm, or put everything back; what turns the view goes on to Blender."""
+        """Handle mouse and keys, confirm or cancel; pass navigation events through to Blender."""
         if self.drag is None:
             return super().modal(context, event)
         ended = self._ended(context, event)
         return self._follow(context, event) if ended is None else ended
 
     def _ended(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str] | None:
-        """What comes of an event that confirms or cancels; `None` for others."""
+        """Return the operator's result if the event confirms or cancels; `None` for other events."""
         if bpy.data.objects.get(self.drag.armature) is None or (event.value == "PRESS" and event.type in CANCEL):
             return self._end(context)
         return self._confirm(context) if event.value == "PRESS" and event.type in CONFIRM else None
@@ -125,7 +126,7 @@ class WithMouse(FromTable):
             drag.widen(1.0 if event.type in WIDER else -1.0)
 
     def _confirm(self, context: bpy.types.Context) -> set[str]:
-        """Let the task write it: from here on it is as if a script had asked for it."""
+        """Run the task with the offset of the drag; an existing nudge moved back to no offset is removed."""
         drag = self.drag
         offset, nudge, is_changed = drag.offset, drag.nudge, np.any(drag.moved) or drag.is_known
         self._end(context, stays=True)
@@ -140,7 +141,7 @@ class WithMouse(FromTable):
         return self.execute(context)
 
     def _end(self, context: bpy.types.Context, *, stays: bool = False) -> set[str]:
-        """Give the pose back, and the frame unless the nudge `stays`; stop drawing."""
+        """Restore the pose, and the frame unless the nudge `stays`; stop drawing."""
         if self.drag is not None:
             self.drag.give_back()
         if self.drawn is not None:
@@ -155,7 +156,7 @@ class WithMouse(FromTable):
         return {"CANCELLED"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends it, as when a file is loaded."""
+        """Clean up when Blender cancels the operator, such as when a file is loaded."""
         if self.drawn is not None:
             end_drawing(self.drawn)
             self.drag = self.drawn = None
@@ -163,7 +164,7 @@ class WithMouse(FromTable):
         super().cancel(context)
 
     def settle(self, report: Any) -> None:
-        """Leave in the redo panel what was meant."""
+        """Show the limb, the frame and the range of the nudge in the redo panel."""
         self.chain, self.frame = report.chain, report.frame
         self.upper, self.lower = ("", "") if report.chain else (report.upper, report.lower)
         own = next((each for each in report.nudges if each.frame == report.frame), None)
@@ -173,7 +174,7 @@ class WithMouse(FromTable):
 
 @operator_for(NUDGE)
 class TWOBONE_OT_nudge(WithMouse, NeedsMode, bpy.types.Operator):
-    """With the mouse, or as a script asks for it."""
+    """Nudge, with the mouse or from a script."""
 
 
 def _go_to(scene: bpy.types.Scene, frame: float) -> None:

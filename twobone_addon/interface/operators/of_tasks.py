@@ -1,4 +1,4 @@
-"""The operators of all tasks but Bake: made from their tables, and by hand where a window needs more than that."""
+"""The operators of all tasks but Bake: generated from their tables, or written by hand if they need more."""
 
 import json
 from dataclasses import replace
@@ -41,17 +41,17 @@ RANGE = {"frame_range", "frame_start", "frame_end"}
 
 
 def _settings_in_scope(context: bpy.types.Context, scope: str, given: dict[str, Any]) -> list[BakeSettings]:
-    """Those of all enabled chains in the scope, with what is given on top; raises `SelectionError` without any."""
+    """Return the settings of all enabled chains in the scope, overridden by `given`; raises `SelectionError` if none is."""
     found = stored_in_scope(context, scope)
     return [stored_settings(armature, chain, over_stored(context.scene, chain, given)) for armature, chain in found]
 
 
 @operator_for(CONVERT)
 class TWOBONE_OT_convert_ik(FromTable, NeedsMode, bpy.types.Operator):
-    """Selected bones say which limbs are meant."""
+    """Convert IK, limited to the limbs of selected bones."""
 
     def begin(self, context: bpy.types.Context) -> Begun:
-        """The conversion of all constraints that are meant."""
+        """Begin the conversion, in Pose Mode only of selected limbs unless another armature or a bone is named."""
         armature = active_armature(context)
         named = self.armature and (armature is None or armature.name != self.armature)
         poses = context.mode == "POSE" and armature is not None and armature.mode == "POSE"
@@ -62,10 +62,10 @@ class TWOBONE_OT_convert_ik(FromTable, NeedsMode, bpy.types.Operator):
 
 @operator_for(GIVE)
 class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
-    """Its redo panel shows the settings of the chain, which keeps them."""
+    """Bake Target from Chain, whose redo panel also changes the stored chain."""
 
     def begin(self, context: bpy.types.Context) -> Begun:
-        """The motion of one chain, or of all that are meant, given to their targets; the redo panel shows a single one's."""
+        """Begin giving the motion of the chains to their targets; show a single one's settings in the redo panel."""
         armature = active_armature(context)
         if self.scope == "CHAIN":
             wanted = [_with_stored_guides(settings) for settings in self.wanted_settings(context)]
@@ -78,12 +78,12 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
         return Begun([], run_steps(context.scene, GIVE, settings, armature, actions=self.actions))
 
     def _stored_chains(self, context: bpy.types.Context) -> list[BakeSettings]:
-        """All enabled chains in the scope, with what is given here on top of their own settings."""
+        """Return the settings of all enabled chains in the scope, overridden by those given to the operator."""
         self.is_repeated, given = False, given_settings(self)
         return _settings_in_scope(context, self.scope, given)
 
     def settle(self, report: BakeReport) -> None:
-        """Give the stored chain what was changed in the redo panel, and the target and pole that were made for it."""
+        """Write settings changed in the redo panel, and the new target and pole, to the stored chain."""
         super().settle(report)
         chain = self.stored_chain()
         if chain is not None and self.is_repeated:
@@ -92,7 +92,7 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
             set_values(chain, {"target": baked.target} | pole)
 
     def draw_settings(self) -> None:
-        """Those of a single chain that somebody may try out."""
+        """Draw the settings of a single chain that users try out afterwards."""
         self.layout.prop(self, "rotate")
         self.layout.prop(self, LISTED["actions"])
         for group in (Group.PLANE, Group.KEYS):
@@ -100,7 +100,7 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
 
 
 def _with_stored_guides(settings: BakeSettings) -> BakeSettings:
-    """The settings with the target of the stored chain that has these bones, where none is given."""
+    """Return the settings with the target of the stored chain that has these bones, unless a target is given."""
     armature = bpy.data.objects.get(settings.armature)
     chain = chain_of_bones(armature, settings.upper, settings.lower) if armature is not None else None
     if settings.target or settings.stored or chain is None or chain.target is None:
@@ -110,10 +110,10 @@ def _with_stored_guides(settings: BakeSettings) -> BakeSettings:
 
 @operator_for(SWITCH)
 class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
-    """What was baked last says which motion is meant."""
+    """Switch to FK or IK, which also depends on whether the limb was just baked."""
 
     def begin(self, context: bpy.types.Context) -> Begun:
-        """The switch of the limb that is meant, or of all that are; the redo panel shows the first one's range."""
+        """Begin the switch of one limb or of all in the scope; show the first one's range in the redo panel."""
         active, given = active_armature(context), given_settings(self)
         if self.scope == "CHAIN":
             chains = [completed(context.scene, given, active, self.chain)]
@@ -128,12 +128,12 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
         return Begun([], run_steps(context.scene, SWITCH, wanted, active, actions=wanted.actions))
 
     def draw(self, context: bpy.types.Context) -> None:
-        """The redo panel."""
+        """Draw the redo panel, or the dialog after a refusal."""
         if not self.draws_refusal(context):
             self.draw_correction()
 
     def draw_correction(self) -> None:
-        """What the limb follows, what happens to its motion, and the range."""
+        """Draw what the limb shall follow, which motion it gets, and the range."""
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
         column = self.layout.column()
@@ -144,7 +144,7 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
 
 
 def _was_just_baked(context: bpy.types.Context, settings: BakeSettings) -> bool:
-    """Whether the last thing that was done is a bake of this chain."""
+    """Whether the last report is that of a bake of this chain."""
     text = context.window_manager.twobone_report
     report = json.loads(text) if text else {}
     chains = report["chains"] if report.get("kind") == "bake" else []
@@ -153,31 +153,31 @@ def _was_just_baked(context: bpy.types.Context, settings: BakeSettings) -> bool:
 
 @operator_for(PLANT)
 class TWOBONE_OT_plant(FromTable, NeedsMode, bpy.types.Operator):
-    """Its result stays in the sidebar."""
+    """Plant Feet, whose result stays in the sidebar."""
 
     def settle(self, report: Any) -> None:
-        """Leave the sentence and all contacts on the armature, as many as it counts, those that slide most first."""
-        told = json.loads(report.to_json())
+        """Store the sentence and all contacts on the armature, those that slide most first."""
+        document = json.loads(report.to_json())
         contacts = []
-        for leg in told.get("chains", ()):
+        for leg in document.get("chains", ()):
             found = leg.get("contacts", ())
             for first, last in steps((each["first"], each["last"]) for each in found):
                 within = [each for each in found if first <= each["first"] <= last]
                 slide = max(each["slide_between"] or each["slide_after"] or 0.0 for each in within)
                 contacts.append((leg["chain"], first, last, slide))
         contacts.sort(key=lambda contact: -contact[3])
-        armature = bpy.data.objects.get(told.get("armature") or report.chains[0].armature)
+        armature = bpy.data.objects.get(document.get("armature") or report.chains[0].armature)
         if armature is not None:
             length = report.lengths.leg if contacts else 0.0
-            told = {"sentence": report.sentence(pgettext_rpt), "contacts": contacts, "leg": length}
-            armature.twobone.planted = json.dumps(told)
+            result = {"sentence": report.sentence(pgettext_rpt), "contacts": contacts, "leg": length}
+            armature.twobone.planted = json.dumps(result)
 
 
 class _FromFile(FromTable, NeedsMode):
-    """What asks for a file first, where there is a window to ask in."""
+    """Mixin for operators that need a file."""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Ask for the file, unless it is named."""
+        """Open the file browser, unless the file is given."""
         if self.filepath:
             return super().invoke(context, event)
         context.window_manager.fileselect_add(self)
@@ -186,12 +186,12 @@ class _FromFile(FromTable, NeedsMode):
 
 @operator_for(IMPORT_CONTACTS)
 class TWOBONE_OT_import_contacts(_FromFile, bpy.types.Operator):
-    """From a file."""
+    """Import contacts from a file."""
 
 
 @operator_for(EXPORT_CONTACTS)
 class TWOBONE_OT_export_contacts(_FromFile, bpy.types.Operator):
-    """Into a file."""
+    """Export contacts to a file."""
 
 
 BY_HAND = {
@@ -206,6 +206,6 @@ BY_HAND = {
 }
 
 OPERATORS = {task.TABLE.operator: BY_HAND.get(task) or operator_of(task) for task in TASKS if task is not BAKE}
-"""By name."""
+"""The operator of each task but Bake, by the name in its table."""
 
 register, unregister = bpy.utils.register_classes_factory(OPERATORS.values())

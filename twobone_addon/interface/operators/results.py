@@ -1,4 +1,4 @@
-"""To frames that matter: where the last bake was out of reach, and where contacts begin and end."""
+"""Operators that go to or mark frames: those out of reach in the last bake, and the ends of contacts."""
 
 import json
 import math
@@ -15,17 +15,17 @@ from ..refusing import MayRefuse
 from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
 
 MOST_MARKERS = 1000
-"""More ranges than this are no help in a timeline."""
+"""Maximum number of markers made; more would clutter the timeline."""
 
 
 @lru_cache(maxsize=8)
 def parsed_report(report: str) -> dict[str, Any]:
-    """A stored report as an object; empty where there is none. Panels ask for it with every redraw."""
+    """Return a stored report as a JSON object; empty if there is none. Cached, since panels need it at every redraw."""
     return json.loads(report) if report else {}
 
 
 def whole_and_subframe(frame: float) -> tuple[int, float]:
-    """A frame as Blender sets it; raises `RangeError` for one that it does not have."""
+    """Split a frame into the whole frame and subframe of `frame_set`; raises `RangeError` outside Blender's range."""
     if not abs(frame) <= LAST_FRAME:
         raise RangeError(
             "Frame {frame:g} is outside Blender's frame range. Use a frame from -{last:,} to {last:,}.",
@@ -60,14 +60,14 @@ class TWOBONE_OT_make_markers(MayRefuse, NeedsChain, bpy.types.Operator):
 
     @classmethod
     def hindrance(cls, context: bpy.types.Context) -> str:
-        """What is in the way: a bake that missed its target nowhere."""
+        """Return why the operator cannot run, such as a last bake without misses; empty if it can."""
         hindrance = super().hindrance(context)
         if hindrance or parsed_report(chain_in(context).report).get("out_of_reach"):
             return hindrance
         return "Every frame of the last bake was in reach"
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Add markers; those that are there already are not added again."""
+        """Add the markers that do not exist yet."""
         chain = chain_in(context)
         ranges = parsed_report(chain.report)["out_of_reach"][:MOST_MARKERS]
         markers = context.scene.timeline_markers
@@ -97,7 +97,7 @@ class TWOBONE_OT_contact_jump(MayRefuse, NeedsArmature, bpy.types.Operator):
     )
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Go there; without a contact on that side nothing happens."""
+        """Go to the contact's frame; cancelled if there is none in that direction."""
         scene = context.scene
         frame = contact_frame(active_armature(context), scene.frame_current_final, forward=self.direction == "NEXT")
         if frame is None:

@@ -1,4 +1,4 @@
-"""Settings that are off at 0, or that start from the rig: a click switches them on and off."""
+"""Operators that switch optional settings on and off, read limits from the rig, fit the plane and flip the bend."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ from ..stored.storing import key_if_keyed, set_values
 from ..stored.where import NeedsChain, active_armature, chain_in
 
 STORED = 1e-6
-"""What Blender's single precision makes of half a turn is still half a turn."""
+"""Difference in radians up to which a limit still counts as the default, since Blender stores single precision."""
 
 SOFTNESS = 0.05
-"""Where softness starts: a straight leg loses a twentieth of its length to the ease."""
+"""Initial softness: a straight leg loses a twentieth of its length to the ease."""
 
 LEAST_DISTANCE = 0.1
-"""Where a shortest distance starts for links of equal length, which fold into nothing: this part of the chain's length."""
+"""Lower bound of the initial minimum distance, relative to the chain's length, since links of equal length fold to zero."""
 
 SWITCHED = (
     ("softness", "Softness", "Ease into full extension"),
@@ -32,7 +32,7 @@ SWITCHED = (
     ("max_distance", "Maximum Distance", "Keep the tip at most this far from the root joint"),
     ("use_limits", "Joint Limits", "Keep both joints within limits, initially those of the rig"),
 )
-"""Setting, label, and what it does when it is on."""
+"""Name, label and tooltip of each setting that can be switched."""
 
 
 def is_on(chain: StoredChain, name: str) -> bool:
@@ -51,11 +51,11 @@ class TWOBONE_OT_switch_setting(MayRefuse, NeedsChain, bpy.types.Operator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        """The tooltip: what the setting does."""
+        """Return the tooltip of the setting."""
         return next(text for name, _, text in SWITCHED if name == properties.setting)
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Switch it; what is switched on starts at a value that can be felt."""
+        """Switch the setting; one that is switched on starts at a noticeable value."""
         armature, chain = active_armature(context), chain_in(context)
         if is_on(chain, self.setting):
             setattr(chain, self.setting, OPTION[self.setting].default)
@@ -63,14 +63,14 @@ class TWOBONE_OT_switch_setting(MayRefuse, NeedsChain, bpy.types.Operator):
             chain.use_limits = True
             self._start_limits(chain)
         else:
-            setattr(chain, self.setting, _start(armature, chain, self.setting))
+            setattr(chain, self.setting, _initial_value(armature, chain, self.setting))
         return {"FINISHED"}
 
     def draw(self, _context: bpy.types.Context) -> None:
-        """The redo panel: nothing to change after the fact."""
+        """Draw an empty redo panel."""
 
     def _start_limits(self, chain: StoredChain) -> None:
-        """Limits that nobody has set yet are those of the rig, where it has some."""
+        """Read the limits from the rig, if it has some and the chain's are still the defaults."""
         if len(chain.limits) or any(abs(getattr(chain, name) - OPTION[name].default) > STORED for name in LIMITS):
             return
         try:
@@ -87,14 +87,14 @@ class TWOBONE_OT_read_limits(MayRefuse, NeedsChain, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Set the limits of the active chain."""
+        """Set the limits of the active chain from the rig."""
         chain = chain_in(context)
         set_values(chain, read_limits(chain))
         return {"FINISHED"}
 
 
 def read_limits(chain: StoredChain) -> dict[str, Any]:
-    """Limits of a stored chain out of its rig, whatever it has now; raises a `TwoBoneError` where there are none."""
+    """Return the limits of a stored chain's rig, by setting; raises a `TwoBoneError` if it has none."""
     unlimited = {**{name: OPTION[name].default for name in LIMITS}, "limits": ()}
     return limits_of_rig(stored_settings(chain.id_data, chain, unlimited), chain.id_data)
 
@@ -107,7 +107,7 @@ class TWOBONE_OT_fit_plane(MayRefuse, NeedsChain, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Choose it."""
+        """Set the letter plane that fits the active chain best."""
         fit_letters(chain_in(context))
         return {"FINISHED"}
 
@@ -121,14 +121,14 @@ class TWOBONE_OT_flip(MayRefuse, NeedsChain, bpy.types.Operator):
 
     @classmethod
     def hindrance(cls, context: bpy.types.Context) -> str:
-        """What is in the way: a side that is read from the pose."""
+        """Return why the operator cannot run, such as a bend that follows the pose; empty if it can."""
         hindrance = super().hindrance(context)
         if hindrance or chain_in(context).bend != "KEEP":
             return hindrance
         return "Bend is Keep, which follows the pose: choose Positive or Negative to flip it"
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Change the side, with a key where the side is keyed and auto-keying is on."""
+        """Flip the bend, and key it if it is keyed and auto-keying is on."""
         chain = chain_in(context)
         chain.bend = "NEGATIVE" if chain.bend == "POSITIVE" else "POSITIVE"
         key_if_keyed(context, chain, "bend")
@@ -136,15 +136,16 @@ class TWOBONE_OT_flip(MayRefuse, NeedsChain, bpy.types.Operator):
 
 
 def fit_letters(chain: StoredChain) -> None:
-    """Give the chain the letter plane that fits it best; raises a `TwoBoneError` where its bones form no chain."""
+    """Set the letter plane that fits the chain best; raises a `TwoBoneError` if its bones form no chain."""
     found = chain_found(chain.id_data, names_of(chain), every_joint=chain.joints == "ALL")
     set_values(chain, {**fitting_letters(found), "reference": "REST"})
 
 
-def _start(armature: bpy.types.Object, chain: StoredChain, name: str) -> float:
+def _initial_value(armature: bpy.types.Object, chain: StoredChain, name: str) -> float:
+    """Return the value of a setting when it is switched on."""
     if name.startswith("softness"):
         return SOFTNESS
-    # Distances are meant in world units, also of an armature that is scaled.
+    # Distances are in world units, even if the armature is scaled.
     joints = chain_found(armature, names_of(chain)).rest.rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
     lengths = magnitude(np.diff(joints, axis=0))
     if name == "max_distance":

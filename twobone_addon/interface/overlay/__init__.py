@@ -1,1 +1,1 @@
-"""What is drawn in the viewport."""
+"""The overlay drawn in the 3D viewport."""

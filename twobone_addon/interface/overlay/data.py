@@ -1,8 +1,8 @@
-"""What the overlay shows, kept until something it depends on changes.
+"""Cache of what the overlay shows.
 
-The picture of the present frame is made anew when a matrix, the frame or a setting it depends on has changed. The paths
-over the range take a walk over time, so they are never made while drawing: whatever may have changed them marks them
-as old, and a timer makes new ones when the user pauses.
+The picture of the present frame is remade when a matrix, the frame or a setting it depends on has changed. The paths over
+the range need a pass over all frames, so they are never made while drawing: changes mark them as old, and a timer remakes
+them when the user pauses.
 """
 
 from dataclasses import dataclass
@@ -21,37 +21,39 @@ from ..live.posing import Channels
 from ..stored.where import is_busy, redraw_viewports
 
 PAUSE_IN_SECONDS = 0.3
-"""How long nothing may have changed before paths are made anew."""
+"""Seconds from a redraw with old paths until they are remade, and between retries while the user is busy."""
 
 
 @dataclass(slots=True)
 class Shown:
-    """What is shown of the one chain that the overlay shows."""
+    """The cached picture and paths of the chain that the overlay shows."""
 
     settings: BakeSettings | None = None
     present: PresentPlan | None = None
     is_live: bool = False
-    """Whether Live poses the chain: then `present` is Live's."""
+    """Whether Live poses the chain with these settings; then `present` is that of Live."""
     situation: tuple[Any, ...] = ()
+    """Cache key of `picture`: frame, evaluated matrices and Live's base channels."""
     picture: ChainPicture | None = None
     path: PathPicture | None = None
     path_is_old: bool = True
     picture_version: int = 0
+    """Incremented with every change of `picture`."""
     path_version: int = 0
-    """They count up with every change of what is shown."""
+    """Incremented with every change of `path`."""
 
 
 shown = Shown()
 
 
 def forget() -> None:
-    """Drop everything, as after a file was loaded or the add-on was disabled."""
+    """Clear the cache, such as after a file was loaded or the add-on was disabled."""
     global shown  # noqa: PLW0603 - the overlay's one store
     shown = Shown(picture_version=shown.picture_version + 1, path_version=shown.path_version + 1)
 
 
 def update(context: bpy.types.Context, armature: bpy.types.Object) -> Shown:
-    """What to show of the armature's active chain now; nothing where a bake would refuse."""
+    """Bring the cache up to date for the armature's active chain and return it; it is empty if a bake would refuse."""
     chain = active_chain(armature)
     settings = _settings(armature, chain)
     if settings is None:
@@ -66,12 +68,12 @@ def update(context: bpy.types.Context, armature: bpy.types.Object) -> Shown:
     if shown.present is not None:
         _update_picture(context, base_of(chain))
     if armature.twobone.show_path and shown.path_is_old:
-        _ask_for_path()
+        _request_path()
     return shown
 
 
 def mark_old() -> None:
-    """The paths may have changed."""
+    """Mark the paths as old."""
     shown.path_is_old = True
 
 
@@ -81,7 +83,7 @@ def _settings(armature: bpy.types.Object, chain: StoredChain | None) -> BakeSett
     try:
         return stored_settings(armature, chain, {})
     except TwoBoneError:
-        return None  # The panel shows the setting that has no meaning; a bake says it in words.
+        return None  # The panel shows the invalid setting, and a bake reports it.
 
 
 def _start(scene: bpy.types.Scene, settings: BakeSettings) -> None:
@@ -99,18 +101,18 @@ def _update_picture(context: bpy.types.Context, base: Channels | None) -> None:
     situation = (context.scene.frame_current_final, *_matrices(plan, depsgraph), *(base or {}).items())
     if situation == shown.situation:
         return
-    # Where only time has passed, the walk over time has been here already.
-    # It met the pose that Live has left, though, and not the one that Live starts from.
-    is_walked = shown.path is not None and not shown.path_is_old and not shown.is_live
-    walked = is_walked and situation[:1] != shown.situation[:1]
-    known = shown.path.chain_at(situation[0]) if walked else None
+    # After a change of frame, an up-to-date path has already solved the chain at this frame.
+    # Not with Live: the path was solved from the pose that Live has left, not from the base that Live starts from.
+    has_path = shown.path is not None and not shown.path_is_old and not shown.is_live
+    is_new_frame = has_path and situation[:1] != shown.situation[:1]
+    known = shown.path.chain_at(situation[0]) if is_new_frame else None
     shown.situation = situation
     shown.picture = known or chain_picture(shown.present, context.scene, depsgraph, base=base)
     shown.picture_version += 1
 
 
 def _matrices(plan: Any, depsgraph: Any) -> list[Any]:
-    """Everything that the picture depends on, as Blender has evaluated it, frozen so that it can be compared."""
+    """Return the evaluated matrices that the picture depends on, frozen copies for comparison."""
     found = []
     settings = plan.settings
     for name, bone in ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, "")):
@@ -126,7 +128,7 @@ def _matrices(plan: Any, depsgraph: Any) -> list[Any]:
     return found
 
 
-def _ask_for_path() -> None:
+def _request_path() -> None:
     if not bpy.app.timers.is_registered(make_path):
         bpy.app.timers.register(make_path, first_interval=PAUSE_IN_SECONDS)
     if _notice_changes not in bpy.app.handlers.depsgraph_update_post:
@@ -134,7 +136,7 @@ def _ask_for_path() -> None:
 
 
 def make_path() -> float | None:
-    """Make the paths anew, unless the user is in the middle of something; then look again later."""
+    """Timer: remake the paths, or return the seconds until the next try while the user is busy."""
     manager = bpy.context.window_manager
     if is_busy(manager):
         return PAUSE_IN_SECONDS
@@ -155,12 +157,12 @@ def make_path() -> float | None:
 
 
 def _notice_changes(scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Edited keys change the paths, and so do things that somebody moves without keys."""
+    """Mark the paths as old after a change of an action, or of an object of the chain."""
     if scene.name.startswith(STAGE_NAME) or shown.settings is None:
         return
     names = {shown.settings.target, shown.settings.pole, shown.settings.plane_object, shown.settings.armature}
     for change in depsgraph.updates:
-        # A pose that somebody changes counts as geometry.
+        # Blender reports a changed pose as a geometry update.
         is_changed = change.is_updated_transform or change.is_updated_geometry
         moved = isinstance(change.id, bpy.types.Object) and is_changed and change.id.name in names
         if moved or isinstance(change.id, bpy.types.Action):
@@ -168,7 +170,7 @@ def _notice_changes(scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 
 def unregister() -> None:
-    """Leave no timer, no handler and no data behind."""
+    """Remove the timer and the handler, and clear the cache."""
     if bpy.app.timers.is_registered(make_path):
         bpy.app.timers.unregister(make_path)
     if _notice_changes in bpy.app.handlers.depsgraph_update_post:

@@ -1,4 +1,4 @@
-"""The overlay in the 3D viewport: the only file that talks to the GPU."""
+"""Drawing of the overlay in the 3D viewport; the only module that uses the GPU."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,43 +19,45 @@ from . import footprints
 from .lines import Color, Lines, Palette, guide_lines, joined, miss_lines, path_lines, plane_lines, reach_lines, solution_lines
 
 SHADER = "POLYLINE_SMOOTH_COLOR"
-"""Wide, smooth lines in perspective and orthographic views alike."""
+"""Built-in shader for wide, smooth lines in perspective and orthographic views."""
 
 THIN, WIDE = 1.0, 2.5
-"""Widths in pixels, at resolution scale 1."""
+"""Line widths in pixels, at resolution scale 1."""
 
 
 @dataclass(slots=True)
 class Part:
-    """What was sent to the GPU last of a part that changes as a whole, and what it was made from."""
+    """Cached GPU batches of one part of the overlay."""
 
     made_from: tuple[Any, ...] = ()
+    """Cache key of `batches`."""
     batches: tuple[tuple[float, Any], ...] = ()
-    """Line width and batch."""
+    """Pairs of line width and batch."""
 
     def update(self, made_from: tuple[Any, ...], lines_of: Callable[[], dict[float, Lines]]) -> None:
-        """Send it anew if it is made from anything else than before."""
+        """Remake the batches from `lines_of()`, lines by width, if the cache key has changed."""
         if made_from != self.made_from:
             self.made_from, self.batches = made_from, _batches(lines_of())
 
 
 chain_part = Part()
-"""Plane, reach and solutions at the present frame: new with every frame."""
+"""Plane, reach and solutions at the present frame, remade at every frame."""
 
 path_part = Part()
-"""The paths over the range: they stay while time passes."""
+"""The paths over the range, which do not depend on the present frame."""
 
 feet_part = Part()
-"""Where the feet stand around the present frame."""
+"""The footprints and foot paths around the present frame."""
 
 handles: list[Any] = []
+"""Draw handlers registered with Blender."""
 
 LABEL_SIZE = 11.0
-"""Of the frames beside footprints, in points."""
+"""Font size of the frame labels beside footprints, in points."""
 
 
 def draw() -> None:
-    """Draw the active chain's overlay in the viewport that Blender draws now."""
+    """Draw handler: draw the active chain's overlay in the current viewport."""
     context = bpy.context
     armature = active_armature(context)
     if not _is_wanted(context, armature):
@@ -77,24 +79,24 @@ def draw() -> None:
         _draw_batches(context, batches, in_front=options.show_in_front)
 
 
-def begin_drawing(lines_of: Callable[[Any, Palette], Lines], thing: Any) -> Any:
-    """Draw the lines of something that is under way in all viewports, until `end_drawing` is called with what this returns."""
-    return bpy.types.SpaceView3D.draw_handler_add(_draw_lines, (lines_of, thing), "WINDOW", "POST_VIEW")
+def begin_drawing(lines_of: Callable[[Any, Palette], Lines], state: Any) -> Any:
+    """Draw the lines of a running operation's state in all viewports; return the handle for `end_drawing`."""
+    return bpy.types.SpaceView3D.draw_handler_add(_draw_lines, (lines_of, state), "WINDOW", "POST_VIEW")
 
 
 def end_drawing(handle: Any) -> None:
-    """Draw it no longer."""
+    """Stop drawing what `begin_drawing` began."""
     bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
 
 
-def _draw_lines(lines_of: Callable[[Any, Palette], Lines], thing: Any) -> None:
+def _draw_lines(lines_of: Callable[[Any, Palette], Lines], state: Any) -> None:
     context = bpy.context
-    lines = lines_of(thing, theme_palette(context.preferences.themes[0], ""))
+    lines = lines_of(state, theme_palette(context.preferences.themes[0], ""))
     _draw_batches(context, _batches({WIDE: lines}), in_front=True)
 
 
 def draw_labels() -> None:
-    """Write the frames beside the footprints in the viewport that Blender draws now, where there is room."""
+    """Draw handler: draw the frame labels of the footprints in the current viewport, where there is room."""
     context = bpy.context
     armature = active_armature(context)
     if not _is_wanted(context, armature) or not armature.twobone.show_footprints:
@@ -105,17 +107,17 @@ def draw_labels() -> None:
     frame = context.scene.frame_current_final
     labels = footprints.foot_labels(footprints.pictures_around(footprints.shown.pictures, frame), frame)
     places = [location_3d_to_region_2d(context.region, context.region_data, place) for place, _ in labels]
-    seen = [(place, text) for place, (_, text) in zip(places, labels, strict=True) if place is not None]
-    apart, sizes = blf.dimensions(0, "0")[0], [blf.dimensions(0, text) for _, text in seen]
-    sizes = [(width + apart, height) for width, height in sizes]
-    for row in footprints.with_room([(*place,) for place, _ in seen], sizes):
-        place, text = seen[row]
+    visible = [(place, text) for place, (_, text) in zip(places, labels, strict=True) if place is not None]
+    gap, sizes = blf.dimensions(0, "0")[0], [blf.dimensions(0, text) for _, text in visible]
+    sizes = [(width + gap, height) for width, height in sizes]
+    for row in footprints.with_room([(*place,) for place, _ in visible], sizes):
+        place, text = visible[row]
         blf.position(0, place.x, place.y, 0)
         blf.draw(0, text)
 
 
 def chain_lines(shown: overlay_data.Shown, switches: tuple[bool, bool, bool], palette: Palette) -> dict[float, Lines]:
-    """Lines of the present frame by their width; `switches` tell which of plane, reach and solutions are wanted."""
+    """Return the lines of the present frame by width; `switches` turn plane, reach and solutions on."""
     if shown.picture is None:
         return {}
     plane, reach, solutions = switches
@@ -127,13 +129,14 @@ def chain_lines(shown: overlay_data.Shown, switches: tuple[bool, bool, bool], pa
 
 
 def way_lines(shown: overlay_data.Shown, palette: Palette) -> dict[float, Lines]:
-    """Lines of the paths over the range by their width."""
+    """Return the lines of the paths over the range by width."""
     if shown.path is None:
         return {}
     return {THIN: miss_lines(shown.path, palette), WIDE: path_lines(shown.path, palette)}
 
 
 def _is_wanted(context: bpy.types.Context, armature: bpy.types.Object | None) -> bool:
+    """Whether the armature has an overlay to draw in the current viewport."""
     return (
         context.mode in MODES
         and context.space_data is not None
@@ -171,13 +174,13 @@ def _draw_batches(context: bpy.types.Context, batches: Iterable[tuple[float, Any
 
 
 def register() -> None:
-    """Draw in every 3D viewport from now on."""
+    """Add the draw handlers to every 3D viewport."""
     handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
     handles.append(bpy.types.SpaceView3D.draw_handler_add(draw_labels, (), "WINDOW", "POST_PIXEL"))
 
 
 def unregister() -> None:
-    """Stop drawing, and let go of everything on the GPU."""
+    """Remove the draw handlers, and release all GPU batches and cached data."""
     while handles:
         bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
     for part in (chain_part, path_part, feet_part):
@@ -187,58 +190,59 @@ def unregister() -> None:
 
 
 CONTRAST = 2.5
-"""Least ratio of brightness between a line and the background, as the rules for readable web pages reckon it; they ask 3 of
-what is large, and lines also stand out by their colour."""
+"""Minimum contrast ratio between a line and the background, as defined by WCAG. Below the 3 that WCAG asks for large items,
+since lines also stand out by their colour."""
 
 SHARES = np.linspace(0.0, 1.0, 21)
-"""Parts of black or white that are tried."""
+"""Fractions of black or white to try mixing in, ascending."""
 
 BRIGHTNESS = np.array([0.2126, 0.7152, 0.0722])
-"""Of red, green and blue light (Rec. 709)."""
+"""Luminance weights of linear red, green and blue (Rec. 709)."""
 
 
 def theme_palette(theme: Any, plane: str) -> Palette:
-    """The overlay's colours; the axes of a letter plane in the colours of their letters, those of an object in X's and Y's.
+    """Return the overlay's colours from Blender's theme, made readable on the viewport's background.
 
-    A plane that turns with the limb has no axes that anybody knows: they are as quiet as its grid.
+    The axes of a letter plane have the theme's colours of those axes, an object plane those of X and Y. The axes of a plane
+    that turns with the limb mean nothing to the user, so they look like its grid.
     """
     interface, view = theme.user_interface, theme.view_3d
     background = view.space.gradients.high_gradient
 
-    def seen(color: Any, opacity: float) -> Color:
+    def on_background(color: Any, opacity: float) -> Color:
         return readable(color, background, opacity)
 
     grid = (*view.grid[:3], 0.5)
     axes = {"X": interface.axis_x, "Y": interface.axis_y, "Z": interface.axis_z}
     letters = plane if plane in LETTERS else "XY" if plane == "OBJECT" else ""
-    u, v = (seen(axes[letter], 0.9) for letter in letters) if letters else (grid, grid)
+    u, v = (on_background(axes[letter], 0.9) for letter in letters) if letters else (grid, grid)
     return Palette(
         axis_u=u,
         axis_v=v,
         plane=grid,
-        reach=seen(view.bone_pose_active, 0.6),
-        chosen=seen(view.bone_pose, 1.0),
-        reached=seen(interface.axis_y, 1.0),
-        soft=seen(interface.gizmo_hi, 1.0),
-        too_far=seen(interface.axis_x, 1.0),
-        too_near=seen(interface.axis_z, 1.0),
-        tip=seen(view.object_active, 0.9),
+        reach=on_background(view.bone_pose_active, 0.6),
+        chosen=on_background(view.bone_pose, 1.0),
+        reached=on_background(interface.axis_y, 1.0),
+        soft=on_background(interface.gizmo_hi, 1.0),
+        too_far=on_background(interface.axis_x, 1.0),
+        too_near=on_background(interface.axis_z, 1.0),
+        tip=on_background(view.object_active, 0.9),
     )
 
 
 def readable(color: Any, background: Any, opacity: float) -> Color:
-    """A colour that stands out: with as much black or white in it, whichever is farther away, as that takes."""
+    """Mix in as little black or white, whichever contrasts more with the background, as reaches the minimum contrast."""
     own, behind = np.array(color[:3], dtype=float), np.array(background[:3], dtype=float)
-    light = _brightness(behind)
-    far = np.zeros(3) if (light + 0.05) ** 2 > 0.05 * 1.05 else np.ones(3)
-    mixed = own + SHARES[:, None] * (far - own)
-    ratios = (_brightness(mixed) + 0.05) / (light + 0.05)
+    background_luminance = _luminance(behind)
+    extreme = np.zeros(3) if (background_luminance + 0.05) ** 2 > 0.05 * 1.05 else np.ones(3)
+    mixed = own + SHARES[:, None] * (extreme - own)
+    ratios = (_luminance(mixed) + 0.05) / (background_luminance + 0.05)
     enough = np.maximum(ratios, 1.0 / ratios) >= CONTRAST
-    red, green, blue = mixed[int(np.argmax(enough))] if enough.any() else far
+    red, green, blue = mixed[int(np.argmax(enough))] if enough.any() else extreme
     return float(red), float(green), float(blue), opacity
 
 
-def _brightness(colors: Any) -> Any:
-    """Of sRGB colours `(..., 3)`, from 0 to 1."""
+def _luminance(colors: Any) -> Any:
+    """Return the relative luminance `(...)` of sRGB colours `(..., 3)`, from 0 to 1."""
     linear = np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)  # noqa: PLR2004 - sRGB's curve
     return linear @ BRIGHTNESS

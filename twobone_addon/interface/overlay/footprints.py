@@ -1,7 +1,7 @@
-"""The feet's contacts as lines and labels, kept until the animation changes.
+"""The feet's contacts as lines and labels, cached until the animation changes.
 
-They take a walk over time, so they are never made while drawing: whatever may have changed them marks them as old, and a
-timer makes new ones when the user pauses.
+They need a pass over all frames, so they are never made while drawing: changes mark them as old, and a timer remakes them
+when the user pauses.
 """
 
 from collections.abc import Sequence
@@ -21,34 +21,34 @@ from .data import PAUSE_IN_SECONDS
 from .lines import Lines, Palette, colored_strip, faint, joined, strip
 
 ROUND = 16
-"""Points of the outline of a heel."""
+"""Number of segments in each half circle of a footprint's outline."""
 
 AROUND = 8
-"""Frames before and after a stance whose paths are shown."""
+"""Number of frames before and after a stance for which paths are shown."""
 
 STEPS = 60
-"""Frames before and after the present one whose footprints are shown: some steps."""
+"""Number of frames before and after the present one for which footprints are shown; covers a few steps."""
 
 WIDTH = 0.22
-"""Of a footprint, to either side, relative to the foot from heel to ball."""
+"""Half the width of a footprint, relative to the foot's length from heel to ball."""
 
 
 @dataclass(slots=True)
 class ShownFeet:
-    """What is shown of the feet of one armature."""
+    """The cached foot pictures of one armature."""
 
     armature: str = ""
     pictures: list[FootPicture] = field(default_factory=list)
     is_old: bool = True
     version: int = 0
-    """Counts up with every change of what is shown."""
+    """Incremented with every change of `pictures`."""
 
 
 shown = ShownFeet()
 
 
 def update(armature: bpy.types.Object) -> ShownFeet:
-    """What to show of an armature's feet now; it is made anew later if it is old."""
+    """Return the cached pictures of an armature's feet; old ones are remade later by a timer."""
     if shown.armature != armature.name:
         shown.armature, shown.pictures, shown.is_old, shown.version = armature.name, [], True, shown.version + 1
     if shown.is_old and not bpy.app.timers.is_registered(make_pictures):
@@ -59,7 +59,7 @@ def update(armature: bpy.types.Object) -> ShownFeet:
 
 
 def make_pictures() -> float | None:
-    """Make the pictures anew, unless the user is in the middle of something; then look again later."""
+    """Timer: remake the pictures, or return the seconds until the next try while the user is busy."""
     manager = bpy.context.window_manager
     if is_busy(manager):
         return PAUSE_IN_SECONDS
@@ -75,7 +75,7 @@ def make_pictures() -> float | None:
 
 
 def _notice_changes(scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Edited keys change the pictures, and so does an armature that somebody moves without keys."""
+    """Mark the pictures as old after a change of an action or of the armature."""
     if scene.name.startswith(STAGE_NAME):
         return
     for change in depsgraph.updates:
@@ -85,7 +85,7 @@ def _notice_changes(scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 
 def forget() -> None:
-    """Leave no timer, no handler and no data behind."""
+    """Remove the timer and the handler, and clear the cache."""
     global shown  # noqa: PLW0603 - the footprints' one store
     if bpy.app.timers.is_registered(make_pictures):
         bpy.app.timers.unregister(make_pictures)
@@ -95,9 +95,9 @@ def forget() -> None:
 
 
 def pictures_around(pictures: Sequence[FootPicture], frame: float) -> list[FootPicture]:
-    """What of each foot is shown at a frame: the paths of its stance and a little around it, and the prints of some steps.
+    """Return the parts of each foot's picture to show at a frame: the paths around its stance, and the prints of a few steps.
 
-    Of a long take all of them would cover each other.
+    In a long take, all of them together would overlap.
     """
     found = []
     for picture in pictures:
@@ -110,7 +110,7 @@ def pictures_around(pictures: Sequence[FootPicture], frame: float) -> list[FootP
 
 
 def foot_lines(pictures: Sequence[FootPicture], palette: Palette) -> Lines:
-    """The paths of heels and balls, coloured by what is on the ground, and an outline where each foot stands."""
+    """Return the paths of heels and balls, coloured by what is on the ground, and an outline for each footprint."""
     colors = np.array([state_color(state, palette) for state in ContactState])
     parts = []
     for picture in pictures:
@@ -120,7 +120,7 @@ def foot_lines(pictures: Sequence[FootPicture], palette: Palette) -> Lines:
 
 
 def state_color(state: ContactState, palette: Palette) -> Any:
-    """The colour of a way while this is on the ground."""
+    """Return the colour of a foot's path for a contact state."""
     return {
         ContactState.HEEL: palette.too_near,
         ContactState.BALL: palette.soft,
@@ -129,7 +129,7 @@ def state_color(state: ContactState, palette: Palette) -> Any:
 
 
 def outline(ends: Array, radius: float) -> Array:
-    """A closed level line `(P, 3)` around heel and ball `(2, 3)`, at this distance from both; around one, a circle."""
+    """Return a closed horizontal outline `(P, 3)` around heel and ball `(2, 3)` at this distance; a circle if they coincide."""
     along = (ends[1] - ends[0])[:2]
     angle = np.arctan2(along[1], along[0])
     around = angle + np.pi / 2 + np.linspace(0.0, np.pi, ROUND + 1)
@@ -138,7 +138,7 @@ def outline(ends: Array, radius: float) -> Array:
 
 
 def foot_labels(pictures: Sequence[FootPicture], frame: float) -> list[tuple[Array, str]]:
-    """The place `(3,)` and the frames of each time on the ground, those nearest to a frame first."""
+    """Return the position `(3,)` and the label with the frames of each footprint, sorted by their distance to a frame."""
     prints = sorted(
         (place for picture in pictures for place in picture.prints),
         key=lambda place: max(place.first - frame, frame - place.last, 0.0),
@@ -147,7 +147,7 @@ def foot_labels(pictures: Sequence[FootPicture], frame: float) -> list[tuple[Arr
 
 
 def with_room(corners: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]]) -> list[int]:
-    """Which of these labels, by lower left corner and width and height, can be read: an earlier one keeps its room."""
+    """Return the indices of labels that do not overlap an earlier kept one, given lower left corners and (width, height)."""
     kept: list[int] = []
     for row, ((x, y), (width, height)) in enumerate(zip(corners, sizes, strict=True)):
         others = ((*corners[other], *sizes[other]) for other in kept)

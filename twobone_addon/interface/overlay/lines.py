@@ -1,4 +1,4 @@
-"""The overlay as lines: pairs of points with colours. Plain numbers, nothing is drawn here."""
+"""The overlay as arrays of line segments with colours; nothing is drawn here."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,33 +12,33 @@ Color = tuple[float, float, float, float]
 """Red, green, blue, opacity."""
 
 REACHED, TOO_FAR, TOO_NEAR, DEGENERATE = 0, 1, 2, 3
-"""Codes of a path's reach, see `baking.pose.pictures.PathPicture`."""
+"""Codes of a path's reach, see `pipeline.pose.pictures.PathPicture`."""
 
 FAINT = 0.35
-"""Opacity of what is not chosen, relative to what is."""
+"""Opacity of the other solution, relative to the chosen one."""
 
 GUIDING = 0.6
 """Opacity of the line to the pole, relative to the chain's."""
 
 MARK = 0.03
-"""Half the size of a cross, relative to the chain's length."""
+"""Half the size of a joint's cross, relative to the chain's length."""
 
 QUIET = 0.25
-"""Opacity of the bounds of the reach, relative to their own, while the target is nowhere near them."""
+"""Opacity of the bounds of the reach while the target is far from them, relative to their full opacity."""
 
 NEAR = 0.1
-"""Distance of the target from a bound, relative to the chain's length, from which the bounds come forward."""
+"""Distance of the target from a bound, relative to the chain's length, below which the bounds become more opaque."""
 
 MOST_MISSES = 40
-"""Missed frames that get a line each from tip to target; of more, as many are taken evenly."""
+"""Maximum number of lines from tip to target at missed frames; of more frames, evenly spaced ones are drawn."""
 
 PLANE_CELLS = 2
-"""Lines of the plane's grid on each side of its axes."""
+"""Number of grid lines on each side of the plane's axes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """What the overlay is coloured with; taken from the user's theme where it is drawn."""
+    """The overlay's colours; made from the user's theme in `drawing`."""
 
     axis_u: Color
     axis_v: Color
@@ -54,16 +54,16 @@ class Palette:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Single lines, `N` of them."""
+    """`N` line segments."""
 
     points: Array
-    """`(2 N, 3)` world space: start and end of each line."""
+    """`(2 N, 3)` start and end of each segment, world space."""
     colors: Array
-    """`(2 N, 4)`"""
+    """`(2 N, 4)` colour of each point."""
 
 
 def joined(parts: Iterable[Lines]) -> Lines:
-    """All lines in one."""
+    """Concatenate lines."""
     found = [part for part in parts if len(part.points)]
     if not found:
         return Lines(np.empty((0, 3)), np.empty((0, 4)))
@@ -71,7 +71,7 @@ def joined(parts: Iterable[Lines]) -> Lines:
 
 
 def plane_lines(picture: ChainPicture, palette: Palette) -> Lines:
-    """A grid around the root joint as wide as the chain reaches, with both axes in their colours."""
+    """Return a grid around the root joint, as wide as the chain reaches, with its positive axes in their colours."""
     u, v = picture.axes.T
     steps = [step / PLANE_CELLS for step in range(-PLANE_CELLS, PLANE_CELLS + 1) if step]
     grid = [(picture.root + step * a - b, picture.root + step * a + b) for a, b in ((u, v), (v, u)) for step in steps]
@@ -87,7 +87,7 @@ def plane_lines(picture: ChainPicture, palette: Palette) -> Lines:
 
 
 def reach_lines(picture: ChainPicture, palette: Palette) -> Lines:
-    """The bounds of where the tip can be: faint unless the target is near one of them, or not reached."""
+    """Return the bounds of the tip's reach, faint unless the target is near one of them or is missed."""
     gaps = [np.sqrt(np.sum((bound - picture.target) ** 2, axis=-1)).min() for bound in picture.reach_bounds]
     nearness = 1.0 if picture.is_missed else np.clip(1.0 - min(gaps) / (NEAR * picture.length), 0.0, 1.0)
     red, green, blue, opacity = palette.reach
@@ -96,7 +96,7 @@ def reach_lines(picture: ChainPicture, palette: Palette) -> Lines:
 
 
 def solution_lines(picture: ChainPicture, palette: Palette) -> Lines:
-    """The chain bent to both sides: the chosen one strong with its joints marked, the other one faint."""
+    """Return the chain bent to both sides: the chosen one opaque with its joints marked, the other one faint."""
     size = MARK * picture.length
     return joined(
         [
@@ -108,7 +108,7 @@ def solution_lines(picture: ChainPicture, palette: Palette) -> Lines:
 
 
 def guide_lines(picture: ChainPicture, palette: Palette) -> Lines:
-    """From the middle joint to the pole, and from the tip to a target that it misses."""
+    """Return a line from the middle joint to the pole, and one from the tip to its aim if it misses the target."""
     lines = []
     if picture.pole is not None:
         lines.append(_line(picture.joints[1], picture.pole, faint(palette.chosen, GUIDING)))
@@ -118,9 +118,9 @@ def guide_lines(picture: ChainPicture, palette: Palette) -> Lines:
 
 
 def miss_lines(picture: PathPicture, palette: Palette) -> Lines:
-    """From tip to target at the frames at which the tip is not on it.
+    """Return lines from tip to target at the frames at which the tip misses it.
 
-    None where the target stands still while the tip moves: nobody has keyed it yet, and a fan of lines would hide everything.
+    There are none if the target never moves: it is not keyed yet, and a fan of lines would hide everything else.
     """
     if len(picture.frames) > 1 and np.ptp(picture.targets, axis=0).max() == 0.0:
         return joined(())
@@ -131,7 +131,7 @@ def miss_lines(picture: PathPicture, palette: Palette) -> Lines:
 
 
 def path_lines(picture: PathPicture, palette: Palette) -> Lines:
-    """The target's way coloured by reach, and the tip's."""
+    """Return the target's path coloured by reach, and the tip's path."""
     colors = np.array(
         [
             {
@@ -148,19 +148,19 @@ def path_lines(picture: PathPicture, palette: Palette) -> Lines:
 
 
 def strip(points: Array, color: Color) -> Lines:
-    """Lines from each point `(P, 3)` to the next."""
+    """Return segments from each point `(P, 3)` to the next, in one colour."""
     return colored_strip(points, np.broadcast_to(np.array(color), (len(points), 4)))
 
 
 def cross(place: Array, size: float, color: Color) -> Lines:
-    """Three short lines through a place."""
+    """Return three lines through a position `(3,)` along the world axes, extending `size` to both sides."""
     return joined(_line(place - arm, place + arm, color) for arm in size * np.eye(3))
 
 
 def colored_strip(points: Array, colors: Array) -> Lines:
-    """Lines from each point `(P, 3)` to the next, in the colours `(P, 4)` of the points.
+    """Return segments from each point `(P, 3)` to the next, each in the colour, of `(P, 4)`, of its start.
 
-    A line takes the colours of both its points; a line that starts out of reach is out of reach.
+    A segment is not a gradient: one that starts out of reach is entirely shown as out of reach.
     """
     order = np.stack([np.arange(len(points) - 1), np.arange(1, len(points))], axis=-1).reshape(-1)
     return Lines(points[order], colors[np.repeat(order[::2], 2)])
@@ -171,6 +171,6 @@ def _line(start: Array, end: Array, color: Color) -> Lines:
 
 
 def faint(color: Color, part: float = FAINT) -> Color:
-    """A colour with only that part of its opacity."""
+    """Return a colour with its opacity multiplied by `part`."""
     red, green, blue, opacity = color
     return red, green, blue, opacity * part

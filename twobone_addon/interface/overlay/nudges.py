@@ -1,4 +1,4 @@
-"""The range of a nudge along the tip's way, as lines: the way as it is, the new one, and how far apart they are at each frame."""
+"""A nudge in progress as lines: the tip's old and new path over the range, connected at each frame."""
 
 import numpy as np
 
@@ -7,19 +7,19 @@ from ..live.nudging import NudgeDrag
 from .lines import Color, Lines, Palette, joined
 
 QUIET = 0.5
-"""Opacity of the way as it was, and of what joins both ways."""
+"""Opacity of the old path and of the connecting lines, relative to the new path."""
 
 
 def nudge_lines(drag: NudgeDrag, palette: Palette) -> Lines:
-    """Lines of both ways over the range, and one for each frame from the one to the other."""
+    """Return the lines of both paths over the range, and a line between them at each frame."""
     _, before, after = drag.ways()
     faint = (*palette.chosen[:3], QUIET * palette.chosen[3])
     pairs = [*zip(before, after, strict=True)]
     between = np.array([place for pair in pairs for place in pair]).reshape(-1, 3)
-    return joined([_way(before, faint), _way(after, palette.reached), _colored(between, faint)])
+    return joined([_path(before, faint), _path(after, palette.reached), _colored(between, faint)])
 
 
-def _way(places: Array, color: Color) -> Lines:
+def _path(places: Array, color: Color) -> Lines:
     return _colored(np.stack([places[:-1], places[1:]], axis=1).reshape(-1, 3), color)
 
 

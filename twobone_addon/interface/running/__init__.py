@@ -1,1 +1,1 @@
-"""How operators run: bit by bit until Esc, again with other settings, refused with a dialog."""
+"""How operators run: in steps with progress and Esc, repeated by the redo panel, and corrected in a dialog after an error."""

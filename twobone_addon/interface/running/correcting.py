@@ -1,4 +1,4 @@
-"""Operators that are refused say why in a dialog that has their settings: there they are put right and tried again."""
+"""A dialog for refused operators that shows the reason and their settings, to correct them and try again."""
 
 from typing import Any
 
@@ -10,22 +10,22 @@ from ..refusing import refuse
 from ..rows import draw_remedy, draw_sentence
 
 WIDTH = 400
-"""Of the dialog, in pixels at resolution scale 1: most sentences take three lines."""
+"""Width of the dialog in pixels, at resolution scale 1; most sentences take three lines."""
 
 
 def can_ask(context: bpy.types.Context) -> bool:
-    """Whether there is a person in front of a window; Blender without one has a window all the same."""
+    """Whether a dialog can be shown: there is a window, and Blender does not run in the background, which has one too."""
     return context.window is not None and not bpy.app.background
 
 
 class CanBeCorrected:
-    """Operators with `draw_correction()`, which draws the settings that may have been wrong."""
+    """Mixin for operators with `draw_correction()`, which draws the settings that may have been wrong."""
 
     refusal: Sentence | None = None
-    """Why the last try was refused, while the dialog is open that says so."""
+    """Why the last try was refused, while the dialog that shows it is open."""
 
     def ask_to_correct(self, context: bpy.types.Context, sentence: Sentence) -> set[str]:
-        """Open the dialog; without a window, or where no setting can help, end with the sentence."""
+        """Open the dialog; if it cannot be shown or no setting can help, report the error and cancel."""
         if not can_ask(context) or not self.can_be_corrected():
             return refuse(self, sentence)
         self.refusal = sentence
@@ -35,20 +35,20 @@ class CanBeCorrected:
         )
 
     def ask_again(self, sentence: Sentence) -> set[str]:
-        """Refused from the dialog: it closes with this try, and the next try, which fails alike, opens a new one."""
+        """Handle a refusal of `execute`: from the dialog, which this try closes, invoke the operator again to open a new one."""
         if self.is_half_chosen():
             self.report({"INFO"}, sentence.text(pgettext_rpt))
             return {"CANCELLED"}
         if self.refusal is None:
             return refuse(self, sentence)
         self.refusal = None
-        # Blender writes the name of an operator in two ways: `twobone.bake`, and `TWOBONE_OT_bake` on what is running.
+        # Blender spells an operator's name in two ways: `twobone.bake`, and `TWOBONE_OT_bake` on a running operator.
         operator = getattr(bpy.ops.twobone, self.bl_idname.rpartition("_OT_")[2].rpartition(".")[2])
-        operator("INVOKE_DEFAULT", **self._given())
+        operator("INVOKE_DEFAULT", **self._given_properties())
         return {"CANCELLED"}
 
     def is_half_chosen(self) -> bool:
-        """Whether a setting in the redo panel waits for another one: an error would hide its field."""
+        """Whether a setting in the redo panel still needs another one, whose field an error would hide."""
         return False
 
     def can_be_corrected(self) -> bool:
@@ -56,7 +56,7 @@ class CanBeCorrected:
         return True
 
     def draws_refusal(self, context: bpy.types.Context) -> bool:
-        """Draw the dialog if it is open; tells whether it is."""
+        """Draw the dialog if it is open; return whether it is."""
         if self.refusal is None:
             return False
         layout = self.layout
@@ -69,13 +69,13 @@ class CanBeCorrected:
         self.draw_correction()
         return True
 
-    def _given(self) -> dict[str, Any]:
-        """What has been set so far, as a call of the operator takes it."""
-        # A setting is called "keys", as is the method that would list what is set.
+    def _given_properties(self) -> dict[str, Any]:
+        """Return the properties that have been set, as keyword arguments of a call of the operator."""
+        # A setting named "keys" hides the method `keys`, which would list the set properties.
         known = [each.identifier for each in self.properties.bl_rna.properties if each.identifier != "rna_type"]
         names = [name for name in known if self.properties.is_property_set(name)]
-        given = {name: getattr(self, name) for name in names}
+        values = {name: getattr(self, name) for name in names}
         return {
             name: [dict(entry.items()) for entry in value] if isinstance(value, bpy.types.bpy_prop_collection) else value
-            for name, value in given.items()
+            for name, value in values.items()
         }

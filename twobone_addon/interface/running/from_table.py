@@ -1,4 +1,4 @@
-"""Operators whose words, settings, properties and redo panel come from the table of a task."""
+"""Operators whose texts, properties and redo panel are generated from the option table of a task."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,11 +17,11 @@ from .correcting import can_ask
 from .progress import Begun, ShowsProgress
 
 MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
-"""What a refused operator may have been about."""
+"""Settings that say which chain an operator works on; shown in the dialog after a refusal."""
 
 
 def operator_for(task: Task) -> Callable[[type], type]:
-    """Class decorator: gives an operator its name and words, and a property for each setting of a task and of its chains."""
+    """Return a class decorator that gives an operator its name, texts, and a property for each setting of the task's table."""
     table = task.TABLE
 
     def add(decorated: Any) -> type:
@@ -34,25 +34,25 @@ def operator_for(task: Task) -> Callable[[type], type]:
 
 
 def operator_of(task: Task) -> type:
-    """The operator of a task that needs nothing of its own in the interface."""
+    """Make the operator of a task that needs no code of its own in the interface."""
     bases = (FromTable, NeedsMode, bpy.types.Operator)
     return operator_for(task)(type(f"TWOBONE_OT_{task.TABLE.operator}", bases, {"__module__": __name__}))
 
 
 class FromTable(ShowsProgress):
-    """Operators that draw the settings of their task that make a difference; those of chains are about the chains meant."""
+    """Mixin for operators made from a task's table; tasks on chains run on the selected or named chains."""
 
     table: Table
     task: Task
 
     def begin(self, context: bpy.types.Context) -> Begun:
-        """The task with these settings."""
+        """Begin the task with the operator's settings; raises a `TwoBoneError`."""
         settings, armature = self.own_settings(context), active_armature(context)
         actions = getattr(settings, "actions", ACTIVE)
         return Begun([], run_steps(context.scene, self.task, settings, armature, actions=actions))
 
     def own_settings(self, context: bpy.types.Context) -> Any:
-        """The settings of the task; raises a `TwoBoneError`."""
+        """Return the settings of the task; raises a `TwoBoneError`."""
         table = self.table
         if table.of_chains:
             chains = tuple(meant_settings(context, given_settings(self)))
@@ -63,19 +63,19 @@ class FromTable(ShowsProgress):
         )
 
     def settle(self, report: Any) -> None:
-        """Show a chain that is new."""
+        """Make the chain that the report names active."""
         name = getattr(report, "shown_chain", "")
         if name:
             keep_active(bpy.context, bpy.data.objects[report.armature].twobone.chains[name])
 
     def is_half_chosen(self) -> bool:
-        """Whether the field of an object has just appeared in the redo panel, and is empty."""
+        """Whether a change in the redo panel has made an object's field appear, which is still empty."""
         objects = [option for option in self.table.own if option.kind is Kind.OBJECT]
-        lacks = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in objects)
-        return lacks and self.options.is_repeat
+        is_empty = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in objects)
+        return is_empty and self.options.is_repeat
 
     def draw_correction(self) -> None:
-        """Whose they are, and all settings."""
+        """Draw the chain or armature to work on, and the settings."""
         column = self.layout.column()
         if self.table.of_chains:
             draw_options(column, self, Group.CHAIN, only=MEANT)
@@ -84,26 +84,26 @@ class FromTable(ShowsProgress):
         self._draw_settings(bpy.context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        """The redo panel."""
+        """Draw the redo panel, or the dialog after a refusal."""
         if not self.draws_refusal(context):
             self._draw_settings(context)
 
     def _draw_settings(self, context: bpy.types.Context) -> None:
         armature = bpy.data.objects.get(self.armature) or active_armature(context)
         first = self.table.first
-        last = [option for option in self.table.own if first and option.name not in first]
-        draw_own_options(self.layout, self, [option for option in self.table.own if option not in last], armature)
-        if self.refusal is not None:  # a dialog has no room for what nobody has given
+        advanced = [option for option in self.table.own if first and option.name not in first]
+        draw_own_options(self.layout, self, [option for option in self.table.own if option not in advanced], armature)
+        if self.refusal is not None:  # The dialog only has room for advanced settings that were given.
             given = self.properties.is_property_set
-            draw_own_options(self.layout, self, [option for option in last if given(option.name)], armature)
+            draw_own_options(self.layout, self, [option for option in advanced if given(option.name)], armature)
             return
-        if not last:
+        if not advanced:
             return
         if can_ask(context):
-            header, below = self.layout.panel(f"{self.bl_idname}_advanced", default_closed=True)
+            header, body = self.layout.panel(f"{self.bl_idname}_advanced", default_closed=True)
             header.label(text="Advanced")
         else:
-            below = self.layout.column()
-            below.label(text="Advanced")
-        if below is not None:
-            draw_own_options(below, self, last, armature)
+            body = self.layout.column()
+            body.label(text="Advanced")
+        if body is not None:
+            draw_own_options(body, self, advanced, armature)

@@ -1,4 +1,4 @@
-"""Bakes in a window: at once where that is quick, else bit by bit with progress in the status bar, until Esc."""
+"""Operators that run at once if that is quick, and otherwise in steps with progress in the status bar and Esc to cancel."""
 
 import json
 import time
@@ -25,26 +25,27 @@ from ..stored.where import redraw_viewports
 from .correcting import CanBeCorrected, can_ask
 
 PATIENCE_IN_SECONDS = 0.15
-"""A bake that is done by then needs no progress: nobody has noticed that it took time."""
+"""Seconds of work before progress is shown; a shorter delay goes unnoticed."""
 
 SLICE_IN_SECONDS = 0.05
-"""Work between two looks at the keyboard."""
+"""Seconds of work between two checks of the keyboard."""
 
 VERIFYING = "Verifying {part}   |   Esc: Skip"
-"""What the status bar says once everything is written."""
+"""Status bar text once everything is written."""
 
 
 @dataclass(slots=True)
 class Begun:
-    """A bake on its way."""
+    """A bake in progress."""
 
     keepers: list[str]
-    """Names of the stored chains that are to keep the reports, one for each report; or none at all."""
+    """Name of the stored chain that keeps each report, or an empty text; an empty list if none are kept."""
     steps: Steps[BakeReport]
     part: float = 0.0
+    """Progress, from 0 to 1."""
 
     def work(self, seconds: float) -> BakeReport | None:
-        """Go on for so long; the report if that was enough. Raises a `TwoBoneError`."""
+        """Work for this long; return the report if that was enough. Raises a `TwoBoneError`."""
         end = time.perf_counter() + seconds
         while time.perf_counter() < end:
             try:
@@ -54,7 +55,7 @@ class Begun:
         return None
 
     def stop(self) -> BakeReport | None:
-        """Stop: nothing has changed, or if the keys are written already, they stay and the report lacks the proof."""
+        """Stop the bake: return `None` if nothing has changed, or an unverified report if the keys are already written."""
         try:
             self.steps.throw(SkipCheckError())
         except SkipCheckError:
@@ -65,23 +66,23 @@ class Begun:
 
 
 class ShowsProgress(CanBeCorrected):
-    """Operators that bake; each has `begin(context)`, which returns a `Begun` or raises a `TwoBoneError`."""
+    """Mixin for operators whose `begin(context)` returns a `Begun` or raises a `TwoBoneError`."""
 
     table: Table
-    """Of the task; its words say what is going on."""
+    """Option table of the task, with the text of its progress."""
     begun: Begun
     timer: bpy.types.Timer | None = None
-    """Looks at the keyboard; `None` where there is nothing to stop, as while a dialog says why it was refused."""
+    """Timer of the modal operator; `None` while nothing runs, such as while the dialog after a refusal is open."""
     renamed: Sequence[Renamed] = ()
-    """Stored chains that were given a name of their own for this; they get it back where nothing comes of it."""
+    """Stored chains that were renamed to be unique; they get their old names back if the operator fails or is cancelled."""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        """Bake at once: for scripts, and for the redo panel."""
+        """Run without interruption, for scripts and for the redo panel."""
         bring_up_to_date()
         show_listed(self.properties)
         follow_selection(context.view_layer)
         try:
-            with self._names_given_back():
+            with self._restoring_names():
                 begun = self.begin(context)
                 report = at_once(begun.steps)
         except TwoBoneError as error:
@@ -90,11 +91,11 @@ class ShowsProgress(CanBeCorrected):
         return self._done(context, begun, report)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
-        """Bake at once if that is quick, else begin to show progress."""
+        """Run at once if that is quick, otherwise continue as a modal operator with progress."""
         show_listed(self.properties)
         follow_selection(context.view_layer)
         try:
-            with self._names_given_back():
+            with self._restoring_names():
                 self.begun = self.begin(context)
                 report = self.begun.work(PATIENCE_IN_SECONDS)
         except TwoBoneError as error:
@@ -107,7 +108,7 @@ class ShowsProgress(CanBeCorrected):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Go on, or stop at Esc."""
+        """Continue at each timer event; stop at Esc."""
         if event.type == "ESC":
             report = self.begun.stop()
             self._clean_up(context)
@@ -119,7 +120,7 @@ class ShowsProgress(CanBeCorrected):
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:
-            with self._names_given_back():
+            with self._restoring_names():
                 report = self.begun.work(SLICE_IN_SECONDS)
         except TwoBoneError as error:
             self._clean_up(context)
@@ -131,7 +132,7 @@ class ShowsProgress(CanBeCorrected):
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender ends it, as when a file is loaded; or a dialog is closed that has asked for other settings."""
+        """Clean up when Blender cancels the operator, such as when a file is loaded; does nothing for a closed dialog."""
         if self.timer is None:
             return
         self.begun.steps.close()
@@ -139,15 +140,15 @@ class ShowsProgress(CanBeCorrected):
         self._clean_up(context)
 
     def settle(self, _report: BakeReport) -> None:
-        """What else to leave behind once the keys are written; usually nothing."""
+        """Do further work once the keys are written; nothing by default."""
 
     def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> Sentence:
-        """The sentence that says what is wrong."""
+        """Return the sentence that explains an error."""
         return error.sentence
 
     @contextmanager
-    def _names_given_back(self) -> Iterator[None]:
-        """Where a block does not come to its end, for whatever reason, chains have the names that they had."""
+    def _restoring_names(self) -> Iterator[None]:
+        """Restore the old names of the `renamed` chains if the block raises anything."""
         is_done = False
         try:
             yield
@@ -161,11 +162,11 @@ class ShowsProgress(CanBeCorrected):
         keep_report(context, report, begun.keepers)
         write_animated_values()
         redraw_viewports(context.window_manager)
-        said = (
+        text = (
             report.sentence(pgettext_rpt) if is_verified else f"{report.sentence(pgettext_rpt)}; {pgettext_rpt('not verified')}"
         )
-        self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(said) if can_ask(context) else said)
-        # Where nothing had to be done there is no step to undo.
+        self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(text) if can_ask(context) else text)
+        # Without changes there must be no undo step.
         return {"FINISHED"} if getattr(report, "is_changed", True) else {"CANCELLED"}
 
     def _show_part(self, context: bpy.types.Context) -> None:
@@ -180,11 +181,11 @@ class ShowsProgress(CanBeCorrected):
 
 
 LONGEST = 120
-"""Characters that a status bar shows; panels show all of a result."""
+"""Maximum number of characters of a result in the status bar; panels show all of it."""
 
 
 def shortened(text: str) -> str:
-    """The parts of a sentence, worst first as they are, that fit the status bar."""
+    """Truncate a sentence, whose worst parts come first, after the last part that fits the status bar."""
     if len(text) <= LONGEST:
         return text
     end = max(text.rfind(mark, 0, LONGEST - 1) for mark in ("; ", ". ", ", "))
@@ -192,16 +193,16 @@ def shortened(text: str) -> str:
 
 
 def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[str]) -> None:
-    """Leave the report on the window manager, and each chain's own on the stored chain it came from."""
+    """Store the report on the window manager, and that of each chain on its stored chain."""
     context.window_manager.twobone_report = report.to_json()
-    if not keepers:  # Nor has every report something to keep: planted feet and contacts tell of a whole character.
+    if not keepers:  # Reports such as those of planted feet and contacts describe a whole character, not chains.
         return
     for keeper, chain, entry in zip(keepers, report.chains, report.entries, strict=True):
         stored = bpy.data.objects[chain.armature].twobone.chains.get(keeper) if keeper else None
         if stored is not None:
-            # The other side is the pose's own once it is baked: the next bake begins with this pose, and leaves it.
+            # The baked pose is bent to the other side now, so the next bake must keep the pose's side rather than flip it back.
             is_flipped = (stored.plane, stored.bend, stored.influence) == ("POSE", "NEGATIVE", 1.0) and not keyed_settings(stored)
             if is_flipped:
                 stored.bend = "POSITIVE"
-            told = {**entry.to_dict(), "said": [said.to_dict() for said in chain.notes]}
-            stored.report = json.dumps({**told, FLIPPED: True} if is_flipped else told)
+            document = {**entry.to_dict(), "said": [note.to_dict() for note in chain.notes]}
+            stored.report = json.dumps({**document, FLIPPED: True} if is_flipped else document)

@@ -1,4 +1,4 @@
-"""The redo panel of operators that work on stored chains: it repeats them with what it shows, and the chain keeps it."""
+"""Redo panel for operators on stored chains: repeating them with changed settings also changes the stored chain."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,9 +22,9 @@ from .from_table import MEANT
 
 
 class RepeatsChain:
-    """Operators with a property for each setting, for one chain or for all that are selected.
+    """Mixin for operators with a property for each chain setting, which run on one chain or on all selected chains.
 
-    What they draw of a single chain, they draw in `draw_settings()`.
+    `draw_settings()` draws the settings of a single chain.
     """
 
     stored: bpy.props.StringProperty(
@@ -40,13 +40,16 @@ class RepeatsChain:
     )
 
     is_repeated: bool
-    """Whether the redo panel repeats it for a stored chain, with what was changed there."""
+    """Whether the redo panel repeats the operator for a stored chain."""
 
     several = 0
-    """How many chains are meant where they are more than one."""
+    """Number of chains if there are several; 0 for a single one."""
 
     def wanted_settings(self, context: bpy.types.Context) -> list[BakeSettings]:
-        """What is given, and from chain, selection and rig what is not; the same again when the redo panel repeats it."""
+        """Return the settings of each chain, completing the given ones from stored chain, selection and rig.
+
+        When the redo panel repeats the operator, the result depends on its settings alone. Raises a `TwoBoneError`.
+        """
         self.is_repeated = bool(self.stored and self.upper and self.lower)
         given = given_settings(self)
         if self.limits:
@@ -56,28 +59,28 @@ class RepeatsChain:
         return meant_settings(context, given)
 
     def show(self, wanted: Sequence[BakeSettings]) -> None:
-        """Leave in the redo panel what was meant: the settings of a single chain, of several how many they are."""
+        """Show the complete settings of a single chain in the redo panel, or the number of several chains."""
         self.several = len(wanted) if len(wanted) > 1 else 0
         if self.several:
             return
         (settings,) = wanted
         show_settings(self, settings)
         offer_range(self, bpy.context.scene)
-        # A chain whose bend or influence was changed here stays the one that keeps the report.
+        # The settings of a chain whose bend or influence was changed here name no stored chain, but it still keeps the report.
         self.stored = self.stored or settings.stored
         set_limits(self.limits, settings.limits)
 
     def can_be_corrected(self) -> bool:
-        """Of several chains each has its own settings, in the list."""
+        """Whether there is a single chain; several chains have their own settings in the list."""
         return not self.several
 
     def draw_correction(self) -> None:
-        """What the operator is about, and how it is done."""
+        """Draw the chain to work on, and its settings."""
         draw_options(self.layout.column(), self, Group.CHAIN, only=MEANT)
         self.draw_settings()
 
     def draw(self, context: bpy.types.Context) -> None:
-        """The redo panel: what makes sense to change after the fact."""
+        """Draw the redo panel, or the dialog after a refusal."""
         if self.draws_refusal(context):
             return
         self.layout.use_property_split = True
@@ -89,24 +92,27 @@ class RepeatsChain:
         self.draw_settings()
 
     def settle(self, _report: BakeReport) -> None:
-        """Give the stored chain what was changed in the redo panel: panel, overlay and the next bake go on from there."""
+        """Write settings changed in the redo panel to the stored chain, for the panel, the overlay and the next bake."""
         chain = self.stored_chain()
         if chain is not None and self.is_repeated:
             values = given_settings(self)
             set_values(chain, {name: values[name] for name in values.keys() - keyed_settings(chain)})
 
     def stored_chain(self) -> StoredChain | None:
-        """The chain that is repeated; `None` where several were meant, or one that is not stored."""
+        """Return the stored chain that the operator works on; `None` for several chains or one that is not stored."""
         armature = bpy.data.objects.get(self.armature)
         return armature.twobone.chains.get(self.stored) if armature is not None and self.stored else None
 
     def keyed_settings(self) -> set[str]:
-        """Names of the settings that the chain's own keys decide."""
+        """Return the names of the settings that are keyed on the stored chain."""
         chain = self.stored_chain()
         return keyed_settings(chain) if chain is not None else set()
 
     def _settings_of_stored(self, context: bpy.types.Context, given: dict[str, Any]) -> BakeSettings:
-        """Those of the stored chain with what is given on top; where the bones are given, too, everything is."""
+        """Return the stored chain's settings overridden by `given`; if `given` has bones, it is complete.
+
+        Raises a `TwoBoneError`.
+        """
         armature = find_armature(self.armature, active_armature(context))
         chain = armature.twobone.chains.get(self.stored)
         if chain is None:
@@ -122,6 +128,6 @@ class RepeatsChain:
         return BakeSettings(**{**given, "armature": armature.name}, stored=self.stored if self._is_as_stored() else "")
 
     def _is_as_stored(self) -> bool:
-        """Whether nobody has chosen another bend or influence in the redo panel than the stored chain's."""
+        """Whether bend and influence in the redo panel are those of the stored chain."""
         chain = self.stored_chain()
         return chain is not None and self.bend == chain.bend and self.influence == chain.influence

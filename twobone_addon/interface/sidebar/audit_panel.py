@@ -1,4 +1,4 @@
-"""The clips of the last audit, the worst first; a click goes to the action and the frame."""
+"""The panel with the clips of the last audit, worst first; clicking one plays it and goes to its worst frame."""
 
 import bpy
 from bpy.app.translations import pgettext_iface
@@ -11,7 +11,7 @@ from ..stored.where import MODES, active_armature
 from .panels import Sidebar
 
 MOST_CLIPS = 20
-"""Rows; a library has hundreds of clips, of which the worst come first."""
+"""Maximum number of rows; a library has hundreds of clips, but the worst come first."""
 
 
 class TWOBONE_PT_audit(Sidebar, bpy.types.Panel):
@@ -22,7 +22,7 @@ class TWOBONE_PT_audit(Sidebar, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Only with an armature."""
+        """Whether there is an active armature."""
         return context.mode in MODES and active_armature(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -1,6 +1,6 @@
-"""What the panel says about a bake beforehand: how many curves it will write, and why more than one for a joint.
+"""The forecast of a bake in the panel: how many F-Curves it will write, and why more than one for a joint.
 
-Finding that out takes milliseconds on a big rig, so it is kept until something has changed, and while something is moved.
+It takes milliseconds on a big rig, so it is cached until something changes; during moves and playback the old one is kept.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from ..stored.where import is_busy
 
 @dataclass(slots=True)
 class Kept:
-    """The forecast that was drawn last."""
+    """The cached forecast, and the settings it was made for."""
 
     settings: BakeSettings | None = None
     forecast: tuple[int, tuple[Sentence, ...]] = (0, ())
@@ -32,7 +32,7 @@ kept = Kept()
 
 
 def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.types.Context) -> None:
-    """The number of curves, the reasons, and the button that does something about them."""
+    """Draw the number of curves, the reasons for more than one per joint, and the button that removes them."""
     try:
         count, reasons = _forecast(chain, context)
     except TwoBoneError as error:
@@ -62,11 +62,11 @@ def _notice_changes(_scene: bpy.types.Scene, _depsgraph: Any) -> None:
 
 
 def register() -> None:
-    """Notice from now on what changes."""
+    """Add the handler that invalidates the cache."""
     depsgraph_update_post.append(_notice_changes)
 
 
 def unregister() -> None:
-    """Notice nothing any more, and keep nothing."""
+    """Remove the handler, and clear the cache."""
     depsgraph_update_post.remove(_notice_changes)
     kept.settings = None

@@ -1,4 +1,4 @@
-"""Entries in Blender's Object and Pose menus, where Menu Search looks, and the link from operators to the documentation."""
+"""Entries in Blender's Object and Pose menus, which Menu Search covers, and links from operators to the documentation."""
 
 import bpy
 
@@ -18,7 +18,7 @@ from ..operators.results import TWOBONE_OT_make_markers
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_OT_read_limits
 
 DOCUMENTATION = "https://extensions.blender.org/add-ons/twobone/"
-"""Where the extension is published; the page links to everything else."""
+"""Page where the extension is published; it links to everything else."""
 
 
 class TWOBONE_MT_list(bpy.types.Menu):
@@ -67,7 +67,7 @@ class TWOBONE_MT_pose(bpy.types.Menu):
         (OPERATORS["switch"], OPERATORS["convert_ik"], OPERATORS["bake_target"]),
         (OPERATORS["plant"], OPERATORS["fit_root"], OPERATORS["audit"]),
     )
-    """What keys motion, in the order of the work; what makes chains is in the menu before it, so that both fit small screens."""
+    """Operators that key motion, in order of use; those that make chains are in a submenu, so that both fit small screens."""
 
     def draw(self, _context: bpy.types.Context) -> None:
         """Draw the menu."""
@@ -94,13 +94,13 @@ def _draw_groups(layout: bpy.types.UILayout, groups: tuple[tuple[type, ...], ...
 
 
 def draw_submenu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
-    """Append to a menu of objects or of the pose."""
+    """Append our menu to a menu of objects or poses."""
     menu.layout.separator()
     menu.layout.menu("TWOBONE_MT_pose", icon="CON_KINEMATIC")
 
 
 def manual() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What "Online Manual" opens for our operators and properties."""
+    """Return the mapping that "Online Manual" uses for our operators and properties."""
     return DOCUMENTATION, (("bpy.ops.twobone.*", ""), ("bpy.types.twobone*", ""))
 
 
@@ -108,7 +108,7 @@ MENUS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
 
 
 def register() -> None:
-    """Add the entries."""
+    """Register the menus, and add the entries to Blender's."""
     bpy.utils.register_class(TWOBONE_MT_list)
     bpy.utils.register_class(TWOBONE_MT_contacts)
     bpy.utils.register_class(TWOBONE_MT_pose)
@@ -118,7 +118,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them away again."""
+    """Remove the entries, and unregister the menus."""
     bpy.utils.unregister_manual_map(manual)
     for name in MENUS:
         getattr(bpy.types, name).remove(draw_submenu)

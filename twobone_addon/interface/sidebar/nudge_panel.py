@@ -1,4 +1,4 @@
-"""The nudges of the active limb, each with its frame, which can be gone to, changed and removed."""
+"""The panel with the nudges of the active limb: go to their frames, change or remove them."""
 
 import math
 
@@ -21,7 +21,7 @@ class TWOBONE_PT_nudges(Sidebar, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Only where the active limb has some."""
+        """Whether the active limb has nudges."""
         return context.mode in MODES and bool(_nudges(context))
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -33,14 +33,14 @@ class TWOBONE_PT_nudges(Sidebar, bpy.types.Panel):
             text = f"{nudge.frame:g}: {units.text(math.hypot(*nudge.offset))}, -{nudge.before:g} +{nudge.after:g}"
             row.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = nudge.frame
             change = row.operator(TWOBONE_OT_nudge.bl_idname, text="", icon="GREASEPENCIL")
-            gone = row.operator(TWOBONE_OT_nudge.bl_idname, text="", icon="X")
-            gone.remove = True
-            for button in (change, gone):
+            remove = row.operator(TWOBONE_OT_nudge.bl_idname, text="", icon="X")
+            remove.remove = True
+            for button in (change, remove):
                 button.armature, button.chain, button.frame = armature.name, chain.name, nudge.frame
 
 
 def _nudges(context: bpy.types.Context) -> list[Nudge]:
-    """Those of the active limb."""
+    """Return the nudges of the active limb."""
     chain = chain_in(context)
     return [] if chain is None else nudges_of(curve_bag(active_armature(context)), chain.upper)
 

@@ -1,4 +1,4 @@
-"""The sidebar tab: the list of chains, target, plane and bend of the active one, and Bake."""
+"""The main panel of the sidebar: the list of chains, target, plane and bend of the active one, and Bake."""
 
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -33,17 +33,17 @@ from .side_words import flipped_side
 from .sight_rows import draw_sight
 
 LIST_ROWS = (3, 5)
-"""As many as the buttons beside the list need: for one chain, and for several, which can be moved."""
+"""Number of list rows that match the buttons beside the list: for at most one chain, and for several, which can be moved."""
 
 NOT_STORED = {"armature"}
-"""Settings that a stored chain does not have: it is kept on its armature."""
+"""Settings that a stored chain does not have, since it is stored on its armature."""
 
 MAIN = {"target", "target_bone", "influence"}
-"""Settings of the group of the chain that stand below the list."""
+"""Settings of the chain group that the main panel shows below the list."""
 
 
 class Sidebar:
-    """What all panels of the tab share."""
+    """Mixin for all panels of the sidebar tab."""
 
     bl_category = "Two-Bone IK"
     bl_translation_context = CONTEXT
@@ -65,9 +65,9 @@ class TWOBONE_UL_chains(bpy.types.UIList):
         _active_property: str,
         _index: int,
     ) -> None:
-        """One row: name, by its icon whether it has a target, and whether Bake All bakes it.
+        """Draw one row: an icon that shows whether there is a target, the name, and whether Bake All includes the chain.
 
-        A chain without one is no mistake: Plant Feet and Bake Target from Chain need none.
+        A missing target is no error: Plant Feet and Bake Target from Chain do not need one.
         """
         layout.prop(item, "name", text="", emboss=False, icon="BONE_DATA" if item.target is None else "CON_KINEMATIC")
         layout.prop(item, "enabled", text="")
@@ -95,12 +95,12 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
     bl_label = "Two-Bone IK"
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        """Presets of the active chain's settings."""
+        """Draw the presets for the active chain's settings."""
         if chain_in(context) is not None:
             TWOBONE_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw the list, the target and Bake."""
+        """Draw the list, the main settings of the active chain, and the buttons."""
         layout = self.layout
         armature = active_armature(context)
         if context.mode not in MODES:
@@ -131,7 +131,7 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
         layout.operator(OPERATORS["nudge"].bl_idname, icon="CON_LOCLIKE")
         _draw_scoped(layout, chain.name, (OPERATORS["clear_baked"], OPERATORS["bake_target"]), "CON_KINEMATIC")
-        # Arms have no feet; the legs of the same character do.
+        # Plant Feet works on the whole character, but is not offered while an arm is active.
         is_arm = chain.limb == "ARM" or (chain.limb == "NONE" and meaning_of(chain.lower).family is Family.ARM)
         planting = () if is_arm else (OPERATORS["plant"],)
         _draw_scoped(layout, armature.name, (OPERATORS["convert_ik"], *planting), "ARMATURE_DATA")
@@ -141,7 +141,7 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
             draw_remedy(layout, reason, chain.name)
 
     def _draw_other_limb(self, context: bpy.types.Context) -> None:
-        """The first of two clicks for the selected limb, if it is not in the list."""
+        """Draw Add Target for the selected limb if it is not in the list; Bake is the second click."""
         lower = offered_limb(context)
         if lower:
             text = pgettext_iface("Add Target for {bone}").format(bone=lower)
@@ -170,7 +170,7 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
 
 
 class ChainPanel(Sidebar):
-    """What the sub-panels share: they show the active chain."""
+    """Mixin for the subpanels, which show the active chain."""
 
     bl_parent_id = "TWOBONE_PT_chains"
     bl_options = {"DEFAULT_CLOSED"}
@@ -179,7 +179,7 @@ class ChainPanel(Sidebar):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Only where there is a chain to show."""
+        """Whether there is an active chain to show."""
         return context.mode in MODES and chain_in(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -191,11 +191,11 @@ class ChainPanel(Sidebar):
         self.draw_more(context, chain)
 
     def draw_more(self, context: bpy.types.Context, chain: Any) -> None:
-        """Draw what stands below the settings."""
+        """Draw further rows below the settings; none by default."""
 
 
 def _draw_scoped(layout: bpy.types.UILayout, name: str, operators: tuple[type, ...], icon: str) -> None:
-    """Buttons below the name of what they are about: one chain, or the whole character."""
+    """Draw operators below the name of the chain or the character that they work on."""
     column = layout.column(align=True)
     column.label(text=name, translate=False, icon=icon)
     for operator in operators:
@@ -203,7 +203,7 @@ def _draw_scoped(layout: bpy.types.UILayout, name: str, operators: tuple[type, .
 
 
 def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain: Any) -> None:
-    """What an animator decides: the target, the plane, the side of the bend, and how much of it all."""
+    """Draw the main settings: target, plane, bend and influence."""
     column = layout.column()
     column.use_property_split = True
     row = column.row(align=True)
@@ -217,7 +217,7 @@ def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain:
         row.operator(TWOBONE_OT_fit_plane.bl_idname, text="", icon="ORIENTATION_LOCAL")
     draw_options(column, chain, Group.PLANE, without={"plane", "bend"})
     column.prop(chain, "bend", text_ctxt=CONTEXT)
-    buttons = column.column(align=True)  # side by side they would be too narrow for most languages
+    buttons = column.column(align=True)  # Side by side, they would be too narrow for most languages.
     if chain.bend != "KEEP":
         text = f"{pgettext_iface('Flip Bend')}: {pgettext_iface(flipped_side(context, chain))}"
         buttons.operator(TWOBONE_OT_flip.bl_idname, text=text, translate=False, icon="ARROW_LEFTRIGHT")

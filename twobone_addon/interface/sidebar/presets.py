@@ -1,4 +1,4 @@
-"""Presets of a chain's settings, through Blender's own preset system: everything but its bones and objects."""
+"""Presets of a chain's settings except bones and objects, with Blender's own preset system."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from ..stored.where import NeedsChain, chain_in
 SUBFOLDER = "twobone"
 
 SHIPPED = str(Path(__file__).resolve().parent.parent)
-"""Blender looks for presets that come with the add-on in `presets/twobone` below this folder. Nothing is written there."""
+"""Folder in which Blender looks for the add-on's own presets, in `presets/twobone`. Nothing is written there."""
 
 
 class TWOBONE_OT_preset_add(NeedsChain, AddPresetBase, bpy.types.Operator):
@@ -39,14 +39,14 @@ class TWOBONE_PT_presets(PresetPanel, bpy.types.Panel):
 
     @staticmethod
     def active_chain() -> StoredChain:
-        """The chain that a preset's file sets: that of the panel, whatever of it is the active object."""
+        """Return the chain that a preset file changes: the one in the panel, also while its target is the active object."""
         return chain_in(bpy.context)
 
     fit_letters = staticmethod(fit_letters)
 
     @staticmethod
     def post_cb(_context: bpy.types.Context, _filepath: str) -> None:
-        """Blender's own operator leaves no undo step."""
+        """Push an undo step, which Blender's own operator does not."""
         bpy.ops.ed.undo_push(message="Apply Chain Preset")
 
 
@@ -56,12 +56,12 @@ _register, _unregister = bpy.utils.register_classes_factory(CLASSES)
 
 
 def register() -> None:
-    """Add the presets that come with the add-on to those of the user."""
+    """Register the classes, and add the add-on's own presets to the user's."""
     _register()
     bpy.utils.register_preset_path(SHIPPED)
 
 
 def unregister() -> None:
-    """Take them away again; the user's own stay."""
+    """Remove the add-on's own presets, but not the user's, and unregister the classes."""
     bpy.utils.unregister_preset_path(SHIPPED)
     _unregister()

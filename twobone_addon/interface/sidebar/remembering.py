@@ -1,7 +1,7 @@
-"""What panels show that takes milliseconds to find: found once after a change, for panels are drawn far more often.
+"""Caches for what panels show and takes milliseconds to compute, since panels are redrawn very often.
 
-After a change panels go on showing what was found before, until a timer has found it anew. While something is moved or
-played, which changes the scene all the time, nothing is.
+After a change, panels show the old values until a timer has recomputed them. During moves and playback, which change the
+scene all the time, nothing is recomputed.
 """
 
 from collections.abc import Callable
@@ -22,16 +22,16 @@ from ...settings import BakeSettings
 from ..stored.where import is_busy, redraw_viewports
 
 PAUSE_IN_SECONDS = 0.1
-"""How long panels show what was there before a change."""
+"""Seconds from the first redraw after a change until values are recomputed, and between retries while the user is busy."""
 
 KEPT = 64
-"""Chains of which it is remembered."""
+"""Maximum number of entries in a cache."""
 
 Found = TypeVar("Found")
 
 
 class Memory(Generic[Found]):
-    """What was found by what it was asked for."""
+    """A cache that goes on returning old values until they are recomputed."""
 
     def __init__(self) -> None:
         self._found: dict[object, Found] = {}
@@ -39,11 +39,14 @@ class Memory(Generic[Found]):
         self._asked: dict[object, Callable[[], Found]] = {}
 
     def recall(self, key: object, find: Callable[[], Found]) -> Found:
-        """What was found; after a change it is found anew a little later, or at once where no timer runs."""
+        """Return the value of a key; after a change it is recomputed a little later, or at once if timers do not run.
+
+        find : computes the value; may raise a `TwoBoneError`
+        """
         known = key in self._found and (key in self._current or is_busy(bpy.data.window_managers[0]))
         if key in self._found and not known and timers_run():
             self._asked[key] = find
-            _later()
+            _schedule_catch_up()
         elif not known:
             if len(self._found) >= KEPT:
                 self.forget()
@@ -52,22 +55,22 @@ class Memory(Generic[Found]):
         return self._found[key]
 
     def catch_up(self) -> bool:
-        """Find anew what was asked for since the last change; tells whether anything was."""
+        """Recompute the values that were recalled since the last change; return whether there were any."""
         asked, self._asked = self._asked, {}
         for key, find in asked.items():
             try:
                 self._found[key] = find()
                 self._current.add(key)
             except TwoBoneError:
-                self._found.pop(key, None)  # whoever draws it next will say what is wrong
+                self._found.pop(key, None)  # The next `recall` raises the error.
         return bool(asked)
 
     def doubt(self) -> None:
-        """Something has changed."""
+        """Mark all values as possibly out of date."""
         self._current.clear()
 
     def forget(self) -> None:
-        """Know nothing any more."""
+        """Clear the cache."""
         self._found.clear()
         self._current.clear()
         self._asked.clear()
@@ -75,14 +78,14 @@ class Memory(Generic[Found]):
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """Visible state of a chain."""
+    """Whether and how the visible limb follows a chain."""
 
     shown: Shown | None = None
-    """`None` where nothing deforms there, or there is no such limb."""
+    """The visible bone of the limb; `None` if no bone deforms a mesh there, or there is no such chain."""
     hidden: tuple[tuple[str, str], ...] = ()
-    """Armature modifiers that are hidden in the viewport, each with its mesh."""
+    """Names of Armature modifiers hidden in the viewport, and of their meshes."""
     has_ik: bool = False
-    """Whether the limb, which follows the chain now, may follow the IK of its rig instead."""
+    """Whether the limb follows the chain now, but could follow the rig's IK instead."""
 
 
 visible: Memory[Visible] = Memory()
@@ -90,13 +93,13 @@ digests: Memory[str] = Memory()
 
 
 def visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Visible:
-    """Visible state of a chain now."""
+    """Return the visible state of a chain at the present frame, from the cache."""
     _notice_changes()
     return visible.recall((armature, upper, lower, tip, tip_end), lambda: _visible_limb(armature, upper, lower, tip, tip_end))
 
 
 def present_digest(settings: BakeSettings) -> str:
-    """The digest of the animation that a chain has now; raises a `TwoBoneError` where there is no such chain."""
+    """Return the digest of a chain's present animation, from the cache; raises a `TwoBoneError` if there is no such chain."""
     _notice_changes()
     return digests.recall(settings, lambda: chain_digest(settings))
 
@@ -108,23 +111,23 @@ def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str)
         names = chain_from_names(thing, upper, lower, tip, tip_end)
         shown = shown_bone(thing, names, skins)
     except TwoBoneError:
-        return Visible()  # There is no such limb, which is said elsewhere.
+        return Visible()  # There is no such chain, which is reported elsewhere.
     has_ik = shown is not None and shown.follows and RigReader(thing, names).may_follow_ik()
     return Visible(shown, tuple(skins.hidden(thing)), has_ik)
 
 
 def timers_run() -> bool:
-    """Whether Blender has a window, and calls timers."""
+    """Whether Blender runs timers, which it does not in the background."""
     return not bpy.app.background
 
 
-def _later() -> None:
+def _schedule_catch_up() -> None:
     if not bpy.app.timers.is_registered(catch_up):
         bpy.app.timers.register(catch_up, first_interval=PAUSE_IN_SECONDS)
 
 
 def catch_up() -> float | None:
-    """Look at what has changed, once Blender is idle: seconds until the next try, or `None` once it is done."""
+    """Timer: recompute recalled values once Blender is idle; return the seconds until the next try, or `None` when done."""
     manager = bpy.context.window_manager
     if is_busy(manager):
         return PAUSE_IN_SECONDS
@@ -141,7 +144,7 @@ def _after_change(*_: Any) -> None:
 
 @persistent
 def _after_frame_change(*_: Any) -> None:
-    visible.doubt()  # Influences may be animated; the animation itself stays what it is.
+    visible.doubt()  # Constraint influences may be animated; the digest of the animation does not depend on the frame.
 
 
 @persistent
@@ -161,7 +164,7 @@ def _handlers() -> list[tuple[list[Any], Callable[..., None]]]:
 
 
 def _notice_changes() -> None:
-    """Be told of changes; loading factory settings takes all handlers away."""
+    """Add the handlers that are missing, such as after loading factory settings, which removes them; then clear the caches."""
     for functions, function in _handlers():
         if function not in functions:
             functions.append(function)
@@ -169,11 +172,11 @@ def _notice_changes() -> None:
 
 
 def register() -> None:
-    """Nothing is noticed before a panel is drawn."""
+    """Do nothing: handlers are added when a panel is first drawn."""
 
 
 def unregister() -> None:
-    """Notice nothing any more."""
+    """Remove the timer and the handlers, and clear the caches."""
     if bpy.app.timers.is_registered(catch_up):
         bpy.app.timers.unregister(catch_up)
     for functions, function in _handlers():

@@ -1,4 +1,4 @@
-"""What came of the last bake, and the way to the frames that a person should look at."""
+"""The panels with the results of the last bake and of Plant Feet, and buttons that go to frames worth a look."""
 
 from typing import Any
 
@@ -19,10 +19,10 @@ from .remembering import present_digest
 from .sight_rows import draw_switch_to_fk, is_seen_elsewhere
 
 MOST_RANGES = 8
-"""Ranges of frames listed for one reason; more would push everything else out of sight."""
+"""Maximum number of frame ranges listed for one statement; more would push everything else out of sight."""
 
 SWITCHED = {"NOT_SHOWN", "OVERRIDDEN"}
-"""What Switch to FK puts right, also where the panel above has no button for it at this frame."""
+"""Kinds of statements that Switch to FK resolves; they get that button if the panel above does not show it at this frame."""
 
 
 class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
@@ -33,27 +33,27 @@ class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Only after a bake."""
+        """Whether the active chain has the report of a bake."""
         return super().poll(context) and bool(chain_in(context).report)
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw what is out of date, the statements, the notes and the figures."""
+        """Draw why the report is out of date, then its statements, notes and figures."""
         layout, chain = self.layout, chain_in(context)
         report = parsed_report(chain.report)
-        old = outdated(report, chain, context.scene)
-        if old:
-            draw_sentence(layout, Sentence(old), context, icon="FILE_REFRESH")
+        reason = outdated(report, chain, context.scene)
+        if reason:
+            draw_sentence(layout, Sentence(reason), context, icon="FILE_REFRESH")
         column = layout.column()
-        column.active = not old
+        column.active = not reason
         statements = [statement_of(entry) for entry in report.get("statements", ())]
         for statement in statements:
             _draw_statement(column, statement, chain, context)
-        # Reports of earlier versions have only the English.
-        kept = (
+        # Reports of earlier versions only contain the English texts.
+        notes = (
             [Sentence.from_dict(data) for data in report["said"]] if "said" in report else map(Sentence, report.get("notes", ()))
         )
-        for said in kept:
-            draw_sentence(column, said, context)
+        for note in notes:
+            draw_sentence(column, note, context)
         for label, text in figures(report):
             _draw_figure(column, label, text)
         if report.get("out_of_reach"):
@@ -68,20 +68,20 @@ class TWOBONE_PT_planting(ChainPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Only after Plant Feet."""
+        """Whether the active armature has a result of Plant Feet."""
         return super().poll(context) and bool(active_armature(context).twobone.planted)
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw the whole sentence, then the contacts that slide most, each with the way to its first frame."""
-        told = parsed_report(active_armature(context).twobone.planted)
+        """Draw the result's sentence, then the contacts that slide most, with buttons that go to their first frames."""
+        result = parsed_report(active_armature(context).twobone.planted)
         units = units_of(context.scene)
-        draw_sentence(self.layout, Sentence(told["sentence"]), context)
+        draw_sentence(self.layout, Sentence(result["sentence"]), context)
         column = self.layout.column(align=True)
-        for chain, first, last, slide in told["contacts"][:MOST_RANGES]:
-            text = f"{chain}  {first:g} \u2013 {last:g}   {units.said(slide, told.get('leg', 0.0))}"
+        for chain, first, last, slide in result["contacts"][:MOST_RANGES]:
+            text = f"{chain}  {first:g} \u2013 {last:g}   {units.said(slide, result.get('leg', 0.0))}"
             column.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = first
-        if len(told["contacts"]) > MOST_RANGES:
-            column.label(text=f"+ {len(told['contacts']) - MOST_RANGES}", translate=False)
+        if len(result["contacts"]) > MOST_RANGES:
+            column.label(text=f"+ {len(result['contacts']) - MOST_RANGES}", translate=False)
 
 
 def _draw_statement(layout: bpy.types.UILayout, statement: Sentence, chain: StoredChain, context: bpy.types.Context) -> None:
@@ -99,14 +99,14 @@ def _draw_statement(layout: bpy.types.UILayout, statement: Sentence, chain: Stor
 
 
 def outdated(report: dict[str, Any], chain: StoredChain, scene: bpy.types.Scene) -> str:
-    """Why a report does not tell any more what is there; empty where it does, or where nobody knows."""
-    told = report.get("fingerprint")
-    if told is None:
+    """Return why a report is out of date; empty if it is not, or if it has no fingerprint to compare."""
+    fingerprint = report.get("fingerprint")
+    if fingerprint is None:
         return ""
     try:
         settings = stored_settings(chain.id_data, chain, {})
-        changed = settings_digest(scene, settings) != told["settings"]
-        moved = present_digest(settings) != told["animation"]
+        changed = settings_digest(scene, settings) != fingerprint["settings"]
+        moved = present_digest(settings) != fingerprint["animation"]
     except TwoBoneError:
         return "The chain has changed since this bake"
     if changed:
@@ -115,11 +115,11 @@ def outdated(report: dict[str, Any], chain: StoredChain, scene: bpy.types.Scene)
 
 
 FIGURES = ("Keys", "Frames")
-"""Labels of the plain numbers that a person wants to know of a bake."""
+"""Labels of the numbers shown for a bake."""
 
 
 def figures(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Label and text of each of `FIGURES`."""
+    """Return label and text of each of the `FIGURES`."""
     texts = (f"{report['keys']}", f"{report['frame_start']:g} \u2013 {report['frame_end']:g}")
     return list(zip(FIGURES, texts, strict=True))
 

@@ -1,4 +1,4 @@
-"""The panels below the list: the settings of the active chain, group by group, and what is shown of it."""
+"""The subpanels below the list: the settings of the active chain by group, its contacts, and its display."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class TWOBONE_PT_chain(ChainPanel, bpy.types.Panel):
     without = NOT_STORED | MAIN
 
     def draw_more(self, _context: bpy.types.Context, chain: Any) -> None:
-        """Draw which limb of the character it is, as Find Limbs found it or as it is corrected here."""
+        """Draw which limb of the character the chain is, as found by Find Limbs or corrected by the user."""
         column = self.layout.column(align=True)
         column.prop(chain, "limb", text_ctxt=CONTEXT)
         if chain.limb != "NONE":
@@ -38,7 +38,7 @@ class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
     bl_label = "Reach"
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw what happens at the limits, then each bound with its switch."""
+        """Draw the choice at the limits of reach, then each bound with its switch."""
         chain, layout = chain_in(context), self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
@@ -66,7 +66,7 @@ class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
 
 
 DISTANCES = ("min_distance", "max_distance")
-"""Bounds of the target's distance from the root joint."""
+"""Settings that bound the target's distance from the root joint."""
 
 
 class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
@@ -76,7 +76,7 @@ class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
     group = Group.KEYS
 
     def draw_more(self, context: bpy.types.Context, chain: Any) -> None:
-        """Draw how many curves a bake will write."""
+        """Draw the forecast of F-Curves."""
         draw_forecast(self.layout, chain, context)
 
 
@@ -86,7 +86,7 @@ class TWOBONE_PT_contacts(ChainPanel, bpy.types.Panel):
     bl_label = "Contacts"
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw the chain's contact at this frame, to be keyed here, and what finds contacts and goes from one to the next."""
+        """Draw the chain's contact at this frame, which can be keyed, and buttons to find contacts and step through them."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop(chain_in(context), "contact", text_ctxt=CONTEXT)
@@ -105,11 +105,11 @@ class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):
     bl_label = "Display"
 
     def draw_header(self, context: bpy.types.Context) -> None:
-        """The switch for all of it."""
+        """Draw the switch for the whole overlay."""
         self.layout.prop(active_armature(context).twobone, "show_overlay", text="")
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw a switch for each part."""
+        """Draw a switch for each part of the overlay, and for the gizmos."""
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False

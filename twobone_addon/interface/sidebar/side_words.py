@@ -1,4 +1,4 @@
-"""The side to which a chain bends, in the words of somebody who looks at the character."""
+"""Names for the side to which a chain bends, relative to the character."""
 
 import bpy
 import numpy as np
@@ -11,10 +11,10 @@ from ..overlay import data as overlay_data
 from .remembering import Memory
 
 CLEAR = 0.7
-"""Cosine of the angle within which a direction has a name: a little less than 45 degrees, so that it has one at most."""
+"""Cosine of the largest angle to a named direction; about 45 degrees, so that a side has hardly more than one name."""
 
 STRAIGHT = 1e-3
-"""Distance of the middle joint from the line between the others, relative to its length, below which there is no side."""
+"""Distance of the middle joint from the line between root and tip, relative to its length, below which there is no side."""
 
 OPPOSITE = {
     "Forward": "Backward", "Backward": "Forward", "Up": "Down", "Down": "Up", "Positive": "Negative", "Negative": "Positive",
@@ -22,11 +22,11 @@ OPPOSITE = {
 
 
 feet: Memory[list[tuple[str, str]]] = Memory()
-"""Of an armature with these bones at rest."""
+"""Cache of the foot and toe bones of an armature, by its name and the rest positions of its bones."""
 
 
 def flipped_side(context: bpy.types.Context, chain: StoredChain) -> str:
-    """Where Flip would bend the chain: forward, backward, up or down as the overlay shows it, else the sign."""
+    """Return the side to which Flip would bend the chain, as shown by the overlay; else the opposite sign of the bend."""
     armature, sign = chain.id_data, chain.bend.capitalize()
     if not armature.twobone.show_overlay:
         return OPPOSITE[sign]
@@ -36,22 +36,22 @@ def flipped_side(context: bpy.types.Context, chain: StoredChain) -> str:
 
 
 def forward_of(chain: StoredChain) -> Array:
-    """Where the character of a chain looks now, `(3,)` as `ahead` has it; zeros where nothing tells."""
+    """Return the horizontal direction `(3,)` in which the chain's character faces, see `ahead`; zeros if unknown."""
     armature = chain.id_data
     places = np.empty(3 * len(armature.data.bones), dtype=np.float32)
     armature.data.bones.foreach_get("head_local", places)
     found = feet.recall((armature.name, places.tobytes()), lambda: feet_of(armature))
     try:
-        own = found or foot_of_chain(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
-        return ahead(armature, own, chain.upper)
-    except (ChainError, KeyError):  # a bone was renamed, which the overlay notices a moment later
+        foot_bones = found or foot_of_chain(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+        return ahead(armature, foot_bones, chain.upper)
+    except (ChainError, KeyError):  # A bone was renamed, and the overlay has not noticed it yet.
         return np.zeros(3)
 
 
 def seen_side(joints: Array, forward: Array) -> str:
-    """The side to which joints `(n + 1, 3)`, world space, bend: `Forward`, `Backward`, `Up`, `Down`, or nothing.
+    """Return the side to which joints `(n + 1, 3)`, world space, bend: `Forward`, `Backward`, `Up`, `Down`; empty if unclear.
 
-    forward : (3,) where the character looks, or zeros
+    forward : (3,) direction in which the character faces, or zeros
     """
     along, out = joints[-1] - joints[0], joints[1] - joints[0]
     out = out - along * (out @ along / max(along @ along, np.finfo(float).tiny))

@@ -1,4 +1,4 @@
-"""What the panel says before a bake about what will be seen of it, and the button that puts it right."""
+"""Warnings in the panel if the visible mesh will not follow the chain, and buttons that correct it."""
 
 import bpy
 
@@ -9,7 +9,7 @@ from .remembering import Visible, visible_limb
 
 
 def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain) -> None:
-    """A warning where a mesh is left behind or the visible limb does not follow the chain, and the switch to FK or back to IK."""
+    """Draw warnings if a mesh or the visible limb does not follow the chain, and Switch to FK, or Switch to IK if it does."""
     visible = _visible(chain)
     for modifier, mesh in visible.hidden:
         text = 'Modifier "{modifier}" of "{mesh}" is hidden in the viewport, so that mesh does not follow'
@@ -21,10 +21,10 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
         return
     column = layout.column(align=True)
     if shown.bone in {chain.upper, chain.lower} and shown.armature == chain.id_data.name:
-        carrier = next((each.bone for each in shown.hindrances if each.constraint), shown.bone)
-        draw_sentence(column, note("{bone} has an IK constraint, which poses the limb", bone=carrier), context, icon="ERROR")
+        constrained = next((each.bone for each in shown.hindrances if each.constraint), shown.bone)
+        draw_sentence(column, note("{bone} has an IK constraint, which poses the limb", bone=constrained), context, icon="ERROR")
         button = column.operator("twobone.convert_ik", icon="ACTION")
-        button.armature, button.bone = chain.id_data.name, carrier
+        button.armature, button.bone = chain.id_data.name, constrained
     else:
         text = note("The visible limb ({bone}) does not follow {lower}", bone=shown.bone, lower=chain.lower)
         draw_sentence(column, text, context, icon="ERROR")
@@ -32,7 +32,7 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
 
 
 def is_seen_elsewhere(chain: StoredChain) -> bool:
-    """Whether the visible limb follows something else than the chain at this frame, of which `draw_sight` warns."""
+    """Whether the visible limb does not follow the chain at this frame, so that `draw_sight` warns."""
     shown = _visible(chain).shown
     return shown is not None and not shown.follows
 
@@ -42,13 +42,12 @@ def _visible(chain: StoredChain) -> Visible:
 
 
 def draw_switch_to_fk(layout: bpy.types.UILayout, chain: StoredChain) -> None:
-    """The button, for the range of the chain: before the first bake the visible motion is kept, after it the baked one."""
-    motion = "KEEP" if chain.report else "AUTO"
-    draw_switch(layout, chain, "FK", motion)
+    """Draw Switch to FK: before the first bake it keeps the visible motion, afterwards the baked keys."""
+    draw_switch(layout, chain, "FK", "KEEP" if chain.report else "AUTO")
 
 
 def draw_switch(layout: bpy.types.UILayout, chain: StoredChain, to: str, motion: str) -> None:
-    """The button that lets the visible limb follow FK or IK, over the range of the chain."""
+    """Draw the button that switches the visible limb to FK or IK, over the range of the chain."""
     text = "Switch to FK" if to == "FK" else "Switch to IK"
     button = layout.operator("twobone.switch", text=text, icon="CON_KINEMATIC")
     button.armature, button.chain, button.to, button.motion = chain.id_data.name, chain.name, to, motion

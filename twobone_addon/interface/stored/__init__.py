@@ -1,1 +1,1 @@
-"""The chains stored on an armature, and where an operator finds them."""
+"""The chains stored on an armature, and how the selection chooses among them."""

@@ -1,7 +1,7 @@
-"""What is stored on a library override is there again when its file is opened.
+"""Backup of the chains stored on library overrides, which would be lost when the file is opened again.
 
-Blender from 5.0 on forgets a group of properties on an override whose library has none of it, but not a plain text. So the
-group is written into one before a file is saved, and whatever is missing is read from it once the file is open.
+Since Blender 5.0, a property group on an override is lost if the library has none of it, but a string property is not. So
+the group is written to a string before the file is saved, and missing values are read back after it was loaded.
 """
 
 import json
@@ -13,7 +13,7 @@ from bpy.app.handlers import load_post, persistent, save_pre
 
 
 def kept_values(group: bpy.types.PropertyGroup) -> dict[str, Any]:
-    """All that is set in a group of properties, as JSON takes it; objects as name and library."""
+    """Return all values set in a property group as JSON data, objects as name and library path."""
     values: dict[str, Any] = {}
     for prop in group.bl_rna.properties:
         name = prop.identifier
@@ -30,10 +30,10 @@ def kept_values(group: bpy.types.PropertyGroup) -> dict[str, Any]:
 
 
 def give_back(group: bpy.types.PropertyGroup, values: Mapping[str, Any]) -> None:
-    """Set what was kept; of a collection only what it lacks at its end, of an object that is gone nothing."""
+    """Restore the values from `kept_values`: append the missing items of collections; a missing object becomes `None`."""
     known = group.bl_rna.properties
     for name, value in values.items():
-        if name not in known:  # kept by another version
+        if name not in known:  # Saved by another version.
             continue
         if known[name].type == "COLLECTION":
             items = getattr(group, name)
@@ -67,7 +67,7 @@ def _after_loading(*_: Any) -> None:
 
 
 def register() -> None:
-    """Keep from now on what is stored."""
+    """Register the string property and the handlers."""
     bpy.types.Object.twobone_kept = bpy.props.StringProperty(
         name="Kept",
         description="All that is stored on an override, as JSON",
@@ -79,7 +79,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Keep nothing any more; what is kept in files stays in them."""
+    """Remove the handlers and the property; values already saved in files remain there."""
     load_post.remove(_after_loading)
     save_pre.remove(_before_saving)
     del bpy.types.Object.twobone_kept

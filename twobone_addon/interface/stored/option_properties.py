@@ -1,6 +1,6 @@
-"""Blender properties made from the table of settings, for operators and for stored chains.
+"""Blender properties generated from the option tables, for operators and for stored chains.
 
-Ranges are soft: a value out of range is refused with a sentence when it is used, never clamped silently.
+Ranges are soft: a value out of range is refused with an error when it is used, never silently clamped.
 """
 
 import inspect
@@ -19,59 +19,59 @@ from ...settings.options import ACTIVE, ALL, AXES, Kind, Option
 from .where import active_armature
 
 SUBTYPES = {"LENGTH": "DISTANCE", "ANGLE": "ANGLE", "FACTOR": "FACTOR"}
-"""Blender's name for a unit; `FRAMES` and `NONE` have none."""
+"""Property subtype of each unit; `FRAMES` and `NONE` have none."""
 
 ANIMATED = {"bend", "influence"}
-"""Settings that a bake reads at every frame, so that an animator can key them on the stored chain."""
+"""Settings that can be keyed on the stored chain, since a bake reads them at every frame."""
 
 NUMBERS = {
     "bend": {"POSITIVE": 1, "NEGATIVE": -1, "KEEP": 2},
     "plane": {"XY": 0, "XZ": 1, "YZ": 2, "REST": 3, "POLE": 4, "OBJECT": 5, "POSE": 6},
     "method": {"AUTO": 0, "CCD": 1, "SPRING": 2},
 }
-"""What a choice is in an F-curve: the bend is the sign of its number, so its curve steps at 0. Other choices are
-numbered as they are listed; files store these numbers, so a new choice takes the next one, wherever it is listed."""
+"""Numbers of the choices in files and F-Curves. The bend is the sign of its number, so its F-Curve steps at 0. Choices of
+other settings are numbered in order; since files store the numbers, a new choice takes the next one, wherever it is listed."""
 
 CONTEXT = "Two-Bone IK"
-"""Context of our words for Blender's translation: its own "Chain" is a verb, its "Plane" a mesh."""
+"""Translation context of our own terms, since Blender's "Chain" is a verb and its "Plane" a mesh."""
 
 LISTED = {"actions": "actions_listed"}
-"""A text that scripts give, and the list from which a person chooses it."""
+"""For a text property that scripts set, the enum property from which a user chooses it."""
 
 listed: dict[tuple[tuple[str, str], ...], list[tuple[str, str, str, int]]] = {}
-"""Every list of actions that was shown: Blender does not keep its texts."""
+"""Cache of all enum items of actions ever shown, since Blender keeps no reference to their strings."""
 
 numbers = {ACTIVE: 0}
-"""Of each choice that was ever shown, so that none becomes another one when actions come and go."""
+"""Number of each choice of actions ever shown, so that a number keeps its meaning when actions come and go."""
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 """Stored properties can be changed on a library override of their armature."""
 
 
 def properties_of(options: Sequence[Option]) -> dict[str, Any]:
-    """Name to property for an operator; objects and bones by name, as operators cannot hold pointers.
+    """Return the properties of an operator by name; objects and bones are names, since operators cannot hold pointers.
 
-    None of them is remembered from call to call: what is not given comes from the stored chain or the selection.
+    No value is remembered between calls: what is not given comes from the stored chain or the selection.
     """
-    made = {
+    properties = {
         option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}, **_search(option)})
         for option in options
     }
-    return made | {LISTED[option.name]: _listed_actions(option) for option in options if option.kind is Kind.ACTIONS}
+    return properties | {LISTED[option.name]: _listed_actions(option) for option in options if option.kind is Kind.ACTIONS}
 
 
 def stored_properties() -> dict[str, Any]:
-    """Name to property for a stored chain; objects are pointers, so that renaming them keeps the chain whole."""
-    made = {}
+    """Return the properties of a stored chain by name; objects are pointers, so that they can be renamed."""
+    properties = {}
     for option in OPTIONS:
         if option.name != "armature":
             animatable = {"ANIMATABLE"} if option.name in ANIMATED else set()
-            made[option.name] = _property(option, _object_pointer, {"options": animatable, "override": OVERRIDABLE})
-    return made
+            properties[option.name] = _property(option, _object_pointer, {"options": animatable, "override": OVERRIDABLE})
+    return properties
 
 
 def with_properties(made: dict[str, Any]) -> Callable[[type], type]:
-    """Class decorator that adds properties to what Blender registers."""
+    """Return a class decorator that adds these properties for Blender to register."""
 
     def add(decorated: type) -> type:
         decorated.__annotations__ = {**inspect.get_annotations(decorated), **made}
@@ -81,14 +81,17 @@ def with_properties(made: dict[str, Any]) -> Callable[[type], type]:
 
 
 def given_settings(operator: bpy.types.Operator, options: Sequence[Option] = OPTIONS) -> dict[str, Any]:
-    """The settings that somebody has given an operator, by name."""
+    """Return the settings that were set on an operator, by name."""
     given = [option for option in options if operator.properties.is_property_set(option.name)]
     values = {option.name: getattr(operator, option.name) for option in given}
     return values | {option.name: tuple(values[option.name]) for option in given if option.kind is Kind.VECTOR}
 
 
 def given_with_range(operator: bpy.types.Operator, scene: bpy.types.Scene, options: Sequence[Option]) -> dict[str, Any]:
-    """The same with the range that they mean, which the redo panel shows; a start or an end alone means a custom range."""
+    """Return the settings that were set on an operator, with the range they mean; show that range in the redo panel.
+
+    A start or an end alone means a custom range.
+    """
     given = dict(with_custom_range(scene, given_settings(operator, options)))
     for name in ("frame_range", "frame_start", "frame_end"):
         setattr(operator, name, given.get(name, getattr(operator, name)))
@@ -97,20 +100,20 @@ def given_with_range(operator: bpy.types.Operator, scene: bpy.types.Scene, optio
 
 
 def show_settings(operator: bpy.types.Operator, settings: BakeSettings) -> None:
-    """Leave in the redo panel what was meant."""
+    """Show the complete settings in the redo panel."""
     for option in OPTIONS:
         setattr(operator, option.name, getattr(settings, option.name))
 
 
 def offer_range(operator: bpy.types.Operator, scene: bpy.types.Scene) -> None:
-    """Let a custom range that somebody chooses in the redo panel start as that of the scene."""
+    """Initialize the start and end of a custom range, which the user may choose in the redo panel, with the scene's."""
     if operator.frame_range != "CUSTOM":
-        operator.frame_range = operator.frame_range  # said from now on: a start without a range would mean a custom one
+        operator.frame_range = operator.frame_range  # Mark as set, since a start without a range means a custom one.
         operator.frame_start, operator.frame_end = float(scene.frame_start), float(scene.frame_end)
 
 
 def choice_items(option: Option) -> list[tuple[str, str, str, int]]:
-    """The choices of a setting as Blender wants them."""
+    """Return the choices of a setting as enum items."""
     numbers = NUMBERS.get(option.name) or {choice.value: number for number, choice in enumerate(option.choices)}
     return [(choice.value, choice.label, choice.text, numbers[choice.value]) for choice in option.choices]
 
@@ -131,13 +134,13 @@ def _property(option: Option, of_object: Callable[..., Any], rest: dict[str, Any
 
 
 def offered_objects(object_types: Sequence[str], typed: str) -> list[str]:
-    """Names of the objects of these types in which what was typed occurs, in whatever case."""
+    """Return the sorted names of objects of these types that contain the typed text, ignoring case."""
     names = (found.name for found in bpy.data.objects if found.type in object_types)
     return sorted(name for name in names if typed.casefold() in name.casefold())
 
 
 def _search(option: Option) -> dict[str, Any]:
-    """What lets an object be chosen from those of the setting's types; nothing for other settings."""
+    """Return the `search` argument of a property for an object, limited to the setting's types; empty for other settings."""
     if not option.object_types:
         return {}
 
@@ -148,14 +151,14 @@ def _search(option: Option) -> dict[str, Any]:
 
 
 def show_listed(given: bpy.types.OperatorProperties) -> None:
-    """Leave in the lists of the redo panel what was given an operator as a text."""
+    """Show text properties that were set on an operator in the enum properties of the redo panel."""
     for name, shown in LISTED.items():
         if hasattr(given, shown) and given.is_property_set(name):
             setattr(given, shown, getattr(given, name))
 
 
 def _listed_actions(option: Option) -> Any:
-    """The present action, all, or one of those of the armature; names that a script gave are one more choice."""
+    """Return an enum property of the present action, all actions, the armature's actions, and names given by a script."""
 
     def items(operator: bpy.types.Operator, _context: bpy.types.Context) -> list[tuple[str, str, str, int]]:
         armature = bpy.data.objects.get(getattr(operator, "armature", "")) or active_armature(bpy.context)
@@ -176,7 +179,7 @@ def _listed_actions(option: Option) -> Any:
         items=items,
         update=choose,
         translation_context=CONTEXT,
-        options={"SKIP_SAVE", "HIDDEN"},  # for people alone: scripts have the text
+        options={"SKIP_SAVE", "HIDDEN"},  # Only for users; scripts set the text property.
     )
 
 

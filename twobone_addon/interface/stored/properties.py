@@ -1,6 +1,6 @@
-"""What the add-on stores: chains and display on the armature object, the last report on the window manager.
+"""Properties that the add-on stores: chains and display on the armature object, the last report on the window manager.
 
-No property has a callback in Python: Blender 4.2 as a module crashes at its end where one has.
+None of them has a Python callback, since Blender 4.2 as a module would crash at exit.
 """
 
 import math
@@ -10,7 +10,7 @@ import bpy
 from .option_properties import CONTEXT, OVERRIDABLE, stored_properties, with_properties
 
 FREE = {"options": set(), "override": OVERRIDABLE}
-"""Stored, overridable, not animatable."""
+"""Arguments of a property that is overridable but not animatable."""
 
 
 LIMBS = (
@@ -32,7 +32,7 @@ CONTACTS = (
     ("BALL", "Ball", "The ball of the foot is on the ground", 2),
     ("BOTH", "Both", "Heel and ball are on the ground: the foot lies flat", 3),
 )
-"""Files store the numbers, and so do curves."""
+"""Enum items of `contact`; files and F-Curves store the numbers."""
 
 
 class TwoBoneLimit(bpy.types.PropertyGroup):
@@ -181,7 +181,7 @@ CLASSES = (TwoBoneLimit, TwoBoneChain, TwoBoneOwnScale, TwoBoneArmature)
 
 
 def register() -> None:
-    """Add the properties to Blender's types."""
+    """Register the property groups, and add the properties to Blender's types."""
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.Object.twobone = bpy.props.PointerProperty(type=TwoBoneArmature, name="Two-Bone IK", override=OVERRIDABLE)
@@ -200,7 +200,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them away again; what is stored in files stays in them."""
+    """Remove the properties, and unregister the groups; values already saved in files remain there."""
     del bpy.types.WindowManager.twobone_audit
     del bpy.types.WindowManager.twobone_report
     del bpy.types.Action.twobone_nudges

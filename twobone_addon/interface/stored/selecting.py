@@ -1,8 +1,8 @@
-"""The active chain is the one that a person has selected: by a bone of its limb, its target, its pole or its plane object.
+"""Synchronizes the active chain with the selection: a bone of its limb, its target, its pole or its plane object.
 
-What was done last counts. Selecting something makes its chain active in the list; a row that is clicked afterwards stays
-active until something else is selected. A handler keeps the list's index so while a person works, and operators look once more
-before they begin. What the selection was when the index was set last is kept on the window manager, where no undo touches it.
+The last action counts. Selecting something makes its chain active in the list; a row that is clicked afterwards stays active
+until something else is selected. A handler updates the list's index, and operators update it once more before they begin. The
+selection at the last update is kept on the window manager, which undo does not change.
 """
 
 from collections.abc import Iterator
@@ -20,18 +20,18 @@ from .storing import add_chain, add_selected_chain, selected_limb
 from .where import active_armature, guided_chains, redraw_viewports
 
 BONE_GUIDES = (("target", "target_bone"), ("pole", "pole_bone"))
-"""What a chain follows that may be a bone."""
+"""Properties of a chain that point to an object, and those that name a bone of it to follow."""
 
 NOT_LISTED = (
     'The selected limb "{bone}" has no chain yet. Press Add Target for it first, or select a bone of a chain that is in the list.'
 )
 
 KEPT = ("twobone_selection", "twobone_unlisted")
-"""On the window manager: what tells the selection of which the list knows, and its lower bone if it is in no list."""
+"""Properties of the window manager: the mark of the last known selection, and its limb's lower bone if that has no chain."""
 
 
 def follow_selection(view_layer: bpy.types.ViewLayer) -> None:
-    """Make the chain that is selected the active one, unless nothing else was selected since the list was clicked."""
+    """Make the selected chain active if the selection has changed since the last call."""
     manager = bpy.data.window_managers[0]
     mark = _mark(view_layer)
     if not mark or mark == manager.twobone_selection:
@@ -44,15 +44,15 @@ def follow_selection(view_layer: bpy.types.ViewLayer) -> None:
 
 
 def keep_active(context: bpy.types.Context, chain: StoredChain) -> None:
-    """Make this chain the active one, whatever is selected now."""
+    """Make this chain active until something else is selected."""
     make_active(chain)
     list_changed(context, chain.id_data)
 
 
 def list_changed(context: bpy.types.Context, armature: bpy.types.Object) -> None:
-    """After an operator has changed the list: its row stands until something else is selected, and everybody sees it.
+    """Call after an operator has changed the list: keep the active row until something else is selected, and redraw.
 
-    Overlay and Live read the evaluated armature, which has new chains only once it is told that something has changed.
+    Also tags the armature, since overlay and Live read the evaluated one, which otherwise lacks new chains.
     """
     manager = bpy.data.window_managers[0]
     manager.twobone_selection = _mark(context.view_layer)
@@ -61,7 +61,7 @@ def list_changed(context: bpy.types.Context, armature: bpy.types.Object) -> None
 
 
 def make_active(chain: StoredChain) -> None:
-    """Let the list and the panel show this chain."""
+    """Make this chain active in the list and the panel."""
     stored = chain.id_data.twobone
     index = stored.chains.find(chain.name)
     if stored.active_index != index:
@@ -69,7 +69,7 @@ def make_active(chain: StoredChain) -> None:
 
 
 def selected_chains(view_layer: bpy.types.ViewLayer) -> list[StoredChain]:
-    """The stored chains that the selection means, that of the active bone or object first; in Pose Mode of all armatures."""
+    """Return the stored chains of the selection, that of the active bone or object first; in Pose Mode of all armatures."""
     active = view_layer.objects.active
     if active is None:
         return []
@@ -83,7 +83,7 @@ def selected_chains(view_layer: bpy.types.ViewLayer) -> list[StoredChain]:
 
 
 def chains_of_bones(armature: bpy.types.Object) -> list[StoredChain]:
-    """The stored chains that the armature's selected bones mean, that of the active bone first."""
+    """Return the stored chains of the armature's selected bones, that of the active bone first."""
     if not armature.twobone.chains:
         return []
     bones = selected_bones(armature)
@@ -97,42 +97,42 @@ def chains_of_bones(armature: bpy.types.Object) -> list[StoredChain]:
 
 
 def _names_of_chains(armature: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[str]:
-    # Of two chains with the same bones the active one stays active.
+    # The active chain comes first, so that of two chains with the same bones it stays active.
     chains = sorted(armature.twobone.chains, key=lambda chain: chain != active_chain(armature))
-    own = _chains_by_bone(armature, chains)
+    chain_of = _chains_by_bone(armature, chains)
     limbs = {(chain.upper, chain.lower): chain.name for chain in reversed(chains)}
     find = limb_finder(armature)
     for bone in bones:
-        limb = None if bone.name in own else find(bone)
-        if bone.name in own:
-            yield own[bone.name]
+        limb = None if bone.name in chain_of else find(bone)
+        if bone.name in chain_of:
+            yield chain_of[bone.name]
         elif limb in limbs:
             yield limbs[limb]
-        elif limb is not None and limb[0] in own and not is_body(bone):
-            # A toe with its foot looks like a limb of its own, but goes on from the stored one.
-            yield own[limb[0]]
+        elif limb is not None and limb[0] in chain_of and not is_body(bone):
+            # A toe with its foot looks like a limb, but continues the stored one.
+            yield chain_of[limb[0]]
 
 
 def _chains_by_bone(armature: bpy.types.Object, chains: list[StoredChain]) -> dict[str, str]:
-    """The chain of each bone that is part of one, or that one follows."""
-    own: dict[str, str] = {}
+    """Return the chain's name for each bone that is part of a chain, or that is its target or pole."""
+    chain_of: dict[str, str] = {}
     for chain in chains:
         found = bones_between(armature, chain.upper, chain.tip or chain.lower)
         for bone in found or bones_between(armature, chain.upper, chain.lower):
-            own.setdefault(bone.name, chain.name)
+            chain_of.setdefault(bone.name, chain.name)
         if chain.tip and not found:
-            own.setdefault(chain.tip, chain.name)
+            chain_of.setdefault(chain.tip, chain.name)
     for chain in chains:
         for thing, bone in BONE_GUIDES:
             if getattr(chain, thing) == armature:
-                own.setdefault(getattr(chain, bone), chain.name)
-    return own
+                chain_of.setdefault(getattr(chain, bone), chain.name)
+    return chain_of
 
 
 def chain_meant(context: bpy.types.Context, armature: bpy.types.Object) -> StoredChain:
-    """The chain that a person means: that of the selected bones, made if there is none, else the active one.
+    """Return the chain of the selected limb, adding it if it has none, else the active chain.
 
-    Raises a `TwoBoneError` where there is neither.
+    Raises a `TwoBoneError` if there is neither.
     """
     unlisted = unlisted_limb(context, armature)
     if unlisted:
@@ -141,10 +141,10 @@ def chain_meant(context: bpy.types.Context, armature: bpy.types.Object) -> Store
 
 
 def meant_settings(context: bpy.types.Context, given: dict[str, Any]) -> list[BakeSettings]:
-    """What to bake: the chain that is given by name, else all chains that are selected, else the active one.
+    """Return the complete settings to bake: those of the chain given by name, else of all selected chains, else the active one.
 
-    Of several selected chains those that are switched off are left out. Raises a `TwoBoneError`, also where a limb is
-    selected that is not in the list, and nothing says what it is to follow.
+    Disabled ones among several selected chains are skipped. Raises a `TwoBoneError`, also if the selected limb has no stored
+    chain and no target is given.
     """
     scene, armature = context.scene, active_armature(context)
     named = given.get("armature")
@@ -165,7 +165,7 @@ def meant_settings(context: bpy.types.Context, given: dict[str, Any]) -> list[Ba
 
 
 def meant_chains(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object | None) -> list[StoredChain]:
-    """The selected chains if the active one is among them, else the active one alone."""
+    """Return the enabled selected chains if the active one is selected, else only the active one."""
     chain = active_chain(armature)
     selected = selected_chains(view_layer)
     if chain not in selected:
@@ -174,7 +174,7 @@ def meant_chains(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object | N
 
 
 def unlisted_limb(context: bpy.types.Context, armature: bpy.types.Object | None) -> dict[str, str]:
-    """Settings of a chain for the selected bones if these mean a limb that is not in the list, and none that is; else empty."""
+    """Return settings of a new chain for the selected bones if they are a limb without a stored chain; else empty."""
     return _unlisted(armature) if context.mode == "POSE" else {}
 
 
@@ -184,12 +184,12 @@ def _unlisted(armature: bpy.types.Object | None) -> dict[str, str]:
     try:
         values = selected_limb(armature)
     except TwoBoneError:
-        return {}  # Whatever is selected, it is no limb.
+        return {}  # The selection is not a limb.
     return {} if is_body(armature.pose.bones[values["upper"]]) else values
 
 
 def offered_limb(context: bpy.types.Context) -> str:
-    """Lower bone of the selected limb that is not in the list, for panels: found when the selection changes."""
+    """Return the lower bone of the selected limb if it has no stored chain, else an empty text; cheap enough for panels."""
     manager, armature = bpy.data.window_managers[0], active_armature(context)
     if _mark(context.view_layer) != manager.twobone_selection:
         return unlisted_limb(context, armature).get("lower", "")
@@ -198,7 +198,7 @@ def offered_limb(context: bpy.types.Context) -> str:
 
 
 def _mark(view_layer: bpy.types.ViewLayer) -> str:
-    """What tells this selection from others; empty where it has no say."""
+    """Return a text that identifies the selection; empty if it does not affect the active chain."""
     active = view_layer.objects.active
     if active is None:
         return ""
@@ -214,14 +214,14 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 
 def register() -> None:
-    """Notice from now on what is selected."""
+    """Register the properties and the handler."""
     for name in KEPT:
         setattr(bpy.types.WindowManager, name, bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"}))
     depsgraph_update_post.append(_after_update)
 
 
 def unregister() -> None:
-    """Notice nothing any more."""
+    """Remove the handler and the properties."""
     depsgraph_update_post.remove(_after_update)
     for name in KEPT:
         delattr(bpy.types.WindowManager, name)

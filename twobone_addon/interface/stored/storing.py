@@ -1,4 +1,4 @@
-"""Chains put on an armature and changed there."""
+"""Add stored chains to an armature, and change them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,17 @@ from .option_properties import ANIMATED
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A chain that got a name of its own."""
+    """A chain that was renamed to have a unique name."""
 
     armature: str
     now: str
+    """New name of the chain."""
     before: str
+    """Old name of the chain."""
 
 
 def add_chain(armature: bpy.types.Object, name: str, values: dict[str, Any]) -> StoredChain:
-    """A new chain at the end of the armature's list, made active, with these settings (objects by name)."""
+    """Add a chain with these settings (objects by name) at the end of the armature's list, make it active and return it."""
     chain = armature.twobone.chains.add()
     chain.name = name
     keep_names_apart(armature)
@@ -34,18 +36,21 @@ def add_chain(armature: bpy.types.Object, name: str, values: dict[str, Any]) -> 
 
 
 def add_selected_chain(armature: bpy.types.Object) -> StoredChain:
-    """A new chain for the selected bones; raises a `TwoBoneError` where they mean none."""
+    """Add a chain for the selected bones and return it; raises a `TwoBoneError` if they are not a chain."""
     values = selected_limb(armature)
     return add_chain(armature, values["lower"], values)
 
 
 def selected_limb(armature: bpy.types.Object) -> dict[str, Any]:
-    """Settings of a new chain for the selected bones, baked over the range of the keys that its target will have."""
+    """Return settings of a new chain for the selected bones, with the range of the keys that its target will have.
+
+    Raises a `TwoBoneError` if the bones are not a chain.
+    """
     return {**fresh_chain(armature), **fresh_range(bpy.context.scene)}
 
 
 def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
-    """Set some of a stored chain's settings, objects by name."""
+    """Set these settings of a stored chain, objects by name."""
     for option in OPTIONS:
         if option.name == "armature" or option.name not in values:
             continue
@@ -58,29 +63,29 @@ def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
 
 
 def limb_of(chain: StoredChain) -> dict[str, str]:
-    """What a stored chain is on the character: `limb`, `side` and `toe`."""
+    """Return which limb of the character a stored chain is: `limb`, `side` and `toe`."""
     return {name: getattr(chain, name) for name in ("limb", "side", "toe")}
 
 
 def set_limb(chain: StoredChain, limb: Mapping[str, str]) -> None:
-    """Note on a stored chain what it is on the character."""
+    """Set which limb of the character a stored chain is, from `limb_of`."""
     for name, value in limb.items():
         setattr(chain, name, value)
 
 
 def keyed_settings(chain: StoredChain) -> set[str]:
-    """Names of the settings that have curves or drivers of their own, which a bake reads at every frame."""
+    """Return the names of the settings that have F-Curves or drivers, which a bake reads at every frame."""
     return {name for name in ANIMATED if is_animated(chain.id_data, chain.path_from_id(name))}
 
 
 def key_if_keyed(context: bpy.types.Context, chain: StoredChain, name: str) -> None:
-    """Key a setting of a stored chain that has keys already, at the present frame, if auto-keying is on."""
+    """Key a setting of a stored chain at the present frame if it is already keyed and auto-keying is on."""
     if context.scene.tool_settings.use_keyframe_insert_auto and name in keyed_settings(chain):
         chain.keyframe_insert(name)
 
 
 def set_limits(limits: Any, pairs: tuple[tuple[float, float], ...]) -> None:
-    """Make joint limits, of a stored chain or on an operator, those given."""
+    """Set the joint limits of a stored chain or an operator to these pairs of smallest and largest angle, in radians."""
     while len(limits) > len(pairs):
         limits.remove(len(limits) - 1)
     while len(limits) < len(pairs):
@@ -90,7 +95,7 @@ def set_limits(limits: Any, pairs: tuple[tuple[float, float], ...]) -> None:
 
 
 def keep_names_apart(armature: bpy.types.Object) -> list[Renamed]:
-    """Give chains that were given the name of one above them in the list a name of their own, as Blender does for bones."""
+    """Rename chains with the same name as one above them in the list, as Blender does for bones; return what was renamed."""
     taken: set[str] = set()
     renamed = []
     for chain in armature.twobone.chains:
@@ -103,11 +108,11 @@ def keep_names_apart(armature: bpy.types.Object) -> list[Renamed]:
 
 
 def name_back(renamed: Sequence[Renamed]) -> None:
-    """Give chains the names that `keep_names_apart` took from them."""
+    """Undo the renames of `keep_names_apart`."""
     for entry in renamed:
         bpy.data.objects[entry.armature].twobone.chains[entry.now].name = entry.before
 
 
 def chain_of_bones(armature: bpy.types.Object, upper: str, lower: str) -> StoredChain | None:
-    """The stored chain with these bones."""
+    """Return the first stored chain with these bones; `None` if there is none."""
     return next((chain for chain in armature.twobone.chains if (chain.upper, chain.lower) == (upper, lower)), None)

@@ -1,4 +1,4 @@
-"""Which armature and which chain a person means, from what is active."""
+"""The armature and the chain that the user works on, from the active object; and mixins for operators that need them."""
 
 import bpy
 from bpy.app.translations import pgettext_rpt
@@ -6,15 +6,15 @@ from bpy.app.translations import pgettext_rpt
 from ...pipeline.plan.completing import StoredChain, active_chain, active_object
 
 GUIDES = ("target", "pole", "plane_object")
-"""Objects of a chain that a person moves while working on it."""
+"""Properties of a chain that point to objects which the user moves while working on it."""
 
 MODES = {"OBJECT", "POSE"}
 
 
 def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The active armature, or the one with a chain that uses the active object as target, pole or plane.
+    """Return the active armature, or one with a chain that uses the active object as target, pole or plane.
 
-    Of several the one whose active chain does.
+    Of several armatures, one whose active chain uses the object comes first. `None` without an active object or such a chain.
     """
     active = active_object(context)
     if active is None or active.type == "ARMATURE":
@@ -24,23 +24,23 @@ def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
 
 
 def guided_chains(armature: bpy.types.Object, thing: bpy.types.Object) -> list[StoredChain]:
-    """The armature's chains that use an object as target, pole or plane, the active one first."""
+    """Return the armature's chains that use an object as target, pole or plane, the active chain first."""
     found = [chain for chain in armature.twobone.chains if any(getattr(chain, name) == thing for name in GUIDES)]
     return sorted(found, key=lambda chain: chain != active_chain(armature))
 
 
 def chain_in(context: bpy.types.Context) -> StoredChain | None:
-    """The stored chain that a person works on."""
+    """Return the active chain of the armature that the user works on; `None` if there is none."""
     return active_chain(active_armature(context))
 
 
 def is_busy(manager: bpy.types.WindowManager) -> bool:
-    """Whether the user is in the middle of a move, a bake or playback: nobody else should go through time now."""
+    """Whether a modal operator or playback is running, so that timers must not change frames."""
     return any(window.modal_operators or window.screen.is_animation_playing for window in manager.windows)
 
 
 def redraw_viewports(manager: bpy.types.WindowManager) -> None:
-    """Let every 3D viewport and its sidebar show what has changed: what Python sets is not drawn by itself."""
+    """Redraw every 3D viewport and its sidebar, since changes from Python do not trigger it."""
     for window in manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
@@ -48,11 +48,11 @@ def redraw_viewports(manager: bpy.types.WindowManager) -> None:
 
 
 class NeedsMode:
-    """Operators that work where nothing is being edited."""
+    """Mixin for operators that need Object or Pose Mode."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether it works here; Blender shows why not."""
+        """Whether the operator can run; gives Blender the reason if not."""
         hindrance = cls.hindrance(context)
         if hindrance:
             cls.poll_message_set(pgettext_rpt(hindrance))
@@ -60,18 +60,18 @@ class NeedsMode:
 
     @classmethod
     def hindrance(cls, context: bpy.types.Context) -> str:
-        """What is in the way, and what to do about it; empty where it works."""
+        """Return why the operator cannot run, with a remedy; empty if it can."""
         if context.mode not in MODES:
             return "Switch to Object Mode or Pose Mode first"
         return ""
 
 
 class NeedsArmature(NeedsMode):
-    """Operators that work on the armature that is meant."""
+    """Mixin for operators that need an editable active armature."""
 
     @classmethod
     def hindrance(cls, context: bpy.types.Context) -> str:
-        """What is in the way."""
+        """Return why the operator cannot run; empty if it can."""
         hindrance = super().hindrance(context)
         if hindrance:
             return hindrance
@@ -82,11 +82,11 @@ class NeedsArmature(NeedsMode):
 
 
 class NeedsChain(NeedsArmature):
-    """Operators that work on the stored chain that is active in the list."""
+    """Mixin for operators that need an active stored chain."""
 
     @classmethod
     def hindrance(cls, context: bpy.types.Context) -> str:
-        """What is in the way."""
+        """Return why the operator cannot run; empty if it can."""
         hindrance = super().hindrance(context)
         if hindrance or chain_in(context) is not None:
             return hindrance
