@@ -45,12 +45,9 @@ def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -
     def across(frame: float) -> float:
         return LEFT + (frame - first) / (last - first) * (WIDTH - LEFT - 20.0)
 
-    verdict_lines = wrap(verdict, LETTERS)
-    top = 44.0 + LINE * len(verdict_lines)
-    parts = [
-        _text(LEFT, 24, title, 16),
-        *(_text(LEFT, 44 + LINE * number, line, 12) for number, line in enumerate(verdict_lines)),
-    ]
+    lines = wrap(verdict, LETTERS)
+    top = 44.0 + LINE * len(lines)
+    parts = [_text(LEFT, 24, title, 16), *(_text(LEFT, 44 + LINE * number, line, 12) for number, line in enumerate(lines))]
     parts += [
         f'<rect x="{LEFT + 110 * number:.0f}" y="{top - 6:.0f}" width="10" height="10" fill="{colour}"/>'
         + _text(LEFT + 110 * number + 16, top + 3, name, 11)

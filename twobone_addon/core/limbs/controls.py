@@ -53,31 +53,25 @@ class Controls:
         The upper bone must turn one side only: no bone at the `other` side's middle joint may be below it.
         """
         free = [pair for pair in self._pairs(root, mid) if not self._skeleton.between(*pair) & self._skeleton.bound]
-        beyond = {above for bone in self._starting_at(other) for above in self._above(bone)}
+        beyond = {above for bone in self._at(other) for above in self._above(bone)}
         return any(upper not in beyond for upper, _ in free)
 
     def _pairs(self, root: Array, mid: Array) -> list[tuple[int, int]]:
-        return [
-            (upper, lower)
-            for upper, lower in product(self._starting_at(root), self._starting_at(mid))
-            if upper in self._above(lower)
-        ]
+        return [(upper, lower) for upper, lower in product(self._at(root), self._at(mid)) if upper in self._above(lower)]
 
     def below(self, bone: int, place: Array, shown: int) -> int:
         """Among the bones below `bone` that begin at a point, the one that poses the bone `shown` there; -1 for none."""
-        return self._best(
-            [each for each in self._starting_at(place) if bone in self._above(each)], shown, self._followed([shown])
-        )
+        return self._best([each for each in self._at(place) if bone in self._above(each)], shown, self._followed([shown]))
 
     def anywhere(self, place: Array, shown: int) -> int:
         """Among all bones that begin at a point, the one that poses the bone `shown` there; -1 for none."""
         followed = self._followed([shown])
-        return self._best([each for each in self._starting_at(place) if each in followed], shown, followed)
+        return self._best([each for each in self._at(place) if each in followed], shown, followed)
 
     def _tip(self, lower: int, tip: Array, shown: Sequence[int], followed: Sequence[int]) -> int:
         if shown[2] == shown[1]:
             return lower
-        best = self._best([each for each in self._starting_at(tip) if lower in self._above(each)], shown[2], followed)
+        best = self._best([each for each in self._at(tip) if lower in self._above(each)], shown[2], followed)
         return best if best >= 0 else lower
 
     def _best(self, bones: Sequence[int], shown: int, followed: Sequence[int]) -> int:
@@ -135,7 +129,7 @@ class Controls:
             targets.setdefault(bone, []).append(other)
         return targets
 
-    def _starting_at(self, place: Array) -> list[int]:
+    def _at(self, place: Array) -> list[int]:
         key = place.tobytes()
         if key not in self._bones_at:
             distances = np.linalg.norm(self._skeleton.heads - place, axis=1)

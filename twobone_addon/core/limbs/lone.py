@@ -67,19 +67,14 @@ def _lone_branches(tree: JointTree, normal: Array, hips: Array, length: float) -
         below, above = tree.below(joint), tree.parents[joint]
         aside = (tree.places[below[1:]] - tree.places[above]) @ normal
         is_aside = len(below) >= FEWEST_JOINTS and (aside.min() > ASIDE * length or aside.max() < -ASIDE * length)
-        if (
-            above >= 0
-            and is_aside
-            and tree.depths[joint] >= ARM_LENGTH * length
-            and _body_continues_beside(tree, paired, joint, hips)
-        ):
+        if above >= 0 and is_aside and tree.depths[joint] >= ARM_LENGTH * length and _is_at_chest(tree, paired, joint, hips):
             found.append(joint)
         else:
             waiting.extend(tree.children[joint])
     return found
 
 
-def _body_continues_beside(tree: JointTree, paired: set[int], branch: int, hips: Array) -> bool:
+def _is_at_chest(tree: JointTree, paired: set[int], branch: int, hips: Array) -> bool:
     """Whether the body's middle continues away from the hips beside a branch: true at a chest, false at a head."""
     joint = tree.parents[branch]
     beside = [each for child in tree.children[joint] if child not in paired | {branch} for each in tree.below(child)]

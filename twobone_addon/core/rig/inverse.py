@@ -90,11 +90,9 @@ def _in_parts(following: Following) -> ChainPose:
         for whole, rotation in zip(quaternions, pose.turned.rotations, strict=True):
             whole[part] = every_row(rotation.quaternions, stop - begin)[new]
         start, stop = stop, min(stop + ROWS_AT_ONCE, count)
-    motion = (
-        stretched(following.chain, following.motion, ratio)
-        if following.task.options.mode == ReachMode.STRETCH
-        else following.motion
-    )
+    motion = following.motion
+    if following.task.options.mode == ReachMode.STRETCH:
+        motion = stretched(following.chain, motion, ratio)
     found = ChainPose(Turned(following.chain, motion, tuple(map(Quaternions, quaternions))), motion, ratio, reach, goals)
     return _searched(following, found, doubtful) if following.task.limits is None and doubtful.any() else found
 

@@ -131,13 +131,10 @@ def placed(
     """The limbs with their places, legs first, front to back; the links of four-legged animals are chosen by their place."""
     result = []
     for kind in Kind:
-        of_kind = sorted((limb for limb in limbs if limb.kind is kind), key=lambda limb: -float(limb.shape.root @ seen.forward))
-        if kind is Kind.LEG and len(of_kind) == FOUR_LEGS and seen.forward.any():
-            of_kind = [
-                _with_bend(tree, of_kind[0], -seen.forward, judge_for),
-                _with_bend(tree, of_kind[1], seen.forward, judge_for),
-            ]
-        result += [(limb, Place(number, len(of_kind))) for number, limb in enumerate(of_kind)]
+        group = sorted((limb for limb in limbs if limb.kind is kind), key=lambda limb: -float(limb.shape.root @ seen.forward))
+        if kind is Kind.LEG and len(group) == FOUR_LEGS and seen.forward.any():
+            group = [_with_bend(tree, group[0], -seen.forward, judge_for), _with_bend(tree, group[1], seen.forward, judge_for)]
+        result += [(limb, Place(number, len(group))) for number, limb in enumerate(group)]
     return result
 
 

@@ -104,9 +104,7 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
         else:
             left_out.append((candidate.pair, reason))
     for stance in stances(tree, candidates, [candidate for candidate in able if not candidate.plain], down_hint):
-        verdict = _judge_stance(
-            tree, stance, [candidate for candidate in able if candidate not in stance.feet], left_out, crowded
-        )
+        verdict = _judge_stance(tree, stance, [each for each in able if each not in stance.feet], left_out, crowded)
         if verdict is not None:
             return verdict
     lone = Reason.SPLAYED if len(able) == 1 else Reason.HIGH

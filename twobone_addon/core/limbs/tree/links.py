@@ -152,13 +152,8 @@ def _score(tree: JointTree, first: int, links: Links) -> float:
         cut_evenly.append(bool(between) and min(pieces) >= EVEN_PIECES * max(pieces))
     shorter, longer = sorted(links.lengths)
     straight = (IN_LINE_FACTOR if _is_in_line(tree, links) else 1.0) * (1.0 if links.tip >= 0 else TAIL_FACTOR)
-    return (
-        straight
-        * shorter
-        * (1.0 - EVENNESS + EVENNESS * shorter / longer)
-        * (EVEN_CUT if all(cut_evenly) else PASSED) ** passed
-        * LATER_ROOT**before
-    )
+    passing = EVEN_CUT if all(cut_evenly) else PASSED
+    return straight * shorter * (1.0 - EVENNESS + EVENNESS * shorter / longer) * passing**passed * LATER_ROOT**before
 
 
 def _is_in_line(tree: JointTree, links: Links) -> bool:
