@@ -245,3 +245,17 @@ def test_knees_do_not_pay_for_feet_that_shake(data_folder, empty_file, row):
     found = measured(dict(truths())[row](), {})
     assert found["far"] == 0
     assert found["knee"] <= 1.5
+
+
+@pytest.mark.parametrize("row", ["dance slide 24", "dance noise0.3 120"])
+def test_a_dance_is_planted_within_its_reach(data_folder, empty_file, row):
+    """Side steps, a turn on a ball and hops, of which no contact swallows a step; measured on evaluated bones."""
+    from tests.benchmark.bench_planting import dances, measured
+
+    if not (data_folder.parent / "tools" / "feet_truth").is_dir():
+        pytest.skip("feet_truth is not there")
+    found = measured(dict(dances())[row](), {})
+    assert 0.01 < found["slide"] <= 0.05
+    assert found["far"] == 0
+    assert found["knee"] <= 1.5
+    assert found["F1"] >= 0.95
