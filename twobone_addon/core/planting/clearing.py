@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..array_types import Array, Mask
 from ..contacts.states import runs
@@ -17,17 +18,25 @@ def lifts(needs: Array, free: Mask, window: int) -> Array:
     least the need in its middle.
     """
     found = np.zeros(len(needs))
+    wanted = np.where(free, np.maximum(needs, 0.0), 0.0)
+    ends = 2 * (window + window // 2)
+    touched = free & (np.convolve(wanted > 0.0, np.ones(ends + 1), mode="full")[ends // 2 :][: len(free)] > 0.0)
     for first, last in runs(free):
-        rows = np.arange(first, last + 1)
-        if not np.any(needs[rows] > 0.0):
+        count, near = last - first + 1, np.flatnonzero(touched[first : last + 1])
+        if not len(near):
             continue
-        count = len(rows)
-        left = np.arange(1, count + 1) if first else np.full(count, window)
-        right = np.arange(count, 0, -1) if last + 1 < len(needs) else np.full(count, window)
-        room = np.minimum(window, np.minimum(left, right))
-        own = np.pad(np.maximum(needs[rows], 0.0), window)
-        highest = np.array([own[at + window - reach : at + window + reach + 1].max() for at, reach in enumerate(room.tolist())])
-        found[rows] = [_average(highest, at, reach // 2) for at, reach in enumerate(room.tolist())]
+        rows = np.arange(count)
+        left = rows + 1 if first else np.full(count, window)
+        right = count - rows if last + 1 < len(needs) else np.full(count, window)
+        room = np.minimum(window, np.minimum(left, right))[near]
+        alike = [(reach, near[room == reach]) for reach in np.unique(room).tolist()]
+        own, highest = np.pad(wanted[first : last + 1], window), np.zeros(count)
+        for reach, at in alike:
+            highest[at] = sliding_window_view(own, 2 * reach + 1)[at + window - reach].max(axis=1)
+        around = np.pad(highest, window, mode="edge")
+        for reach, at in alike:
+            weights = np.hanning(2 * (reach // 2) + 3)[1:-1]
+            found[first + at] = sliding_window_view(around, len(weights))[at + window - reach // 2] @ weights / weights.sum()
     return found
 
 
@@ -41,9 +50,3 @@ def far_from(standing: Mask, window: int) -> Array:
         np.abs(rows - stands[np.minimum(after, len(stands) - 1)]), np.abs(rows - stands[np.maximum(after - 1, 0)])
     )
     return np.minimum(1.0, nearest / window)
-
-
-def _average(values: Array, at: int, reach: int) -> float:
-    rows = np.clip(np.arange(at - reach, at + reach + 1), 0, len(values) - 1)
-    weights = np.hanning(2 * reach + 3)[1:-1]
-    return float(values[rows] @ weights / weights.sum())

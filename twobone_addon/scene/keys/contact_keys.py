@@ -80,8 +80,8 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
         places_after = outside[1]["co"][:, 0]
         has_next_key = bool(len(places_after) and places_after[0] <= frames[-1] + 1.0 + NEAR_FRAME)
         # Where no other curve has keys beyond the range, keys that hold the contact would only make the clip longer.
-        keyed = np.concatenate([frames[[0, -1]], *(read_frames(each) for each in bag.fcurves if each.data_path != path)])
-        is_longer = keyed.min() < frames[0] - NEAR_FRAME, keyed.max() > frames[-1] + NEAR_FRAME
+        keyed = [each.range() for each in bag.fcurves if each.data_path != path and each.keyframe_points]
+        is_longer = any(low < frames[0] - NEAR_FRAME for low, _ in keyed), any(high > frames[-1] + NEAR_FRAME for _, high in keyed)
         sides = [
             _constant_key(frames[0] - 1.0, before, wanted=is_longer[0] and before != states[0] and not len(outside[0]["co"])),
             _constant_key(frames[-1] + 1.0, after, wanted=is_longer[1] and after != states[-1] and not has_next_key),
