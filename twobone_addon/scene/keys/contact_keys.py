@@ -81,10 +81,10 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
         has_next_key = bool(len(places_after) and places_after[0] <= frames[-1] + 1.0 + NEAR_FRAME)
         # Where no other curve has keys beyond the range, keys that hold the contact would only make the clip longer.
         keyed = [each.range() for each in bag.fcurves if each.data_path != path and each.keyframe_points]
-        is_longer = any(low < frames[0] - NEAR_FRAME for low, _ in keyed), any(high > frames[-1] + NEAR_FRAME for _, high in keyed)
+        longer = any(low < frames[0] - NEAR_FRAME for low, _ in keyed), any(high > frames[-1] + NEAR_FRAME for _, high in keyed)
         sides = [
-            _constant_key(frames[0] - 1.0, before, wanted=is_longer[0] and before != states[0] and not len(outside[0]["co"])),
-            _constant_key(frames[-1] + 1.0, after, wanted=is_longer[1] and after != states[-1] and not has_next_key),
+            _constant_key(frames[0] - 1.0, before, wanted=longer[0] and before != states[0] and not len(outside[0]["co"])),
+            _constant_key(frames[-1] + 1.0, after, wanted=longer[1] and after != states[-1] and not has_next_key),
         ]
         new = joined_keys(sides[0], fresh, sides[1])
         table = joined_keys(outside[0], new, outside[1])
