@@ -126,7 +126,8 @@ class Kinematics:
 
     def noise_of_speeds(self, noise: float) -> float:
         """Standard deviation of a component of velocities where that of positions is `noise`."""
-        return noise * 2.0**0.5 / SIDE_IN_SECONDS
+        steps = max(1, round(SIDE_IN_SECONDS * self.rate))
+        return noise * self.rate * (12.0 / (steps * (steps + 1) * (steps + 2))) ** 0.5
 
 
 def steps_in(seconds: float, feet: FeetMotion) -> int:
