@@ -69,9 +69,6 @@ STUB = 3
 LANDED, SWINGING = 0.5, 2.0
 """Evidence from the calmer side of the last two frames that tells of a landing there, too short to be worth it otherwise; and
 times the tolerance that the foot was faster just before."""
-LOOPS = 0.05
-"""Leg lengths and one step from frame to frame, by which no point of a foot differs from the first to the last frame of a
-cycle, whose contacts go on there."""
 MOST_SLIDE = 0.05
 """Leg lengths that a foot may slide within a contact before it is asked whether that was a step."""
 UNTURNED, STAYS = 0.006, 1.0 / 3.0
@@ -173,7 +170,9 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
             for foot in after.stances
         )
         return Story(np.insert(after.states, 0, int(ContactState.NONE), axis=1), moved, has_rest_first=True)
-    motion = Kinematics.of(feet)
+    around, before = feet.going_on(round(NEAR * feet.rate))
+    own = slice(before, before + feet.points.shape[-2])
+    motion = Kinematics.of(around)
     told = _told(motion, given, feet.leg_length, any_height=any_height)
     tolerances, best = told.tolerances, told.evidence.max(axis=1)
     swung = motion.speeds[..., -round(NEAR / 2 * motion.rate) :].min(axis=1).max(axis=-1) > SWINGING * tolerances.speed[:, -1]
@@ -181,6 +180,7 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
     landed = swung & (calm[:, -2:].min(axis=1) > LANDED)
     stands = _tidied(motion, told, landed, given)
     states = _points_of(motion, told.evidence, stands, given.lift / feet.leg_length or LIFT, tolerances.noise)
+    states, stands, best = (each[:, own] for each in (states, stands, best))
     stances = tuple(
         tuple(_stance(feet, states[foot], best[foot], foot, row) for row in runs(each)) for foot, each in enumerate(stands)
     )
@@ -236,7 +236,7 @@ def _told(motion: Kinematics, given: Thresholds, length: float, *, any_height: b
         now = replace(now, speed=narrower)
         evidence = _evidence(motion, now, any_height=any_height)
         stands = _plausible(evidence.max(axis=1), falls, motion.rate)
-    never = np.array([not foot.any() for foot in stands])
+    never = np.array([not (foot[STUB:-2] if foot.size > 2 * STUB else foot).any() for foot in stands])
     if never.any() and not (given.enter_speed or given.leave_speed):
         # In fast cycles feet stand for a frame or two, and not all as still as the ground's velocity, common to all, has them.
         gliding = 1.0 if never.all() else LENIENT
@@ -338,10 +338,6 @@ def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> 
     """Whether each foot stands `(C, F)`, without swallowed steps, glides, gaps, and what is too short to be planted."""
     kept, evidence, count = told.stands.copy(), told.evidence.max(axis=1), told.stands.shape[-1]
     lowest = motion.heights.min(axis=1)
-    poses = motion.points - motion.body
-    loops = bool(
-        np.all(magnitude(poses[:, :, -1] - poses[:, :, 0]) <= LOOPS + magnitude(np.diff(poses, axis=2)).max(axis=2, initial=0.0))
-    )
     for foot, own in enumerate(kept):
         ball = motion.points[foot, 1]
         for first, last in runs(own):
@@ -358,7 +354,7 @@ def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> 
         own[-2:] |= landed[foot] and count > STUB
         bridged = without_gaps(own, given.longest_gap) if given.longest_gap else own
         own[:] = without_short(bridged, given.least_length or LEAST_IN_SECONDS * motion.rate)
-        if count > STUB and not loops:
+        if count > STUB:
             first_rows, last_rows = runs(own[: STUB + 1]), runs(own[-2:])
             if first_rows and first_rows[0][0] == 0 and not own[STUB]:
                 own[: first_rows[0][1] + 1] = False
