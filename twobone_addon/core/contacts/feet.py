@@ -27,8 +27,8 @@ of a component (chi distribution of degree 3); and the length of the coefficient
 HELD = 1e-5
 """Leg lengths that a pose may change by and still be held: single precision, and no breath of anybody."""
 CLOSES, SEAM, LEAST_CYCLE = 0.012, 0.5, 6
-"""Of a cycle: leg lengths, 1 cm of a leg, by which its ends differ if they are one pose; times the larger one of the steps beside it
-that the step from its last to its first pose may have otherwise; and frames."""
+"""Of a cycle: leg lengths, 1 cm of a leg, by which its ends differ if they are one pose; part by which the step from its last to
+its first pose may differ from the steps beside it otherwise; and frames."""
 MOST_SAMPLES = 40
 """Of one window in which a quantile is looked for."""
 

@@ -74,6 +74,10 @@ MOST_SLIDE = 0.05
 UNTURNED, STAYS = 0.006, 1.0 / 3.0
 """Leg lengths that a heel or ball may have moved and still be in its place; and part of its path that the other one, which
 a foot turns about, may have gone."""
+HANGING, SWINGS = 0.5, 1.5
+"""Part of the time near a contact at which a body that does not fall is borne by nobody, from which it may be carried otherwise; and
+times as long that a foot which swings is below three times a height as below that height: 1.7 at constant acceleration, and
+1 where it lands at once."""
 LONG_GLIDE = 0.2
 """Leg lengths that a contact must travel with the body to count as a glide."""
 MOST_TOGETHER = 4
@@ -338,6 +342,9 @@ def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> 
     """Whether each foot stands `(C, F)`, without swallowed steps, glides, gaps, and what is too short to be planted."""
     kept, evidence, count = told.stands.copy(), told.evidence.max(axis=1), told.stands.shape[-1]
     lowest = motion.heights.min(axis=1)
+    ways = np.concatenate([motion.points[:, 1, :, :2], lowest[..., None]], axis=-1)
+    hangs = ~kept.any(axis=0) & (_falls(motion) < HANGING)
+    near, lift = round(NEAR * motion.rate), LIFT + NOISE_TIMES * motion.noise
     for foot, own in enumerate(kept):
         ball = motion.points[foot, 1]
         for first, last in runs(own):
@@ -351,6 +358,9 @@ def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> 
         for first, last in runs(own):
             if told.may_glide[foot] and _glides(ball[first : last + 1], motion.body[first : last + 1], motion.rate):
                 own[first : last + 1] = False
+            around = np.concatenate([hangs[max(first - near, 0) : first], hangs[last + 1 : last + 1 + near]])
+            if len(around) and np.mean(around) > HANGING and _turns_in_the_air(ways[foot], first, last, lift):
+                own[first : last + 1] = False
         own[-2:] |= landed[foot] and count > STUB
         bridged = without_gaps(own, given.longest_gap) if given.longest_gap else own
         own[:] = without_short(bridged, given.least_length or LEAST_IN_SECONDS * motion.rate)
@@ -361,6 +371,28 @@ def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> 
             if last_rows == [(1, 1)]:
                 own[-1] = False
     return kept
+
+
+def _turns_in_the_air(way: Array, first: int, last: int, lift: float) -> bool:
+    """Whether a foot on its `way` `(F, 3)` goes up and down without a rest, or comes from below and goes back there.
+
+    What lies beyond the ends of a take is not known.
+    """
+    heights = way[:, 2]
+    level, lowest = float(np.median(heights[first : last + 1])), first + int(np.argmin(heights[first : last + 1]))
+    sides = way[last:], way[first::-1]
+    gone = [side[np.abs(side[:, 2] - level) > 3.0 * lift][:1] for side in sides]
+    away = np.concatenate(gone) - [*way[lowest, :2], level]
+    if not len(away) or len({*(away[:, 2] > 0.0).tolist()}) > 1 or np.any(magnitude(away[:, :2]) > np.abs(away[:, 2])):
+        return False
+    if away[0, 2] < 0.0:
+        return True
+    short, long = 0.0, 0.0
+    for rise, known in zip((heights[lowest:], heights[lowest::-1]), map(len, gone), strict=True):
+        above, places = np.maximum.accumulate(rise - heights[lowest]), np.arange(len(rise))
+        short += float(np.interp(lift, above, places)) if known else len(rise) - 1.0
+        long += float(np.interp(3.0 * lift, above, places)) if known else len(rise) - 1.0
+    return long > SWINGS * short
 
 
 def _glides(ball: Array, body: Array, rate: float) -> bool:
