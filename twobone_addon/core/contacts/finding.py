@@ -75,9 +75,8 @@ UNTURNED, STAYS = 0.006, 1.0 / 3.0
 """Leg lengths that a heel or ball may have moved and still be in its place; and part of its path that the other one, which
 a foot turns about, may have gone."""
 HANGING, SWINGS = 0.5, 1.5
-"""Part of the time near a contact at which a body that does not fall is borne by nobody, from which it may be carried otherwise; and
-times as long that a foot which swings is below three times a height as below that height: 1.7 at constant acceleration, and
-1 where it lands at once."""
+"""Part of the time near a contact at which a body that does not fall is borne by nobody, from which it hangs; and times as long
+that a foot which swings is below three times a height as below that height: 1.7 at constant acceleration, 1 where it stops."""
 LONG_GLIDE = 0.2
 """Leg lengths that a contact must travel with the body to count as a glide."""
 MOST_TOGETHER = 4
@@ -240,7 +239,7 @@ def _told(motion: Kinematics, given: Thresholds, length: float, *, any_height: b
         now = replace(now, speed=narrower)
         evidence = _evidence(motion, now, any_height=any_height)
         stands = _plausible(evidence.max(axis=1), falls, motion.rate)
-    never = np.array([not (foot[STUB:-2] if foot.size > 2 * STUB else foot).any() for foot in stands])
+    never = np.array([not (foot[STUB:-2] if len(foot) > 2 * STUB else foot).any() for foot in stands])
     if never.any() and not (given.enter_speed or given.leave_speed):
         # In fast cycles feet stand for a frame or two, and not all as still as the ground's velocity, common to all, has them.
         gliding = 1.0 if never.all() else LENIENT
@@ -340,11 +339,8 @@ def _with_any(stands: Mask, sure: Mask) -> Mask:
 
 def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> Mask:
     """Whether each foot stands `(C, F)`, without swallowed steps, glides, gaps, and what is too short to be planted."""
-    kept, evidence, count = told.stands.copy(), told.evidence.max(axis=1), told.stands.shape[-1]
+    kept, evidence, count = _rests(motion, told.stands), told.evidence.max(axis=1), told.stands.shape[-1]
     lowest = motion.heights.min(axis=1)
-    ways = np.concatenate([motion.points[:, 1, :, :2], lowest[..., None]], axis=-1)
-    hangs = ~kept.any(axis=0) & (_falls(motion) < HANGING)
-    near, lift = round(NEAR * motion.rate), LIFT + NOISE_TIMES * motion.noise
     for foot, own in enumerate(kept):
         ball = motion.points[foot, 1]
         for first, last in runs(own):
@@ -358,9 +354,6 @@ def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> 
         for first, last in runs(own):
             if told.may_glide[foot] and _glides(ball[first : last + 1], motion.body[first : last + 1], motion.rate):
                 own[first : last + 1] = False
-            around = np.concatenate([hangs[max(first - near, 0) : first], hangs[last + 1 : last + 1 + near]])
-            if len(around) and np.mean(around) > HANGING and _turns_in_the_air(ways[foot], first, last, lift):
-                own[first : last + 1] = False
         own[-2:] |= landed[foot] and count > STUB
         bridged = without_gaps(own, given.longest_gap) if given.longest_gap else own
         own[:] = without_short(bridged, given.least_length or LEAST_IN_SECONDS * motion.rate)
@@ -370,6 +363,24 @@ def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> 
                 own[: first_rows[0][1] + 1] = False
             if last_rows == [(1, 1)]:
                 own[-1] = False
+    return kept
+
+
+def _rests(motion: Kinematics, stands: Mask) -> Mask:
+    """The same `stands` `(C, F)` without feet that turn in the air, under a body that neither falls nor is borne by anybody."""
+    ways = np.concatenate([motion.points[:, 1, :, :2], motion.heights.min(axis=1)[..., None]], axis=-1)
+    near, lift, kept, rests = round(NEAR * motion.rate), LIFT + NOISE_TIMES * motion.noise, stands.copy(), stands.copy()
+    turns = [
+        (foot, slice(first, last + 1), slice(max(first - near, 0), last + 1 + near))
+        for foot, own in enumerate(stands)
+        for first, last in runs(own)
+        if _turns_in_the_air(ways[foot], first, last, lift)
+    ]
+    for foot, row, _ in turns:
+        rests[foot, row] = False
+    hangs = ~rests.any(axis=0) & (_falls(motion) < HANGING)
+    for foot, row, around in turns:
+        kept[foot, row] = np.mean(hangs[around]) <= HANGING
     return kept
 
 
@@ -388,10 +399,11 @@ def _turns_in_the_air(way: Array, first: int, last: int, lift: float) -> bool:
     if away[0, 2] < 0.0:
         return True
     short, long = 0.0, 0.0
-    for rise, known in zip((heights[lowest:], heights[lowest::-1]), map(len, gone), strict=True):
-        above, places = np.maximum.accumulate(rise - heights[lowest]), np.arange(len(rise))
-        short += float(np.interp(lift, above, places)) if known else len(rise) - 1.0
-        long += float(np.interp(3.0 * lift, above, places)) if known else len(rise) - 1.0
+    for way_up, known in zip((heights[lowest:], heights[lowest::-1]), map(len, gone), strict=True):
+        rises = np.maximum.accumulate(way_up - heights[lowest])
+        if known or rises[-1] <= lift:  # What is on its way when the take ends tells nothing.
+            one, two = np.interp([lift, 3.0 * lift], rises, np.arange(len(rises)))
+            short, long = short + float(one), long + float(two)
     return long > SWINGS * short
 
 
