@@ -374,7 +374,7 @@ def _rests(motion: Kinematics, stands: Mask) -> Mask:
         (foot, slice(first, last + 1), slice(max(first - near, 0), last + 1 + near))
         for foot, own in enumerate(stands)
         for first, last in runs(own)
-        if _turns_in_the_air(ways[foot], first, last, lift)
+        if _turns_in_the_air(ways[foot], first, last, lift, motion.rate)
     ]
     for foot, row, _ in turns:
         rests[foot, row] = False
@@ -384,10 +384,10 @@ def _rests(motion: Kinematics, stands: Mask) -> Mask:
     return kept
 
 
-def _turns_in_the_air(way: Array, first: int, last: int, lift: float) -> bool:
+def _turns_in_the_air(way: Array, first: int, last: int, lift: float, rate: float) -> bool:
     """Whether a foot on its `way` `(F, 3)` goes up and down without a rest, or comes from below and goes back there.
 
-    What lies beyond the ends of a take is not known.
+    Beyond the ends of a take nothing is known.
     """
     heights = way[:, 2]
     level, lowest = float(np.median(heights[first : last + 1])), first + int(np.argmin(heights[first : last + 1]))
@@ -399,12 +399,10 @@ def _turns_in_the_air(way: Array, first: int, last: int, lift: float) -> bool:
     if away[0, 2] < 0.0:
         return True
     short, long = 0.0, 0.0
-    for way_up, known in zip((heights[lowest:], heights[lowest::-1]), map(len, gone), strict=True):
-        rises = np.maximum.accumulate(way_up - heights[lowest])
-        if known or rises[-1] <= lift:  # What is on its way when the take ends tells nothing.
-            one, two = np.interp([lift, 3.0 * lift], rises, np.arange(len(rises)))
-            short, long = short + float(one), long + float(two)
-    return long > SWINGS * short
+    for side in (heights[lowest:], heights[lowest::-1]):
+        one, two = np.interp([lift, 3.0 * lift], np.maximum.accumulate(side - heights[lowest]), np.arange(len(side)))
+        short, long = short + float(one), long + float(two)
+    return long > SWINGS * short and 6.0 * lift * rate > AT_REST * long
 
 
 def _glides(ball: Array, body: Array, rate: float) -> bool:
