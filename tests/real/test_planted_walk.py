@@ -14,7 +14,7 @@ SIDES = ("Left", "Right")
 METRES = 0.0564
 """In one unit of the file."""
 EASE = 12
-"""Frames in a tenth of a second, over which a flat foot is let go."""
+"""Frames in a tenth of a second, over which a flat foot is let go, and a heel that came up goes down again."""
 
 
 @pytest.fixture
@@ -81,8 +81,11 @@ def test_the_walk_stands_and_neither_hips_nor_knees_pay_for_it(planted):
             stood = after[f"ball {side}"][start:end]
             assert np.linalg.norm(stood - stood.mean(axis=0), axis=1).max() < 1e-5 * leg
         turned = np.abs(after[f"foot {side}"] - before[f"foot {side}"]).max(axis=(1, 2))
-        near = np.convolve(heel & ball, np.ones(2 * EASE + 1), mode="same") > 0
-        assert turned[~near].max() < np.radians(0.01)
+        flat, rolls = (np.convolve(on, np.ones(2 * EASE + 1), mode="same") > 0 for on in (heel & ball, ball & ~heel))
+        assert turned[~flat & ~rolls].max() < np.radians(0.01)
+        # The bone points from the ankle to the ball: of a foot that rolls on that, it only gets steeper, and hardly.
+        steeper = [np.degrees(np.arcsin(-walk[f"foot {side}"][rolls & ~flat, 2, 1])) for walk in (after, before)]
+        assert np.all((steeper[0] - steeper[1] > -0.01) & (steeper[0] - steeper[1] < 3.0))
         leaving = np.abs(np.diff(turned))[~(heel & ball)[1:] | ~(heel & ball)[:-1]]
         assert leaving.max() < 0.25 * turned.max(), "a flat foot is let go within a frame"
         old, new = (np.abs(np.diff(walk[f"knee {side}"], 2)).max() for walk in (before, after))
@@ -183,3 +186,46 @@ def test_of_the_low_frames_of_feet_that_skate_a_fifth_at_most_moves_along_when_t
             moving += np.count_nonzero(is_low & (speeds > 0.56 * leg))
         bpy.data.objects.remove(armature)
     assert moving <= 0.2 * low
+
+
+def test_of_a_generated_clip_with_its_own_labels_heels_come_up_before_hips_go_far_down(
+    data_folder, empty_file, monkeypatch, tmp_path
+):
+    monkeypatch.syspath_prepend(str(data_folder.parent / "tools"))
+    from motion_rigs import generated_clip, rig_from_joints
+
+    joints, pelvis, labels = generated_clip("05")
+    rig = rig_from_joints(joints, 30, pelvis)
+    np.savez(tmp_path / "labels.npz", foot_contacts=labels)
+
+    def seen():
+        hips, heads, balls = [], [], []
+        for frame in range(1, len(labels) + 1):
+            bpy.context.scene.frame_set(frame)
+            bones = rig.pose.bones
+            hips.append(rig.matrix_world @ bones["Hips"].head)
+            heads.append([[rig.matrix_world @ bones[name + side].head for name in ("UpLeg", "Leg", "Foot")] for side in "LR"])
+            balls.append([rig.matrix_world @ bones["Toe" + side].head for side in "LR"])
+        links = np.diff(np.array(heads), axis=2)
+        length = np.linalg.norm(links, axis=-1).sum(axis=-1).mean()
+        cosines = np.sum(links[:, :, 0] * links[:, :, 1], axis=-1) / np.prod(np.linalg.norm(links, axis=-1), axis=-1)
+        return np.array(hips) / length, np.diff(np.arccos(cosines), 2, axis=0), np.array(balls) / length
+
+    hips, knees, _ = seen()
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.twobone.find_limbs(armature=rig.name) == {"FINISHED"}
+    assert bpy.ops.twobone.import_contacts(armature=rig.name, filepath=str(tmp_path / "labels.npz")) == {"FINISHED"}
+    assert bpy.ops.twobone.plant(armature=rig.name) == {"FINISHED"}
+    new_hips, new_knees, balls = seen()
+    assert np.linalg.norm(new_hips - hips, axis=1).max() <= 0.018
+    assert np.abs(new_knees).max() <= 1.3 * np.abs(knees).max()
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    for number, side in enumerate("LR"):
+        chain = next(chain for chain in report["chains"] if chain["upper"] == f"UpLeg{side}")
+        assert chain["out_of_reach"] == []
+        _, ball = states_of(chain, len(labels))
+        assert np.count_nonzero(ball & labels[:, 2 * number + 1]) > 0.9 * np.count_nonzero(labels[:, 2 * number + 1])
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], ball.astype(int), [0]])))
+        assert all(
+            np.ptp(balls[start:end, number], axis=0).max() < 1e-4 for start, end in zip(edges[::2], edges[1::2], strict=True)
+        )

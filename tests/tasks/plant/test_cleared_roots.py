@@ -15,7 +15,7 @@ RIGHT = {"armature": "Walker", "upper": "thigh.R", "lower": "shin.R"}
 @pytest.fixture
 def in_strip(empty_file):
     """A walk in an NLA strip, and where its hips and heels are seen."""
-    armature, states = build_walker(Walk(frames=30, slide=0.02, raised=0.03))
+    armature, states = build_walker(Walk(frames=30, slide=0.03, raised=0.03))
     key_contacts(armature, states)
     data = armature.animation_data
     walk = data.action

@@ -17,17 +17,23 @@ def lifts(needs: Array, free: Mask, window: int) -> Array:
     least the need in its middle.
     """
     found = np.zeros(len(needs))
+    wanted = np.where(free, np.maximum(needs, 0.0), 0.0)
+    ends = 2 * (window + window // 2)
+    touched = free & (np.convolve(wanted > 0.0, np.ones(ends + 1), mode="full")[ends // 2 :][: len(free)] > 0.0)
     for first, last in runs(free):
-        rows = np.arange(first, last + 1)
-        if not np.any(needs[rows] > 0.0):
+        count, near = last - first + 1, np.flatnonzero(touched[first : last + 1])
+        if not len(near):
             continue
-        count = len(rows)
-        left = np.arange(1, count + 1) if first else np.full(count, window)
-        right = np.arange(count, 0, -1) if last + 1 < len(needs) else np.full(count, window)
-        room = np.minimum(window, np.minimum(left, right))
-        own = np.pad(np.maximum(needs[rows], 0.0), window)
-        highest = np.array([own[at + window - reach : at + window + reach + 1].max() for at, reach in enumerate(room.tolist())])
-        found[rows] = [_average(highest, at, reach // 2) for at, reach in enumerate(room.tolist())]
+        rows = np.arange(count)
+        left = rows + 1 if first else np.full(count, window)
+        right = count - rows if last + 1 < len(needs) else np.full(count, window)
+        room = np.minimum(window, np.minimum(left, right)).tolist()
+        own = np.pad(wanted[first : last + 1], window)
+        highest = np.zeros(count)
+        for at in near.tolist():
+            highest[at] = own[at + window - room[at] : at + window + room[at] + 1].max()
+        for at in near.tolist():
+            found[first + at] = _average(highest, at, room[at] // 2)
     return found
 
 

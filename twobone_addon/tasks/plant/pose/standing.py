@@ -10,10 +10,11 @@ import numpy as np
 
 from ....core.array_types import Array, Codes, Mask
 from ....core.arrays import magnitude, shortening
-from ....core.contacts.states import on_ball, on_heel
+from ....core.contacts.states import on_ball, on_heel, runs
 from ....core.planting.blends import Ease
 from ....core.planting.goals import SAMPLES_PER_FRAME, FootGoals, PutDown, eased_ankles, foot_goals
 from ....core.planting.ground import Ground
+from ....core.planting.heels import with_heels_up
 from ....core.planting.pins import Foot, Pin, find_pins
 from ....core.planting.root_fit import needed_moves, shortest_moves, smooth_moves
 from ....core.planting.terrain import LaidFoot, common_rise, standing, tilted
@@ -216,14 +217,13 @@ def _stood(footing: Footing, states: Sequence[Codes], calming: Array | None, car
     calming = np.zeros(len(plan.samples)) if calming is None else calming
     rise = footing.rise(lying, states)[:, None] * -DOWN if footing.moves_root else np.zeros((len(plan.samples), 3))
     moves = calming[:, None] * DOWN + rise
-    if footing.moves_root:
+    if footing.ground.is_new:
         # Feet on their way move with the root, and do with what their legs reach; on a new ground the root goes with them.
-        if footing.ground.is_new:
+        if footing.moves_root:
             ankles, wanted = footing.ways(goals, moves)
-        else:
-            ankles = np.stack([footing.ground.out_of(goal.ankles) for goal in goals])
-            wanted = np.stack([goal.pinned for goal in goals])
-        moves = smoothed_moves(plan, root_needs(plan, legs, ankles, wanted, base=moves)) + moves
+            moves = smoothed_moves(plan, root_needs(plan, legs, ankles, wanted, base=moves)) + moves
+    else:
+        goals, moves = _with_heels_up(footing, states, goals, moves)
     ankles, touched = footing.ways(goals, moves)
     ankles = _within_reach(plan, legs, goals, ankles, moves)
     planted = [
@@ -231,6 +231,48 @@ def _stood(footing: Footing, states: Sequence[Codes], calming: Array | None, car
         for number, (leg, goal) in enumerate(zip(legs, goals, strict=True))
     ]
     return Planted(planted, moves)
+
+
+def _with_heels_up(
+    footing: Footing, states: Sequence[Codes], goals: list[FootGoals], base: Array
+) -> tuple[list[FootGoals], Array]:
+    """Where heels come up rather than that the root, moved by `base` `(S, 3)` anyway, goes down further, and its moves then."""
+    plan, legs = footing.plan, footing.legs
+    pinned, heels = np.stack([goal.pinned for goal in goals]), np.stack([_at_samples(on_heel(each)) for each in states])
+
+    def needs(wanted: Mask, base: Array) -> Array:
+        ankles = np.stack([footing.ground.out_of(goal.ankles) for goal in goals])
+        return root_needs(plan, legs, ankles, wanted, base=base) if footing.moves_root else np.zeros(len(base))
+
+    if plan.settings.priority == "HEIGHTS":  # Feet go up and down only, and have no place to be turned about.
+        return goals, base + smoothed_moves(plan, needs(pinned, base))
+    least = needs(pinned & heels, base)
+    moves = base + smoothed_moves(plan, least)
+    before = goals
+    goals = [
+        with_heels_up(
+            footing.foot(leg),
+            goal,
+            on_heel=on,
+            hips=footing.ground.into(leg.joints[:, 0] + moves),
+            reaches=reach_limits(leg, plan.settings, keeps_straight=True),
+            window=max(1, footing.turning.least * 2 // 3),  # Averaged over half as many besides, that is all of the ease.
+        )
+        for leg, goal, on in zip(legs, goals, heels, strict=True)
+    ]
+    if all(new is old for new, old in zip(goals, before, strict=True)):
+        return goals, moves
+    # What no heel makes up for is left to the root.
+    least = np.where(needs(pinned, moves) != 0.0, needs(pinned, base), least)
+    return goals, base + smoothed_moves(plan, least)
+
+
+def _at_samples(at_frames: Mask) -> Mask:
+    """Samples `(S,)` at which a point stands that does so at frames `(F,)`."""
+    found = np.zeros((len(at_frames) - 1) * SAMPLES_PER_FRAME + 1, dtype=bool)
+    for first, last in runs(at_frames):
+        found[first * SAMPLES_PER_FRAME : last * SAMPLES_PER_FRAME + 1] = True
+    return found
 
 
 def _within_reach(

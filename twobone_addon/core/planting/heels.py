@@ -1,0 +1,48 @@
+"""Heels that come up about a ball that stands, so that a leg reaches from where its hip is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from ..array_types import Array, Mask
+from ..arrays import dot, magnitude
+from ..rig.rotations import about_axis, unit
+from .clearing import lifts
+from .goals import FootGoals
+from .pins import Foot
+
+MOST = math.radians(10.0)
+"""By which a heel comes up at most: at the end of a step it does so anyway, by several times as much."""
+
+
+def with_heels_up(foot: Foot, goals: FootGoals, *, on_heel: Mask, hips: Array, reaches: Array, window: int) -> FootGoals:
+    """The same with the heel higher where nothing but the ball stands, and the ankle is farther than the leg reaches.
+
+    on_heel : (S,) where the heel stands
+    hips : (S, 3) in the ground's space
+    reaches : (S,) farthest that the ankle may be from the hip
+    window : samples within which a heel comes up, and goes down again
+
+    The foot pitches about its ball, which stays where it is, by as little as is needed, but by no more than `MOST`, and no
+    farther than that brings the ankle nearer to the hip. One whose ankle, heel and ball lie in a row is kept as it is.
+    """
+    rolls = goals.pinned & ~on_heel
+    rows = np.flatnonzero(rolls & (magnitude(goals.ankles - hips) > reaches))
+    if not len(rows):
+        return goals
+    balls = goals.ankles + foot.ways(goals.turns, foot.ball)
+    axes = goals.turns @ unit(np.cross(foot.ball, foot.heel))
+    # The ankle goes round the ball in the plane of the two and the heel, and is nearest to the hip where both point the same way.
+    ankle, hip = (goals.ankles - balls)[rows], (hips - balls)[rows]
+    ahead, beside = dot(hip, ankle), dot(hip, np.cross(axes[rows], ankle))
+    enough = 0.5 * (dot(hip, hip) + dot(ankle, ankle) - reaches[rows] ** 2)
+    short_of_nearest = np.arccos(np.clip(enough / np.maximum(np.hypot(ahead, beside), np.finfo(float).tiny), -1.0, 1.0))
+    needs = np.zeros(len(hips))
+    needs[rows] = np.clip(np.arctan2(beside, ahead) - short_of_nearest, 0.0, MOST)
+    raised = lifts(needs, ~on_heel, window)
+    turns = about_axis(axes, raised) @ goals.turns
+    ankles = np.where(rolls[:, None], balls - foot.ways(turns, foot.ball), goals.ankles)
+    return replace(goals, ankles=ankles, turns=turns, turned=goals.turned | (raised > 0.0))
