@@ -11,8 +11,8 @@ largest second difference of its angle as a multiple of what it was; `share` of 
 ground add `soles`, the share of frames with a low sole that were found as contacts, or `deep`, how far a sole, at its heel,
 ball and toes, is below its ground, before and after. Rows: force plates, generated clips with contacts found (`generated`) and
 with their own labels (`labels`), clips that skate and their repair (`skate`), recordings thinned to 30 a second (`studio`),
-cycles in place (`cycle`), exact feet, clean and spoiled (`truth`), a heel behind the ankle (`heelback`), stairs beside the
-steps (`beside`), one long clip (`long`).
+cycles in place (`cycle`), exact feet, clean and spoiled (`truth`), and dancing (`dance`), a heel behind the ankle (`heelback`),
+stairs beside the steps (`beside`), one long clip (`long`).
 """
 
 import argparse
@@ -306,7 +306,7 @@ def skates():
 TRUTH_LEGS = [tuple(f"{bone}.{side}" for bone in ("Thigh", "Shin", "Foot", "Toe")) for side in ALL_SIDES]
 
 
-def truths():
+def truths(motions=MOTIONS):
     evaluated, synth = tool("plant_eval"), tool("synth")
 
     def made(kind, corruption, fps):
@@ -328,11 +328,11 @@ def truths():
 
     whole_sample = evaluated.td.sample
     for fps in RATES:
-        for kind in MOTIONS:
+        for kind in motions:
             yield f"truth clean {fps} {kind}", lambda kind=kind, fps=fps: made(kind, "clean", fps)
     for corruption in CORRUPTIONS:
         for fps in RATES:
-            for kind in MOTIONS:
+            for kind in motions:
                 yield (
                     f"truth {corruption} {fps} {kind}",
                     lambda kind=kind, corruption=corruption, fps=fps: made(kind, corruption, fps),
@@ -349,6 +349,61 @@ def keyed(kind, fps):
     synth.write(rig, loc, rot)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, len(times)
     return rig, len(times), np.array([feet[side][3] | feet[side][4] for side in ALL_SIDES])
+
+
+def danced(synth, fps):
+    """Side steps, a turn on a ball, a hop on both feet and one on the right; what `synth.motion` returns."""
+    step, quarter, out = synth.Step, math.pi / 2, -synth.FWD
+    steps = {
+        "L": [
+            step(0.1, out, 0, -1, -1, 0.8, 0.9),
+            step(0.4, out, 0, 1.15, 1.22, 1.75, 1.85, strike="BALL"),
+            step(0.7, out, 0, 2.1, 2.17, 2.5, 2.5001, strike="BALL", pitch1=0),
+            step(0.7, out, 0, 2.5002, 2.5002, 2.5002, 3.1, yaw1=quarter, pitch1=0.12),
+            step(0.7, out, quarter, 3.1001, 3.2, 3.9, 4.0, strike="BALL", pitch0=0.2),
+            step(1.0, out, quarter, 4.35, 4.42, 4.75, 4.85, strike="BALL"),
+            step(1.2, out, quarter, 5.9, 5.97, 99, 99.1),
+        ],
+        "R": [
+            step(-0.1, out, 0, -1, -1, 1.3, 1.4),
+            step(0.2, out, 0, 1.62, 1.69, 2.25, 2.35, strike="BALL"),
+            step(0.72, out - 0.2, quarter, 2.85, 2.95, 3.9, 4.0, strike="BALL"),
+            step(1.02, out - 0.2, quarter, 4.37, 4.44, 5.2, 5.3, strike="BALL"),
+            step(1.07, out - 0.2, quarter, 5.55, 5.62, 6.0, 6.1, strike="BALL"),
+            step(1.2, out - 0.2, quarter, 6.4, 6.47, 99, 99.1),
+        ],
+    }
+    times = np.arange(7 * fps) / fps
+    feet = {side: synth.feet(each, times) for side, each in steps.items()}
+    yaw = quarter * synth.smooth((times - 2.4) / 1.0)
+    hips = synth.lowpass((feet["L"][0] + feet["R"][0]) / 2, fps, 1.2)
+    highest = np.full(len(times), np.inf)
+    for side, x in (("L", synth.HALF), ("R", -synth.HALF)):
+        ankles, _, _, heel, ball = feet[side]
+        sides = np.stack([np.cos(yaw), np.sin(yaw)], axis=1) * x
+        reach = np.where(heel | ball, 0.985, 0.999) * (synth.THIGH + synth.SHIN)
+        level = np.linalg.norm(ankles[:, :2] - hips[:, :2] - sides, axis=1)
+        highest = np.minimum(highest, ankles[:, 2] + np.sqrt(np.maximum(reach**2 - level**2, 0.02)) + 0.05)
+    around = round(0.12 * fps)
+    lowest = [highest[max(0, row - around) : row + around + 1].min() for row in range(len(times))]
+    hips[:, 2] = synth.lowpass(np.array(lowest)[:, None], fps, 8)[:, 0]
+    return times, feet, hips, yaw, steps
+
+
+def dances():
+    synth = tool("synth")
+    by_name = {name.removeprefix("truth "): made for name, made in truths(("dance",))}
+
+    def made(name):
+        known = synth.motion
+        synth.motion = lambda kind, fps: danced(synth, fps) if kind == "dance" else known(kind, fps)
+        try:
+            return by_name[name]()
+        finally:
+            synth.motion = known
+
+    for name in by_name:
+        yield f"dance {name.removesuffix(' dance')}", lambda name=name: made(name)
 
 
 def heelback():
@@ -502,6 +557,7 @@ GROUPS = {
     "heelback": heelback,
     "beside": beside,
     "truth": truths,
+    "dance": dances,
     "long": long,
 }
 

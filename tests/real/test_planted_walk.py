@@ -83,9 +83,9 @@ def test_the_walk_stands_and_neither_hips_nor_knees_pay_for_it(planted):
         turned = np.abs(after[f"foot {side}"] - before[f"foot {side}"]).max(axis=(1, 2))
         flat, rolls = (np.convolve(on, np.ones(2 * EASE + 1), mode="same") > 0 for on in (heel & ball, ball & ~heel))
         assert turned[~flat & ~rolls].max() < np.radians(0.01)
-        # The bone points from the ankle to the ball: of a foot that rolls on that, it only gets steeper, and hardly.
+        # The bone points from the ankle to the ball: of a foot that rolls on that, it gets steeper, or gives way to the knee.
         steeper = [np.degrees(np.arcsin(-walk[f"foot {side}"][rolls & ~flat, 2, 1])) for walk in (after, before)]
-        assert np.all((steeper[0] - steeper[1] > -0.01) & (steeper[0] - steeper[1] < 3.0))
+        assert np.all((steeper[0] - steeper[1] > -0.5) & (steeper[0] - steeper[1] < 3.0))
         leaving = np.abs(np.diff(turned))[~(heel & ball)[1:] | ~(heel & ball)[:-1]]
         assert leaving.max() < 0.25 * turned.max(), "a flat foot is let go within a frame"
         old, new = (np.abs(np.diff(walk[f"knee {side}"], 2)).max() for walk in (before, after))
@@ -95,7 +95,11 @@ def test_the_walk_stands_and_neither_hips_nor_knees_pay_for_it(planted):
 
 
 def test_a_contact_that_is_keyed_over_is_the_animators(walk):
-    """A key over one that was found keeps its type in Blender. The foot stands where it says so, others still roll for longer."""
+    """A key over one that was found keeps its type in Blender. The foot stands where it says so, others still roll for longer.
+
+    Played twice as fast, so that knees would pop if they did not.
+    """
+    bpy.context.scene.render.fps = 240
     assert bpy.ops.twobone.find_contacts() == {"FINISHED"}
     chain = walk.twobone.chains["Left"]
     keys = next(curve for curve in curves_of(walk) if curve.data_path == chain.path_from_id("contact")).keyframe_points
@@ -229,3 +233,29 @@ def test_of_a_generated_clip_with_its_own_labels_heels_come_up_before_hips_go_fa
         assert all(
             np.ptp(balls[start:end, number], axis=0).max() < 1e-4 for start, end in zip(edges[::2], edges[1::2], strict=True)
         )
+
+
+@pytest.mark.parametrize("row", ["truth noise0.3 120 turn", "truth noise0.4 120 side"])
+def test_knees_do_not_pay_for_feet_that_shake(data_folder, empty_file, row):
+    """Joints that shake turn a foot about the point that stands, and its ankle trembles; measured on evaluated bones."""
+    from tests.benchmark.bench_planting import measured, truths
+
+    if not (data_folder.parent / "tools" / "feet_truth").is_dir():
+        pytest.skip("feet_truth is not there")
+    found = measured(dict(truths())[row](), {})
+    assert found["far"] == 0
+    assert found["knee"] <= 1.5
+
+
+@pytest.mark.parametrize("row", ["dance slide 24", "dance noise0.3 120"])
+def test_a_dance_is_planted_within_its_reach(data_folder, empty_file, row):
+    """Side steps, a turn on a ball and hops, of which no contact swallows a step; measured on evaluated bones."""
+    from tests.benchmark.bench_planting import dances, measured
+
+    if not (data_folder.parent / "tools" / "feet_truth").is_dir():
+        pytest.skip("feet_truth is not there")
+    found = measured(dict(dances())[row](), {})
+    assert 0.01 < found["slide"] <= 0.05
+    assert found["far"] == 0
+    assert found["knee"] <= 1.5
+    assert found["F1"] >= 0.95

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..array_types import Array, Mask
 from ..contacts.states import runs
@@ -27,13 +28,15 @@ def lifts(needs: Array, free: Mask, window: int) -> Array:
         rows = np.arange(count)
         left = rows + 1 if first else np.full(count, window)
         right = count - rows if last + 1 < len(needs) else np.full(count, window)
-        room = np.minimum(window, np.minimum(left, right)).tolist()
-        own = np.pad(wanted[first : last + 1], window)
-        highest = np.zeros(count)
-        for at in near.tolist():
-            highest[at] = own[at + window - room[at] : at + window + room[at] + 1].max()
-        for at in near.tolist():
-            found[first + at] = _average(highest, at, room[at] // 2)
+        room = np.minimum(window, np.minimum(left, right))[near]
+        alike = [(reach, near[room == reach]) for reach in np.unique(room).tolist()]
+        own, highest = np.pad(wanted[first : last + 1], window), np.zeros(count)
+        for reach, at in alike:
+            highest[at] = sliding_window_view(own, 2 * reach + 1)[at + window - reach].max(axis=1)
+        around = np.pad(highest, window, mode="edge")
+        for reach, at in alike:
+            weights = np.hanning(2 * (reach // 2) + 3)[1:-1]
+            found[first + at] = sliding_window_view(around, len(weights))[at + window - reach // 2] @ weights / weights.sum()
     return found
 
 
@@ -47,9 +50,3 @@ def far_from(standing: Mask, window: int) -> Array:
         np.abs(rows - stands[np.minimum(after, len(stands) - 1)]), np.abs(rows - stands[np.maximum(after - 1, 0)])
     )
     return np.minimum(1.0, nearest / window)
-
-
-def _average(values: Array, at: int, reach: int) -> float:
-    rows = np.clip(np.arange(at - reach, at + reach + 1), 0, len(values) - 1)
-    weights = np.hanning(2 * reach + 3)[1:-1]
-    return float(values[rows] @ weights / weights.sum())

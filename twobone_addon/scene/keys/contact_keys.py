@@ -79,8 +79,8 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
         fresh["type"][:, 0] = np.where(by_hand[changes], KEY_PLAIN, KEY_GENERATED)
         begins = _begins(outside[1]["co"], frames[-1] + 1.0)
         # Where nothing else has keys beside the range there is nothing to hold; keys would make the clip longer.
-        keyed = np.concatenate([frames[[0, -1]], *(read_frames(each) for each in bag.fcurves if each.data_path != path)])
-        goes_on = keyed.min() < frames[0] - NEAR_FRAME, keyed.max() > frames[-1] + NEAR_FRAME
+        keyed = [each.range() for each in bag.fcurves if each.data_path != path and each.keyframe_points]
+        goes_on = any(low < frames[0] - NEAR_FRAME for low, _ in keyed), any(high > frames[-1] + NEAR_FRAME for _, high in keyed)
         sides = [
             _one_key(frames[0] - 1.0, before, wanted=goes_on[0] and before != states[0] and not len(outside[0]["co"])),
             _one_key(frames[-1] + 1.0, after, wanted=goes_on[1] and after != states[-1] and not begins),

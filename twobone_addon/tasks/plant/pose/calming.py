@@ -9,8 +9,10 @@ import numpy as np
 
 from ....core.array_types import Array, Mask
 from ....core.arrays import magnitude
+from ....core.contacts.states import ContactState
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.planting.knees import accelerations, calming_moves, knee_angles, links_of
+from ....core.rig.rotations import about_axis, unit
 from ....scene.sampling.stepping import Steps
 from .standing import DOWN, Footing, Planted, PlantedLeg, stand_still
 
@@ -94,20 +96,43 @@ def with_calm_root(footing: Footing, planted: Planted) -> Steps[Planted]:
 
 
 def with_calm_ease(plan: PlantingPlan, planted: Planted) -> Planted:
-    """The same with the feet's ways to their contacts and away from them changed a little where knees are bent too suddenly."""
+    """The same with feet giving way a little where knees are bent too suddenly.
+
+    Those on their way to a contact, or from it, come nearer to the hip or go away from it; those that stand on their heel or
+    ball alone pitch about that.
+    """
     legs = []
     for leg in planted.legs:
+        foot, pinned = leg.before.foot, leg.goals.pinned
         ways = leg.ankles - planted.moves - leg.before.joints[:, 0]
-        along = ways / np.maximum(magnitude(ways), np.finfo(float).tiny)[:, None] * leg.before.length
-        free = leg.changed & ~leg.goals.pinned
-        at_frames = free[::SAMPLES_PER_FRAME]
+        along = unit(ways)[::SAMPLES_PER_FRAME]
+        free = leg.changed & ~pinned
+        gives = free[::SAMPLES_PER_FRAME].copy()
+        axes, rolls = leg.turns @ unit(np.cross(foot.ball, foot.heel)), []
+        for state, point in ((ContactState.HEEL, foot.heel), (ContactState.BALL, foot.ball)):
+            on_it = pinned[::SAMPLES_PER_FRAME] & (leg.states == state)
+            tangents = np.cross(axes, -foot.ways(leg.turns, point))[::SAMPLES_PER_FRAME]
+            along[on_it] = unit(tangents[on_it])
+            gives |= on_it & np.any(tangents, axis=1)
+            rolls.append((point, on_it / np.maximum(magnitude(tangents), np.finfo(float).tiny)))
+        along *= leg.before.length
 
-        def angles(moves: Array, leg: PlantedLeg = leg, along: Array = along, at_frames: Mask = at_frames) -> Array:
-            return _knee(leg, planted.moves, (moves * at_frames)[:, None] * along[::SAMPLES_PER_FRAME])[None]
+        def angles(moves: Array, leg: PlantedLeg = leg, along: Array = along, gives: Mask = gives) -> Array:
+            return _knee(leg, planted.moves, (moves * gives)[:, None] * along)[None]
 
         limits = np.array([CALM * _largest_bend(leg, plan.frames_per_second)])
         found = calming_moves(angles, len(plan.frames), limits, leg.changed[None, ::SAMPLES_PER_FRAME], most=FOOT_GIVES)
-        found *= at_frames
-        on_samples = np.interp(plan.samples, plan.frames, found)
-        legs.append(replace(leg, ankles=leg.ankles + (on_samples * free)[:, None] * along))
+        found = found * gives
+        if not found.any():
+            legs.append(leg)
+            continue
+        on_samples = np.interp(plan.samples, plan.frames, found * free[::SAMPLES_PER_FRAME])
+        ankles, turns = leg.ankles + (on_samples * free)[:, None] * unit(ways) * leg.before.length, leg.turns
+        for point, per_length in rolls:
+            pitches = np.interp(plan.samples, plan.frames, found * per_length * leg.before.length)
+            if pitches.any():
+                before = foot.ways(turns, point)
+                turns = np.where((pitches != 0.0)[:, None, None], about_axis(axes, pitches) @ turns, turns)
+                ankles = ankles + before - foot.ways(turns, point)
+        legs.append(replace(leg, ankles=ankles, turns=turns))
     return Planted(legs, planted.moves)
