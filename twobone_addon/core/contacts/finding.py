@@ -30,7 +30,7 @@ SLOWEST_TOLERANCE, LANDING_PART = 0.5, 0.1
 """Leg lengths a second, and part of the fastest difference, that are always slow: a landing foot comes to rest through them
 within a frame or two."""
 TIMES_USUAL = 2.0
-"""A foot may be so many times faster than feet that stand in this take usually are."""
+"""A foot may be so many times faster than it usually is near by while it stands."""
 LOW = 0.07
 """Leg lengths over the floor: floating, soft ground and bent soles are lower, a raised foot is higher."""
 AGAINST = 2.0
@@ -232,8 +232,8 @@ def _told(motion: Kinematics, given: Thresholds, length: float, *, any_height: b
     stands = _plausible(evidence.max(axis=1), falls, motion.rate)
     for _ in range(0 if given.enter_speed or given.leave_speed else ROUNDS):
         speeds = np.where(evidence[:, 0] > evidence[:, 1], motion.speeds[:, 0], motion.speeds[:, 1])
-        usual = np.array([np.median(each[on]) if on.any() else np.inf for each, on in zip(speeds, stands, strict=True)])
-        narrower = np.minimum(now.speed, np.maximum(now.least_speed, TIMES_USUAL * usual[:, None]))
+        usual = np.array([_usual(*foot) for foot in zip(speeds, stands, strict=True)])
+        narrower = np.minimum(now.speed, np.maximum(now.least_speed, TIMES_USUAL * usual))
         if np.allclose(narrower, now.speed):
             break
         now = replace(now, speed=narrower)
@@ -252,6 +252,16 @@ def _told(motion: Kinematics, given: Thresholds, length: float, *, any_height: b
         sure = np.any((motion.speeds <= sure_speed) & (motion.heights <= sure_height), axis=1)
         stands = np.array([_with_any(*foot) for foot in zip(stands, sure, strict=True)])
     return Told(now, evidence, stands, ~never & (not given.enter_speed))
+
+
+def _usual(speeds: Array, stands: Mask) -> Array:
+    """How fast a foot usually is while it `stands` near by, `(F,)`: in a stance, the one before and the one after it."""
+    rows = runs(stands)
+    if not rows:
+        return np.full(len(speeds), np.inf)
+    near = [slice(rows[max(number - 1, 0)][0], last + 1) for number, (_, last) in enumerate([*rows[1:], rows[-1]])]
+    medians = [np.median(speeds[row][stands[row]]) for row in near]
+    return np.interp(np.arange(len(speeds)), np.mean(rows, axis=1), medians)
 
 
 def _first_tolerances(motion: Kinematics, given: Thresholds, length: float) -> Tolerances:
