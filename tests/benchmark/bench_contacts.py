@@ -299,7 +299,7 @@ def truths():
     for fps in RATES:
         yield f"truth clean {fps}", [truth_case(kind, "clean", fps) for kind in flat]
     for corruption in CORRUPTIONS:
-        rates = (30, 60) if corruption.startswith("noise") else (30,)
+        rates = RATES if corruption.startswith(("noise", "smooth")) else (30,)
         yield f"truth {corruption}", [truth_case(kind, corruption, fps) for fps in rates for kind in flat]
     for kind in ("stairs", "slope"):
         for corruption in ("clean", "slide", "noise0.3"):

@@ -13,6 +13,8 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 
 WALK_LEGS = {side: [f"{side}{bone}" for bone in ("UpLeg", "Leg", "Foot", "ToeBase")] for side in ("Left", "Right")}
 KAYKIT_LEGS = {side: [f"{bone}.{side}" for bone in ("upperleg", "lowerleg", "foot", "toes")] for side in "lr"}
+FOX_LEG = 39.6
+"""Length of a leg, in the units of its file."""
 
 
 def opened(folder, real, legs):
@@ -86,6 +88,40 @@ def test_a_cycle_in_place_stands_on_its_belt(data_folder, name, end):
         if len(standing) > 1:
             moved = (places[-1] - places[0])[1] / (velocity[1] * (standing[-1] - standing[0]) / 24)
             assert moved == pytest.approx(1.0, abs=0.5)
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_a_character_that_hangs_in_the_air_stands_nowhere(data_folder, fps):
+    """The middle of a jump as games have it, alone: the body and its feet go up and down all the time."""
+    opened(data_folder, RealLimb(KAYKIT, *KAYKIT_LEGS["l"][:3], (0, 26), "Jump_Idle"), KAYKIT_LEGS)
+    bpy.context.scene.render.fps = fps
+    report = find()
+    assert not any(chain["contacts"] for chain in report["chains"])
+    assert report["sentence"] == "No contacts found: no foot is on the ground"
+
+
+def test_the_paws_of_a_walk_stand_while_the_mesh_of_their_soles_is_low(data_folder):
+    """In nine of ten frames at which a vertex is within 2 % of the leg of the lowest place of its paw."""
+    rig, _ = open_rig(data_folder, RealLimb(FOX, "b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017", (1, 17), "Walk"))
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.twobone.find_limbs()
+    report, frames = find(arms=True), np.arange(1, 18)
+    mesh = next(each for each in bpy.data.objects if each.type == "MESH" and each.find_armature() == rig)
+    low, stands = [], []
+    for number, chain in enumerate(rig.twobone.chains):
+        foot = rig.data.bones[chain.tip]
+        groups = {
+            mesh.vertex_groups[each.name].index for each in (foot, *foot.children_recursive) if each.name in mesh.vertex_groups
+        }
+        own = [v.index for v in mesh.data.vertices if sum(each.weight for each in v.groups if each.group in groups) > 0.5]
+        heights = []
+        for frame in frames:
+            bpy.context.scene.frame_set(int(frame))
+            seen = mesh.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            heights.append(min((seen.matrix_world @ seen.data.vertices[index].co).z for index in own))
+        low.append(np.array(heights) <= min(heights) + 0.02 * FOX_LEG)
+        stands.append(states_in(report, number, frames) > 0)
+    assert np.count_nonzero(np.array(low) & np.array(stands)) >= 0.9 * np.count_nonzero(low)
 
 
 @pytest.mark.parametrize("name, end, ways", [("Walk", 17, (0, 1, 2, 3)), ("Run", 27, (0, 2, 3))])

@@ -118,6 +118,18 @@ def hover(*, rate=30, leg_length=0.9):
     return _posed(places, _beside(body), stands, rate, leg_length)
 
 
+def hang(*, rate=30, leg_length=0.9, seconds=4.0, kick=0.0):
+    """All in the air: the body goes up and down as slowly as no fall is, the feet hang below it, or kick as a swimmer's do."""
+    times = np.arange(round(seconds * rate)) / rate
+    bob, phases = 5.8 * times, np.array([[0.4], [0.9]])
+    places = _beside(np.zeros((len(times), 3)))
+    places[0, :, 2] = 0.5 + 0.14 * np.cos(bob)
+    places[1, :, 2] = 0.7 + 0.045 * np.cos(bob)
+    places[:, :, 1] += kick * np.sin(4.1 * times + phases * np.pi)
+    body = np.stack([0 * times, 0 * times, 1.5 + 0.09 * np.cos(bob)], axis=-1)
+    return _posed(places, _beside(body), np.zeros((2, len(times)), bool), rate, leg_length, pitch=-0.6)
+
+
 def counter_set(rate=30):
     """Names, feet, and where `(2, F)` each must not be planted."""
     for speed in (0.4, 1.0, 2.0):
@@ -132,6 +144,9 @@ def counter_set(rate=30):
         yield f"raised {height}", feet, feet.points[:, 1, :, 2] > 0.05 * feet.leg_length
     for name, feet in (
         ("hover", hover(rate=rate)),
+        ("hang", hang(rate=rate)),
+        ("hang shortly", hang(rate=rate, seconds=1.3)),
+        ("swim", hang(rate=rate, kick=0.3)),
         ("hops", hops(rate=rate)),
         ("hops along", hops(rate=rate, along=1.2)),
         ("hops on one leg", hops(rate=rate, one_leg=True)),

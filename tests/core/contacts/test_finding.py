@@ -201,6 +201,16 @@ def test_of_the_fastest_feet_none_is_left_without_a_contact(duty):
     assert (found(feet)[0] > 0).any(axis=1).all()
 
 
+@pytest.mark.parametrize("closed", [1, 0], ids=["the first pose again", "a step before it"])
+@pytest.mark.parametrize("gait, rate", [(WALK, 30), (RUN, 25), (RUN, 50)])
+def test_one_round_of_a_cycle_has_its_contacts_wherever_it_is_cut(gait, rate, closed):
+    whole, period = feet_of(gait, rate=rate), round(gait.cycle * rate)
+    for start in range(0, period, 3):
+        rows = slice(start, start + period + closed)
+        one = replace(whole, points=whole.points[..., rows, :], hips=whole.hips[:, rows], stands=whole.stands[..., rows])
+        assert f1(found(one)[0] > 0, one.states > 0) >= 0.94, start
+
+
 @pytest.mark.parametrize("rate, between", [(30, 1), (60, 2)])
 def test_a_step_of_five_centimetres_is_a_step_however_quick(rate, between):
     """Four centimetres high, between two stands on one spot each."""

@@ -76,6 +76,25 @@ def test_a_paw_whose_end_an_import_has_guessed_stands_below_its_ankle():
     assert points.ball_height == pytest.approx(0.0, abs=1e-9)
 
 
+def test_the_ball_of_such_a_paw_is_where_its_mesh_ends_in_front():
+    """From 4 behind the ankle to 9 before it, round in front: it begins to rise at 8."""
+    paw = bone([7.0, -17.8, 6.7], [6.4, -28.3, 22.9])
+    box = np.array([[7.0, y, z] for y, z in ((-13.8, 0.0), (-25.8, 0.0), (-26.8, 1.0), (-20.0, 9.0))])
+    points = foot_points(
+        foot_rest=paw,
+        foot_length=19.35,
+        toe_rest=None,
+        joints_below=NOTHING_BELOW,
+        up_armature=UP,
+        leg_length=39.6,
+        seen=box,
+        source="MESH",
+    )
+    assert at_rest(points.ball, paw)[1:] == pytest.approx([-25.8, 0.0], abs=1e-9)
+    assert at_rest(points.heel, paw)[1:] == pytest.approx([-13.8, 0.0], abs=1e-9)
+    assert points.ball_height == pytest.approx(0.0, abs=1e-9)
+
+
 def test_in_an_import_y_may_be_up_and_bones_scaled():
     foot = bone([0.0, 9.0, 0.0], [0.0, 0.0, 15.0])
     foot[:3, :3] *= 2.0

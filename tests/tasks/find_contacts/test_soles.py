@@ -56,6 +56,16 @@ def test_the_mesh_tells_where_the_heel_is_and_planting_puts_that_on_the_floor():
     assert lowest == pytest.approx(0.0, abs=1e-3)
 
 
+@pytest.mark.parametrize("tall", [0.5, 2.0])
+def test_a_character_that_is_scaled_upwards_only_stands_on_its_soles(tall):
+    """The shoes have a size of their own, and go as deep as they did."""
+    rig, _ = build_walker(Walk())
+    put_on_shoes(rig)
+    rig.scale.z = tall
+    bpy.context.view_layer.update()
+    assert find()["ground_height"] == pytest.approx(-THICK, abs=1e-5)
+
+
 def test_a_shoe_that_is_parented_to_the_foot_tells_as_well():
     rig, _ = build_walker(Walk())
     put_on_shoes(rig)

@@ -26,6 +26,9 @@ NOISE_QUANTILE, FOURTH = 0.2, 70.0**0.5
 of a component (chi distribution of degree 3); and the length of the coefficients 1, -4, 6, -4, 1."""
 HELD = 1e-5
 """Leg lengths that a pose may change by and still be held: single precision, and no breath of anybody."""
+CLOSES, SEAM, LEAST_CYCLE = 0.012, 0.5, 6
+"""Of a cycle: leg lengths, 1 cm of a leg, by which its ends differ if they are one pose; part by which the step from its last to
+its first pose may differ from the steps beside it otherwise; and frames."""
 MOST_SAMPLES = 40
 """Of one window in which a quantile is looked for."""
 
@@ -58,6 +61,31 @@ class FeetMotion:
         """The same from that frame on."""
         points, heights, hips = self.points[..., first:, :], self.heights[..., first:], self.hips[:, first:]
         return replace(self, points=points, heights=heights, hips=hips)
+
+    def going_on(self, reach: int) -> tuple[FeetMotion, int]:
+        """A cycle with `reach` frames more at both ends, and their number; the same and 0 where this is none.
+
+        In a cycle the last pose is the first one again, or comes one step before it; the body may travel.
+        """
+        count = self.points.shape[-2]
+        joints = np.concatenate([self.points.reshape(-1, count, 3), self.hips])
+        poses = joints - self.hips.mean(axis=0) * [1.0, 1.0, 0.0]
+        if count < LEAST_CYCLE:
+            return self, 0
+        seam, before, after = (poses[:, one] - poses[:, two] for one, two in ((0, -1), (-1, -2), (1, 0)))
+        body = self.hips.mean(axis=0)
+        step, way, closed = (before + after) / 2.0, body[-1] - body[0], CLOSES * self.leg_length
+        is_one = magnitude(seam).max() <= closed
+        if not is_one and np.any(magnitude(seam - step) > SEAM * magnitude(step) + closed):
+            return self, 0
+        period = count - 1 if is_one else count
+        way += 0.0 if is_one else (body[-1] - body[-2] + body[1] - body[0]) / 2.0
+        places = np.arange(-reach, count + reach)
+        inside = (places >= 0) & (places < count)
+        rounds, rows = np.where(inside, 0, places // period), np.where(inside, places, places % period)
+        away = rounds[:, None] * (way * [1.0, 1.0, 0.0])
+        points, heights, hips = self.points[..., rows, :] + away, self.heights[..., rows], self.hips[:, rows] + away
+        return replace(self, points=points, heights=heights, hips=hips), reach
 
 
 def moving_rows(joints: Array, leg_length: float) -> slice:
@@ -126,7 +154,8 @@ class Kinematics:
 
     def noise_of_speeds(self, noise: float) -> float:
         """Standard deviation of a component of velocities where that of positions is `noise`."""
-        return noise * 2.0**0.5 / SIDE_IN_SECONDS
+        steps = max(1, round(SIDE_IN_SECONDS * self.rate))
+        return noise * self.rate * (12.0 / (steps * (steps + 1) * (steps + 2))) ** 0.5
 
 
 def steps_in(seconds: float, feet: FeetMotion) -> int:

@@ -30,7 +30,7 @@ SLOWEST_TOLERANCE, LANDING_PART = 0.5, 0.1
 """Leg lengths a second, and part of the fastest difference, that are always slow: a landing foot comes to rest through them
 within a frame or two."""
 TIMES_USUAL = 2.0
-"""A foot may be so many times faster than feet that stand in this take usually are."""
+"""A foot may be so many times faster than it usually is near by while it stands."""
 LOW = 0.07
 """Leg lengths over the floor: floating, soft ground and bent soles are lower, a raised foot is higher."""
 AGAINST = 2.0
@@ -69,14 +69,14 @@ STUB = 3
 LANDED, SWINGING = 0.5, 2.0
 """Evidence from the calmer side of the last two frames that tells of a landing there, too short to be worth it otherwise; and
 times the tolerance that the foot was faster just before."""
-LOOPS = 0.05
-"""Leg lengths and one step from frame to frame, by which no point of a foot differs from the first to the last frame of a
-cycle, whose contacts go on there."""
 MOST_SLIDE = 0.05
 """Leg lengths that a foot may slide within a contact before it is asked whether that was a step."""
 UNTURNED, STAYS = 0.006, 1.0 / 3.0
 """Leg lengths that a heel or ball may have moved and still be in its place; and part of its path that the other one, which
 a foot turns about, may have gone."""
+HANGING, SWINGS = 0.5, 1.5
+"""Part of the time near a contact at which a body that does not fall is borne by nobody, from which it hangs; and times as long
+that a foot which swings is below three times a height as below that height: 1.7 at constant acceleration, 1 where it stops."""
 LONG_GLIDE = 0.2
 """Leg lengths that a contact must travel with the body to count as a glide."""
 MOST_TOGETHER = 4
@@ -173,7 +173,9 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
             for foot in after.stances
         )
         return Story(np.insert(after.states, 0, int(ContactState.NONE), axis=1), moved, has_rest_first=True)
-    motion = Kinematics.of(feet)
+    around, before = feet.going_on(round(NEAR * feet.rate))
+    own = slice(before, before + feet.points.shape[-2])
+    motion = Kinematics.of(around)
     told = _told(motion, given, feet.leg_length, any_height=any_height)
     tolerances, best = told.tolerances, told.evidence.max(axis=1)
     swung = motion.speeds[..., -round(NEAR / 2 * motion.rate) :].min(axis=1).max(axis=-1) > SWINGING * tolerances.speed[:, -1]
@@ -181,6 +183,7 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
     landed = swung & (calm[:, -2:].min(axis=1) > LANDED)
     stands = _tidied(motion, told, landed, given)
     states = _points_of(motion, told.evidence, stands, given.lift / feet.leg_length or LIFT, tolerances.noise)
+    states, stands, best = (each[:, own] for each in (states, stands, best))
     stances = tuple(
         tuple(_stance(feet, states[foot], best[foot], foot, row) for row in runs(each)) for foot, each in enumerate(stands)
     )
@@ -229,14 +232,14 @@ def _told(motion: Kinematics, given: Thresholds, length: float, *, any_height: b
     stands = _plausible(evidence.max(axis=1), falls, motion.rate)
     for _ in range(0 if given.enter_speed or given.leave_speed else ROUNDS):
         speeds = np.where(evidence[:, 0] > evidence[:, 1], motion.speeds[:, 0], motion.speeds[:, 1])
-        usual = np.array([np.median(each[on]) if on.any() else np.inf for each, on in zip(speeds, stands, strict=True)])
-        narrower = np.minimum(now.speed, np.maximum(now.least_speed, TIMES_USUAL * usual[:, None]))
+        usual = np.array([_usual(*foot) for foot in zip(speeds, stands, strict=True)])
+        narrower = np.minimum(now.speed, np.maximum(now.least_speed, TIMES_USUAL * usual))
         if np.allclose(narrower, now.speed):
             break
         now = replace(now, speed=narrower)
         evidence = _evidence(motion, now, any_height=any_height)
         stands = _plausible(evidence.max(axis=1), falls, motion.rate)
-    never = np.array([not foot.any() for foot in stands])
+    never = np.array([not (foot[STUB:-2] if len(foot) > 2 * STUB else foot).any() for foot in stands])
     if never.any() and not (given.enter_speed or given.leave_speed):
         # In fast cycles feet stand for a frame or two, and not all as still as the ground's velocity, common to all, has them.
         gliding = 1.0 if never.all() else LENIENT
@@ -249,6 +252,16 @@ def _told(motion: Kinematics, given: Thresholds, length: float, *, any_height: b
         sure = np.any((motion.speeds <= sure_speed) & (motion.heights <= sure_height), axis=1)
         stands = np.array([_with_any(*foot) for foot in zip(stands, sure, strict=True)])
     return Told(now, evidence, stands, ~never & (not given.enter_speed))
+
+
+def _usual(speeds: Array, stands: Mask) -> Array:
+    """How fast a foot usually is while it `stands` near by, `(F,)`: in a stance, the one before and the one after it."""
+    rows = runs(stands)
+    if not rows:
+        return np.full(len(speeds), np.inf)
+    near = [slice(rows[max(number - 1, 0)][0], last + 1) for number, (_, last) in enumerate([*rows[1:], rows[-1]])]
+    medians = [np.median(speeds[row][stands[row]]) for row in near]
+    return np.interp(np.arange(len(speeds)), np.mean(rows, axis=1), medians)
 
 
 def _first_tolerances(motion: Kinematics, given: Thresholds, length: float) -> Tolerances:
@@ -336,12 +349,8 @@ def _with_any(stands: Mask, sure: Mask) -> Mask:
 
 def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> Mask:
     """Whether each foot stands `(C, F)`, without swallowed steps, glides, gaps, and what is too short to be planted."""
-    kept, evidence, count = told.stands.copy(), told.evidence.max(axis=1), told.stands.shape[-1]
+    kept, evidence, count = _rests(motion, told.stands), told.evidence.max(axis=1), told.stands.shape[-1]
     lowest = motion.heights.min(axis=1)
-    poses = motion.points - motion.body
-    loops = bool(
-        np.all(magnitude(poses[:, :, -1] - poses[:, :, 0]) <= LOOPS + magnitude(np.diff(poses, axis=2)).max(axis=2, initial=0.0))
-    )
     for foot, own in enumerate(kept):
         ball = motion.points[foot, 1]
         for first, last in runs(own):
@@ -358,13 +367,52 @@ def _tidied(motion: Kinematics, told: Told, landed: Mask, given: Thresholds) -> 
         own[-2:] |= landed[foot] and count > STUB
         bridged = without_gaps(own, given.longest_gap) if given.longest_gap else own
         own[:] = without_short(bridged, given.least_length or LEAST_IN_SECONDS * motion.rate)
-        if count > STUB and not loops:
+        if count > STUB:
             first_rows, last_rows = runs(own[: STUB + 1]), runs(own[-2:])
             if first_rows and first_rows[0][0] == 0 and not own[STUB]:
                 own[: first_rows[0][1] + 1] = False
             if last_rows == [(1, 1)]:
                 own[-1] = False
     return kept
+
+
+def _rests(motion: Kinematics, stands: Mask) -> Mask:
+    """The same `stands` `(C, F)` without feet that turn in the air, under a body that neither falls nor is borne by anybody."""
+    ways = np.concatenate([motion.points[:, 1, :, :2], motion.heights.min(axis=1)[..., None]], axis=-1)
+    near, lift, kept, rests = round(NEAR * motion.rate), LIFT + NOISE_TIMES * motion.noise, stands.copy(), stands.copy()
+    turns = [
+        (foot, slice(first, last + 1), slice(max(first - near, 0), last + 1 + near))
+        for foot, own in enumerate(stands)
+        for first, last in runs(own)
+        if _turns_in_the_air(ways[foot], first, last, lift, motion.rate)
+    ]
+    for foot, row, _ in turns:
+        rests[foot, row] = False
+    hangs = ~rests.any(axis=0) & (_falls(motion) < HANGING)
+    for foot, row, around in turns:
+        kept[foot, row] = np.mean(hangs[around]) <= HANGING
+    return kept
+
+
+def _turns_in_the_air(way: Array, first: int, last: int, lift: float, rate: float) -> bool:
+    """Whether a foot on its `way` `(F, 3)` goes up and down without a rest, or comes from below and goes back there.
+
+    Beyond the ends of a take nothing is known.
+    """
+    heights = way[:, 2]
+    level, lowest = float(np.median(heights[first : last + 1])), first + int(np.argmin(heights[first : last + 1]))
+    sides = way[last:], way[first::-1]
+    gone = [side[np.abs(side[:, 2] - level) > 3.0 * lift][:1] for side in sides]
+    away = np.concatenate(gone) - [*way[lowest, :2], level]
+    if not len(away) or len({*(away[:, 2] > 0.0).tolist()}) > 1 or np.any(magnitude(away[:, :2]) > np.abs(away[:, 2])):
+        return False
+    if away[0, 2] < 0.0:
+        return True
+    short, long = 0.0, 0.0
+    for side in (heights[lowest:], heights[lowest::-1]):
+        one, two = np.interp([lift, 3.0 * lift], np.maximum.accumulate(side - heights[lowest]), np.arange(len(side)))
+        short, long = short + float(one), long + float(two)
+    return long > SWINGS * short and 6.0 * lift * rate > AT_REST * long
 
 
 def _glides(ball: Array, body: Array, rate: float) -> bool:

@@ -21,7 +21,7 @@ that is the last one, it may be anywhere, and tells nothing."""
 NEAR_FLOOR = 0.18
 """Leg lengths that the lowest joint of a foot may be above the armature's origin if that is on the floor at rest."""
 STRIKE = np.tan(np.radians(20.0))
-"""Pitch of a foot that lands: the heel is what touches the ground first then."""
+"""Pitch of a foot that lands, or goes: the heel is what touches the ground first, the toes are what does last."""
 FARTHEST = 1.0
 """Part of the way from ankle to ball that a heel may be behind the ankle."""
 TILTED, LAID_OUT = np.cos(np.radians([60.0, 30.0]))
@@ -104,7 +104,7 @@ def foot_points(
     its joints at rest, if it is to be told whether it stands. `seen` `(n, 3)` are vertices of the foot, or places on its
     sole, armature space, known from `source`: they tell better than joints do. A leg that ends at its tip, without a foot,
     has a foot of length 0, whose heel and ball are the tip; of a foot without toes that points upwards, such as a paw whose
-    end an import has guessed, the ball is the heel.
+    end an import has guessed, the ball is what touches the ground last of `seen`, or the heel where nothing is seen.
     """
     up = up_armature / np.linalg.norm(up_armature)
     ankle = foot_rest[:3, 3]
@@ -132,6 +132,10 @@ def _placed(points: FootPoints, up: Array, sole: float) -> FootPoints:
     """The same with its heel on a sole that is at `sole` along `up` `(3,)` from the ankle, in the bone's space."""
     ball = points.joints[2]
     is_guessed = not points.has_toes and ball @ up > UPWARDS * float(np.linalg.norm(ball))
+    if is_guessed and len(points.seen):
+        # Where no bone tells of toes, the mesh does: they touch the ground last.
+        forward = _ahead(points.seen.mean(axis=0), up)
+        ball, is_guessed = points.seen[np.argmin(points.seen @ (up - STRIKE * forward))], not forward.any()
     ahead, back = np.zeros(3) if is_guessed else _ahead(ball, up), 0.0
     if len(points.seen) and ahead.any():
         strikes = points.seen[np.argmin(points.seen @ (up + STRIKE * ahead))] @ ahead

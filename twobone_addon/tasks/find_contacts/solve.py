@@ -162,7 +162,8 @@ def _feet(plan: ContactPlan, samples: Samples) -> FeetMotion:
 
 
 def _scale(plan: ContactPlan, samples: Samples) -> float:
-    return float(np.cbrt(np.abs(np.linalg.det(samples.every(plan.world)[0, :3, :3]))))
+    """World units in one of the armature's, upwards."""
+    return float(magnitude(samples.every(plan.world)[0, 2, :3]))
 
 
 def _lengths(plan: ContactPlan, samples: Samples) -> list[float]:
