@@ -18,7 +18,7 @@ from .results import whole_and_subframe
 class TWOBONE_OT_audit(FromTable, NeedsMode, bpy.types.Operator):
     """Its panel shows the clips."""
 
-    def settle(self, report: Any) -> None:
+    def settle(self, report: Any, _said: str) -> None:
         """Keep the report for the panel: the next bake replaces the other one."""
         bpy.context.window_manager.twobone_audit = report.to_json()
 

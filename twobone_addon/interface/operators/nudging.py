@@ -162,7 +162,7 @@ class WithMouse(FromTable):
             return
         super().cancel(context)
 
-    def settle(self, report: Any) -> None:
+    def settle(self, report: Any, _said: str) -> None:
         """Leave in the redo panel what was meant."""
         self.chain, self.frame = report.chain, report.frame
         self.upper, self.lower = ("", "") if report.chain else (report.upper, report.lower)

@@ -62,7 +62,7 @@ class FromTable(ShowsProgress):
             **(given_with_range(self, context.scene, table.own) if has_range else given_settings(self, table.own))
         )
 
-    def settle(self, report: Any) -> None:
+    def settle(self, report: Any, _said: str) -> None:
         """Show a chain that is new."""
         name = getattr(report, "shown_chain", "")
         if name:

@@ -21,7 +21,7 @@ from ..refusing import refuse
 from ..stored.option_properties import show_listed
 from ..stored.selecting import follow_selection
 from ..stored.storing import Renamed, keyed_settings, name_back
-from ..stored.where import redraw_viewports
+from ..stored.where import active_armature, redraw_viewports
 from .correcting import CanBeCorrected, can_ask
 
 PATIENCE_IN_SECONDS = 0.15
@@ -72,6 +72,8 @@ class ShowsProgress(CanBeCorrected):
     begun: Begun
     timer: bpy.types.Timer | None = None
     """Looks at the keyboard; `None` where there is nothing to stop, as while a dialog says why it was refused."""
+    has_panel = False
+    """Whether the result stays in a panel of its own."""
     renamed: Sequence[Renamed] = ()
     """Stored chains that were given a name of their own for this; they get it back where nothing comes of it."""
 
@@ -138,8 +140,8 @@ class ShowsProgress(CanBeCorrected):
         name_back(self.renamed)
         self._clean_up(context)
 
-    def settle(self, _report: BakeReport) -> None:
-        """What else to leave behind once the keys are written; usually nothing."""
+    def settle(self, _report: BakeReport, _said: str) -> None:
+        """What else to leave behind once the keys are written, and it was said how that went; usually nothing."""
 
     def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """The sentence that says what is wrong."""
@@ -157,16 +159,21 @@ class ShowsProgress(CanBeCorrected):
                 name_back(self.renamed)
 
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport, *, is_verified: bool = True) -> set[str]:
-        self.settle(report)
-        keep_report(context, report, begun.keepers)
-        write_animated_values()
-        redraw_viewports(context.window_manager)
         said = (
             report.sentence(pgettext_rpt) if is_verified else f"{report.sentence(pgettext_rpt)}; {pgettext_rpt('not verified')}"
         )
+        self.settle(report, said)
+        keep_report(context, report, begun.keepers)
+        write_animated_values()
+        redraw_viewports(context.window_manager)
         self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(said) if can_ask(context) else said)
-        # Where nothing had to be done there is no step to undo.
-        return {"FINISHED"} if getattr(report, "is_changed", True) else {"CANCELLED"}
+        if not getattr(report, "is_changed", True):
+            return {"CANCELLED"}  # there is no step to undo
+        armature = active_armature(context) if can_ask(context) and "UNDO" in self.bl_options else None
+        if armature is not None and armature.type == "ARMATURE" and armature.is_editable:
+            to_read = not report.is_as_asked or len(said) > LONGEST
+            armature.twobone.said = said if to_read and not (self.has_panel or any(begun.keepers)) else ""
+        return {"FINISHED"}
 
     def _show_part(self, context: bpy.types.Context) -> None:
         text = pgettext_iface(VERIFYING if isinstance(self.begun.part, Verifying) else self.table.progress)
@@ -187,7 +194,7 @@ def shortened(text: str) -> str:
     """The parts of a sentence, worst first as they are, that fit the status bar."""
     if len(text) <= LONGEST:
         return text
-    end = max(text.rfind(mark, 0, LONGEST - 1) for mark in ("; ", ". ", ", "))
+    end = max(text.rfind(mark, 0, LONGEST - 1) for mark in ("; ", ". ", ", ", ": "))
     return text[: end if end > 0 else LONGEST - 2].rstrip() + " \u2026"
 
 

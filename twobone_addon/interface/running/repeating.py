@@ -88,7 +88,7 @@ class RepeatsChain:
             return
         self.draw_settings()
 
-    def settle(self, _report: BakeReport) -> None:
+    def settle(self, _report: BakeReport, _said: str) -> None:
         """Give the stored chain what was changed in the redo panel: panel, overlay and the next bake go on from there."""
         chain = self.stored_chain()
         if chain is not None and self.is_repeated:

@@ -278,7 +278,7 @@ def _with_moves(scene: Scene, armature: Object, report: SwitchReport) -> SwitchR
     length = (bones[report.upper].length + bones[report.lower].length) * armature.matrix_world.median_scale
     if moved <= SEEN_TO_MOVE * length:
         return report
-    return replace(report, remarks=[*report.remarks, statement("SEEN_TO_MOVE", {"distance": units_of(scene).text(moved)})])
+    return replace(report, remarks=[statement("SEEN_TO_MOVE", {"distance": units_of(scene).text(moved)}), *report.remarks])
 
 
 def _by_rigify(settings: BakeSettings, names: ChainNames, part: Span) -> ConvertSettings:
