@@ -105,7 +105,10 @@ def _update_picture(context: bpy.types.Context, base: Channels | None) -> None:
     walked = is_walked and situation[:1] != shown.situation[:1]
     known = shown.path.chain_at(situation[0]) if walked else None
     shown.situation = situation
-    shown.picture = known or chain_picture(shown.present, context.scene, depsgraph, base=base)
+    try:
+        shown.picture = known or chain_picture(shown.present, context.scene, depsgraph, base=base)
+    except TwoBoneError:
+        shown.picture = None
     shown.picture_version += 1
 
 
