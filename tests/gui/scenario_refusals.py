@@ -1,6 +1,6 @@
 """Whatever a button of the sidebar can refuse, refused once: one sentence, nothing changed, no step to undo.
 
-Before each press something is put wrong, which one Ctrl-Z after it puts right again: the refused press has left no step of its own.
+Before each press something is put wrong, which one Ctrl-Z puts right again: the refused press has left no step of its own.
 Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
 """
 
