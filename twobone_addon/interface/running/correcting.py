@@ -6,6 +6,8 @@ import bpy
 from bpy.app.translations import pgettext_iface, pgettext_rpt
 
 from ...said import Sentence
+from ...settings.options import Kind
+from ...settings.tasks import Table
 from ..refusing import refuse
 from ..rows import draw_remedy, draw_sentence
 
@@ -21,6 +23,8 @@ def can_ask(context: bpy.types.Context) -> bool:
 class CanBeCorrected:
     """Operators with `draw_correction()`, which draws the settings that may have been wrong."""
 
+    table: Table
+    """Of the task."""
     refusal: Sentence | None = None
     """Why the last try was refused, while the dialog is open that says so."""
 
@@ -48,8 +52,10 @@ class CanBeCorrected:
         return {"CANCELLED"}
 
     def is_half_chosen(self) -> bool:
-        """Whether a setting in the redo panel waits for another one: an error would hide its field."""
-        return False
+        """Whether the field of an object has just appeared in the redo panel, and is empty: an error would hide it."""
+        own = [each for each in (*self.table.of_chains, *self.table.own) if each.kind is Kind.OBJECT and hasattr(self, each.name)]
+        lacks = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in own)
+        return lacks and self.options.is_repeat
 
     def can_be_corrected(self) -> bool:
         """Whether other settings of the operator may help."""

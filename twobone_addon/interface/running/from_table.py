@@ -7,7 +7,7 @@ import bpy
 
 from ...pipeline.run import run_steps
 from ...pipeline.task import Task
-from ...settings.options import ACTIVE, Group, Kind
+from ...settings.options import ACTIVE, Group
 from ...settings.tasks import Table
 from ..rows import draw_options, draw_own_options
 from ..stored.option_properties import given_settings, given_with_range, properties_of, with_properties
@@ -67,12 +67,6 @@ class FromTable(ShowsProgress):
         name = getattr(report, "shown_chain", "")
         if name:
             keep_active(bpy.context, bpy.data.objects[report.armature].twobone.chains[name])
-
-    def is_half_chosen(self) -> bool:
-        """Whether the field of an object has just appeared in the redo panel, and is empty."""
-        objects = [option for option in self.table.own if option.kind is Kind.OBJECT]
-        lacks = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in objects)
-        return lacks and self.options.is_repeat
 
     def draw_correction(self) -> None:
         """Whose they are, and all settings."""
