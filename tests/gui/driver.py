@@ -187,6 +187,18 @@ class User:
             if at_end == SCROLLS_AT_END:
                 return
 
+    def told(self) -> Generator[int | None, None, list[str]]:
+        """What Blender has reported so far, as its Info editor lists it, which stands in for the timeline meanwhile."""
+        area = self.area("DOPESHEET_EDITOR")
+        kind, area.ui_type = area.ui_type, "INFO"
+        yield
+        with bpy.context.temp_override(window=self.window, area=area, region=self.region("WINDOW", "INFO")):
+            bpy.ops.info.select_all(action="SELECT")
+            bpy.ops.info.report_copy()
+        area.ui_type = kind
+        yield
+        return bpy.context.window_manager.clipboard.splitlines()
+
     def picture(self, name: str) -> Steps:
         """Take the window's picture once two looks at it are the same, as ``name.png``."""
         yield from self.look(name)

@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 
 import bpy
-import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.gui.driver import install_zip, play
-from tests.tasks.checks.targets import curves_of
+from tests.gui.noticing import differences, state
 from tests.tasks.rigs.walker import Walk, build_walker
 
 PATIENCE = 1000
@@ -33,37 +32,6 @@ def prepare():
     bpy.ops.twobone.add_target()
     bpy.context.scene.frame_set(7)
     bpy.ops.ed.undo_push(message="Made")
-
-
-def told(value):
-    return value if isinstance(value, str | float | int) else repr(value)
-
-
-def state():
-    """What a person would miss: what there is, how it is keyed and posed, the limbs, the frame, the mode, the selection."""
-    rig, layer = bpy.data.objects["Walker"], bpy.context.view_layer
-    found = {
-        "names": {kind: sorted(getattr(bpy.data, kind).keys()) for kind in ("objects", "actions", "collections", "meshes")},
-        "frame": bpy.context.scene.frame_current,
-        "mode": bpy.context.mode,
-        "selected": sorted(thing.name for thing in layer.objects if thing.select_get()),
-        "limbs": [{name: told(getattr(chain, name)) for name in chain.bl_rna.properties.keys()} for chain in rig.twobone.chains],  # noqa: SIM118
-        "active": rig.twobone.active_index,
-    }
-    for thing in bpy.data.objects:
-        found["place", thing.name] = np.round(np.array(thing.matrix_world), 5).tolist()
-        for curve in curves_of(thing):
-            keys = [(*key.co, *key.handle_left, *key.handle_right, key.interpolation, key.type) for key in curve.keyframe_points]
-            found["keys", thing.name, curve.data_path, curve.array_index] = keys
-    for bone in rig.pose.bones:
-        found["pose", bone.name] = np.round(np.array(bone.matrix_basis), 5).tolist()
-        found["constraints", bone.name] = [(each.name, each.mute, each.influence) for each in bone.constraints]
-    return found
-
-
-def differences(before):
-    now = state()
-    return [name for name in {**before, **now} if before.get(name) != now.get(name)]
 
 
 def is_busy(user):

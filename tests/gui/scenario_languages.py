@@ -46,6 +46,21 @@ def scenario(user):
         assert REASON not in refusal(), f"{language}: a button that cannot be pressed says why in English"
         assert bpy.app.translations.pgettext_rpt(RESULT) != RESULT, f"{language}: results are in English"
         yield from user.picture(f"language_{language}")
+    yield from bake_in_german(user)
+
+
+def bake_in_german(user):
+    """The status bar and the panel tell of a bake in German, and no label of the redo panel is too long for its column."""
+    bpy.context.preferences.view.language = "de_DE"
+    yield from user.wait(10)
+    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake(")))
+    yield from user.wait(10)
+    said = (yield from user.told())[-1]
+    assert "auf dem Ziel" in said, said
+    region = user.region("HUD")
+    yield from user.click(region.x + 16, region.y + region.height - 12)
+    yield from user.wait(10)
+    yield from user.picture("german_bake")
 
 
 install_zip()

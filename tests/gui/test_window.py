@@ -16,8 +16,11 @@ from tests.gui.desktop import play, screen
 from tools.build_zip import ROOT
 
 SCENARIOS = sorted(Path(__file__).parent.glob("scenario_*.py"))
-# What is to be said of targets out of reach, limbs seen on IK and clips that skate; each Blender logs it in its own way.
-RESULT = re.compile(r"(?:operator +\| WARNING|^Warning:) .*(?: on target in | does not follow | actions fine; )")
+# What is to be said of targets out of reach, limbs on IK, lost twists and clips that skate; each Blender logs it in its own way.
+RESULT = re.compile(r"(?:operator +\| WARNING|^Warning:) .*(?: on target in | does not follow | actions fine; | loses its twist)")
+TO_BE_SAID = "was to be said: "
+"""Begins a line of a scenario with the sentence of a refusal that it asked for, which Blender logs as well."""
+
 WINDOW = ["--gpu-backend", "opengl", "--window-geometry", "0", "0", "1280", "800"]
 
 
@@ -37,7 +40,9 @@ def test_an_animator_gets_through(scenario, desktop, built_zip, tmp_path):
     keep_pictures(tmp_path)
     assert code == 0, log
     assert "every step was played" in log
-    assert not [line for line in complaints(log) if not RESULT.search(line)], log
+    refusals = [line.removeprefix(TO_BE_SAID) for line in log.splitlines() if line.startswith(TO_BE_SAID)]
+    wrong = [line for line in complaints(log) if not RESULT.search(line) and not any(said in line for said in refusals)]
+    assert not wrong, log
 
 
 def keep_pictures(folder):

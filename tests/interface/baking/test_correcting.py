@@ -109,6 +109,16 @@ def test_no_error_hides_the_field_of_the_ground_while_it_is_chosen_in_the_redo_p
     assert "ground_object" in acting.layout.properties()
 
 
+@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, OPERATORS["bake_target"]], ids=lambda operator: operator.__name__)
+def test_no_error_hides_the_field_of_the_planes_object_while_it_is_chosen_in_the_redo_panel(operator, leg):
+    names = {"armature": leg.name, "upper": "upper", "lower": "lower", "target": leg.twobone.chains[0].target.name}
+    for is_repeat, kind in ((True, "INFO"), (False, "ERROR")):
+        acting = playing(operator, **names, plane="OBJECT")
+        acting.options = SimpleNamespace(is_repeat=is_repeat)
+        assert ShowsProgress.execute(acting, sidebar(scene=bpy.context.scene)) == {"CANCELLED"}
+        assert acting.said == [({kind}, "No plane object is chosen. Choose an object, such as an empty.")]
+
+
 @pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all], ids=lambda operator: operator.__name__)
 def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operator, leg, monkeypatch):
     monkeypatch.setattr(correcting, "can_ask", lambda _context: True)

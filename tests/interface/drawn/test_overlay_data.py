@@ -46,6 +46,13 @@ def test_the_picture_is_the_chain_on_its_target_and_is_made_once(leg):
     assert update(leg).picture is first
 
 
+def test_of_an_armature_without_size_nothing_is_shown_until_it_has_one_again(leg):
+    leg.scale = (0.0, 0.0, 0.0)
+    assert update(leg).picture is None
+    leg.scale = (1.0, 1.0, 1.0)
+    assert update(leg).picture is not None
+
+
 @pytest.mark.parametrize("roll", [1.57, 3.14])
 def test_live_from_a_straight_leg_on_is_shown_on_the_side_to_which_it_bends(leg, roll):
     """At first the target is out of reach, so that the pose tells no side when the path is made."""

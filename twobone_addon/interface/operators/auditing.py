@@ -18,7 +18,7 @@ from .results import whole_and_subframe
 class TWOBONE_OT_audit(FromTable, NeedsMode, bpy.types.Operator):
     """Audit, which keeps its report for the panel."""
 
-    def settle(self, report: Any) -> None:
+    def settle(self, report: Any, _said: str) -> None:
         """Store the report for the panel in a property of its own, since the next bake replaces the usual one."""
         bpy.context.window_manager.twobone_audit = report.to_json()
 

@@ -163,7 +163,7 @@ class WithMouse(FromTable):
             return
         super().cancel(context)
 
-    def settle(self, report: Any) -> None:
+    def settle(self, report: Any, _said: str) -> None:
         """Show the limb, the frame and the range of the nudge in the redo panel."""
         self.chain, self.frame = report.chain, report.frame
         self.upper, self.lower = ("", "") if report.chain else (report.upper, report.lower)

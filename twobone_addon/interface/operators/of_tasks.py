@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import bpy
-from bpy.app.translations import pgettext_rpt
 
 from ...pipeline.plan.completing import completed, over_stored, stored_settings
 from ...pipeline.report.reports import BakeReport
@@ -82,9 +81,9 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
         self.is_repeated, given = False, given_settings(self)
         return _settings_in_scope(context, self.scope, given)
 
-    def settle(self, report: BakeReport) -> None:
+    def settle(self, report: BakeReport, said: str) -> None:
         """Write settings changed in the redo panel, and the new target and pole, to the stored chain."""
-        super().settle(report)
+        super().settle(report, said)
         chain = self.stored_chain()
         if chain is not None and self.is_repeated:
             (baked,), (entry,) = report.chains, report.entries
@@ -155,7 +154,9 @@ def _was_just_baked(context: bpy.types.Context, settings: BakeSettings) -> bool:
 class TWOBONE_OT_plant(FromTable, NeedsMode, bpy.types.Operator):
     """Plant Feet, whose result stays in the sidebar."""
 
-    def settle(self, report: Any) -> None:
+    has_panel = True
+
+    def settle(self, report: Any, said: str) -> None:
         """Store the sentence and all contacts on the armature, those that slide most first."""
         document = json.loads(report.to_json())
         contacts = []
@@ -169,7 +170,7 @@ class TWOBONE_OT_plant(FromTable, NeedsMode, bpy.types.Operator):
         armature = bpy.data.objects.get(document.get("armature") or report.chains[0].armature)
         if armature is not None:
             length = report.lengths.leg if contacts else 0.0
-            result = {"sentence": report.sentence(pgettext_rpt), "contacts": contacts, "leg": length}
+            result = {"sentence": said, "contacts": contacts, "leg": length}
             armature.twobone.planted = json.dumps(result)
 
 

@@ -107,7 +107,10 @@ def _update_picture(context: bpy.types.Context, base: Channels | None) -> None:
     is_new_frame = has_path and situation[:1] != shown.situation[:1]
     known = shown.path.chain_at(situation[0]) if is_new_frame else None
     shown.situation = situation
-    shown.picture = known or chain_picture(shown.present, context.scene, depsgraph, base=base)
+    try:
+        shown.picture = known or chain_picture(shown.present, context.scene, depsgraph, base=base)
+    except TwoBoneError:
+        shown.picture = None
     shown.picture_version += 1
 
 

@@ -6,6 +6,8 @@ import bpy
 from bpy.app.translations import pgettext_iface, pgettext_rpt
 
 from ...said import Sentence
+from ...settings.options import Kind
+from ...settings.tasks import Table
 from ..refusing import refuse
 from ..rows import draw_remedy, draw_sentence
 
@@ -21,6 +23,8 @@ def can_ask(context: bpy.types.Context) -> bool:
 class CanBeCorrected:
     """Mixin for operators with `draw_correction()`, which draws the settings that may have been wrong."""
 
+    table: Table
+    """Option table of the task."""
     refusal: Sentence | None = None
     """Why the last try was refused, while the dialog that shows it is open."""
 
@@ -48,8 +52,10 @@ class CanBeCorrected:
         return {"CANCELLED"}
 
     def is_half_chosen(self) -> bool:
-        """Whether a setting in the redo panel still needs another one, whose field an error would hide."""
-        return False
+        """Whether a change in the redo panel has made an object's field appear, which is still empty: an error would hide it."""
+        own = [each for each in (*self.table.of_chains, *self.table.own) if each.kind is Kind.OBJECT and hasattr(self, each.name)]
+        is_empty = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in own)
+        return is_empty and self.options.is_repeat
 
     def can_be_corrected(self) -> bool:
         """Whether other settings of the operator may help."""

@@ -7,7 +7,7 @@ import bpy
 
 from ...pipeline.run import run_steps
 from ...pipeline.task import Task
-from ...settings.options import ACTIVE, Group, Kind
+from ...settings.options import ACTIVE, Group
 from ...settings.tasks import Table
 from ..rows import draw_options, draw_own_options
 from ..stored.option_properties import given_settings, given_with_range, properties_of, with_properties
@@ -62,17 +62,11 @@ class FromTable(ShowsProgress):
             **(given_with_range(self, context.scene, table.own) if has_range else given_settings(self, table.own))
         )
 
-    def settle(self, report: Any) -> None:
+    def settle(self, report: Any, _said: str) -> None:
         """Make the chain that the report names active."""
         name = getattr(report, "shown_chain", "")
         if name:
             keep_active(bpy.context, bpy.data.objects[report.armature].twobone.chains[name])
-
-    def is_half_chosen(self) -> bool:
-        """Whether a change in the redo panel has made an object's field appear, which is still empty."""
-        objects = [option for option in self.table.own if option.kind is Kind.OBJECT]
-        is_empty = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in objects)
-        return is_empty and self.options.is_repeat
 
     def draw_correction(self) -> None:
         """Draw the chain or armature to work on, and the settings."""

@@ -21,7 +21,7 @@ from ..refusing import refuse
 from ..stored.option_properties import show_listed
 from ..stored.selecting import follow_selection
 from ..stored.storing import Renamed, keyed_settings, name_back
-from ..stored.where import redraw_viewports
+from ..stored.where import active_armature, redraw_viewports
 from .correcting import CanBeCorrected, can_ask
 
 PATIENCE_IN_SECONDS = 0.15
@@ -73,6 +73,8 @@ class ShowsProgress(CanBeCorrected):
     begun: Begun
     timer: bpy.types.Timer | None = None
     """Timer of the modal operator; `None` while nothing runs, such as while the dialog after a refusal is open."""
+    has_panel = False
+    """Whether the result stays in a panel of its own."""
     renamed: Sequence[Renamed] = ()
     """Stored chains that were renamed to be unique; they get their old names back if the operator fails or is cancelled."""
 
@@ -139,8 +141,8 @@ class ShowsProgress(CanBeCorrected):
         name_back(self.renamed)
         self._clean_up(context)
 
-    def settle(self, _report: BakeReport) -> None:
-        """Do further work once the keys are written; nothing by default."""
+    def settle(self, _report: BakeReport, _said: str) -> None:
+        """Do further work once the keys are written, given the sentence shown; nothing by default."""
 
     def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """Return the sentence that explains an error."""
@@ -158,16 +160,23 @@ class ShowsProgress(CanBeCorrected):
                 name_back(self.renamed)
 
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport, *, is_verified: bool = True) -> set[str]:
-        self.settle(report)
+        text = report.sentence(pgettext_rpt)
+        if not is_verified:
+            text = f"{text}; {pgettext_rpt('not verified')}"
+        self.settle(report, text)
         keep_report(context, report, begun.keepers)
         write_animated_values()
         redraw_viewports(context.window_manager)
-        text = (
-            report.sentence(pgettext_rpt) if is_verified else f"{report.sentence(pgettext_rpt)}; {pgettext_rpt('not verified')}"
-        )
         self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(text) if can_ask(context) else text)
-        # Without changes there must be no undo step.
-        return {"FINISHED"} if getattr(report, "is_changed", True) else {"CANCELLED"}
+        if not getattr(report, "is_changed", True):
+            return {"CANCELLED"}  # Without changes there must be no undo step.
+        armature = active_armature(context) if can_ask(context) and "UNDO" in self.bl_options else None
+        if armature is not None and armature.type == "ARMATURE" and armature.is_editable:
+            has_more = not report.is_as_asked or len(text) > LONGEST
+            shown = text if has_more and not (self.has_panel or any(begun.keepers)) else ""
+            if armature.twobone.said != shown:
+                armature.twobone.said = shown
+        return {"FINISHED"}
 
     def _show_part(self, context: bpy.types.Context) -> None:
         text = pgettext_iface(VERIFYING if isinstance(self.begun.part, Verifying) else self.table.progress)
@@ -188,7 +197,7 @@ def shortened(text: str) -> str:
     """Truncate a sentence, whose worst parts come first, after the last part that fits the status bar."""
     if len(text) <= LONGEST:
         return text
-    end = max(text.rfind(mark, 0, LONGEST - 1) for mark in ("; ", ". ", ", "))
+    end = max(text.rfind(mark, 0, LONGEST - 1) for mark in ("; ", ". ", ", ", ": "))
     return text[: end if end > 0 else LONGEST - 2].rstrip() + " \u2026"
 
 

@@ -91,7 +91,7 @@ class RepeatsChain:
             return
         self.draw_settings()
 
-    def settle(self, _report: BakeReport) -> None:
+    def settle(self, _report: BakeReport, _said: str) -> None:
         """Write settings changed in the redo panel to the stored chain, for the panel, the overlay and the next bake."""
         chain = self.stored_chain()
         if chain is not None and self.is_repeated:

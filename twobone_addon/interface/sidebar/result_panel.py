@@ -13,8 +13,8 @@ from ...said import INFO, Sentence
 from ..operators.results import TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, parsed_report
 from ..rows import draw_sentence
 from ..stored.option_properties import CONTEXT
-from ..stored.where import active_armature, chain_in
-from .panels import ChainPanel
+from ..stored.where import MODES, active_armature, chain_in
+from .panels import ChainPanel, Sidebar
 from .remembering import present_digest
 from .sight_rows import draw_switch_to_fk, is_seen_elsewhere
 
@@ -84,6 +84,23 @@ class TWOBONE_PT_planting(ChainPanel, bpy.types.Panel):
             column.label(text=f"+ {len(result['contacts']) - MOST_RANGES}", translate=False)
 
 
+class TWOBONE_PT_said(Sidebar, bpy.types.Panel):
+    """Whole sentence of the last task"""
+
+    bl_label = "Last Result"
+    bl_parent_id = "TWOBONE_PT_chains"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Show the panel only while there is a sentence."""
+        armature = active_armature(context)
+        return context.mode in MODES and armature is not None and bool(armature.twobone.said)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the whole sentence."""
+        draw_sentence(self.layout, Sentence(active_armature(context).twobone.said), context)
+
+
 def _draw_statement(layout: bpy.types.UILayout, statement: Sentence, chain: StoredChain, context: bpy.types.Context) -> None:
     column = layout.column(align=True)
     draw_sentence(column, statement, context, icon="INFO" if statement.level == INFO else "ERROR")
@@ -132,4 +149,4 @@ def _draw_figure(layout: bpy.types.UILayout, label: str, text: str) -> None:
     split.label(text=text, translate=False)
 
 
-register, unregister = bpy.utils.register_classes_factory((TWOBONE_PT_result, TWOBONE_PT_planting))
+register, unregister = bpy.utils.register_classes_factory((TWOBONE_PT_result, TWOBONE_PT_planting, TWOBONE_PT_said))

@@ -147,6 +147,12 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
     planted: bpy.props.StringProperty(
         name="Planted", description="What Plant Feet said last, as JSON", options={"HIDDEN"}, override=OVERRIDABLE
     )
+    said: bpy.props.StringProperty(
+        name="Last Result",
+        description="Sentence of the last task, kept if it needs attention or was too long for the status bar",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
     active_index: bpy.props.IntProperty(name="Active Chain", description="Chain shown in the panel", default=0, **FREE)
     show_overlay: bpy.props.BoolProperty(
         name="Overlay", description="Show the active chain's plane and reach in the 3D viewport", default=True, **FREE

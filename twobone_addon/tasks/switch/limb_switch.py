@@ -278,7 +278,7 @@ def _with_movement_remark(scene: Scene, armature: Object, report: SwitchReport) 
     length = (bones[report.upper].length + bones[report.lower].length) * armature.matrix_world.median_scale
     if moved <= SEEN_TO_MOVE * length:
         return report
-    return replace(report, remarks=[*report.remarks, statement("SEEN_TO_MOVE", {"distance": units_of(scene).text(moved)})])
+    return replace(report, remarks=[statement("SEEN_TO_MOVE", {"distance": units_of(scene).text(moved)}), *report.remarks])
 
 
 def _rigify_settings(settings: BakeSettings, names: ChainNames, part: Span) -> ConvertSettings:

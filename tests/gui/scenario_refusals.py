@@ -1,0 +1,205 @@
+"""Whatever a button of the sidebar can refuse, refused once: one sentence, nothing changed, no step to undo.
+
+Before each press something is put wrong, which one Ctrl-Z puts right again: the refused press has left no step of its own.
+Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
+"""
+
+import sys
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.gui.driver import ICONS_IN_ROW, LEFT_IN_ROW, PLACE_IN_ROW, install_zip, play
+from tests.gui.noticing import differences, state
+from tests.tasks.rigs.walker import Walk, build_walker
+
+BESIDE = 300
+"""Pixels to the left of where a dialog opens to its labels: Esc over a field is about the field."""
+
+dialogs = []
+"""Sentences of the dialogs that were drawn."""
+
+
+def prepare():
+    bpy.data.batch_remove(list(bpy.data.objects))
+    rig, _ = build_walker(Walk(slide=0.02, frames=24))
+    for chain in rig.twobone.chains:
+        chain.limb = "LEG"
+    rig.select_set(state=True)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.twobone.add_target()
+    bpy.ops.ed.undo_push(message="Made")
+
+
+def listen():
+    """Note what dialogs say."""
+    name = next(path for path in sys.modules if path.endswith("twobone_addon.interface.running.correcting"))
+    correcting = sys.modules[name]
+    draw = correcting.draw_sentence
+
+    def heard(layout, sentence, *arguments, **more):
+        dialogs.append(sentence.text())
+        draw(layout, sentence, *arguments, **more)
+
+    correcting.draw_sentence = heard
+
+
+def rig():
+    return bpy.data.objects["Walker"]
+
+
+def leg():
+    return rig().twobone.chains[rig().twobone.active_index]
+
+
+def select(*names):
+    for bone in rig().pose.bones:
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = bone.name in names
+
+
+def no_target():
+    leg().target = None
+
+
+def no_targets():
+    for chain in rig().twobone.chains:
+        chain.target = None
+
+
+def none_enabled():
+    for chain in rig().twobone.chains:
+        chain.enabled = False
+
+
+def bones_apart():
+    leg().lower = "shin.R"
+
+
+def bone_gone():
+    leg().lower = "nothing"
+
+
+def target_hangs_from_its_limb():
+    target = leg().target
+    target.parent, target.parent_type, target.parent_bone = rig(), "BONE", leg().lower
+
+
+def own_armature_as_target():
+    leg().target = rig()
+
+
+def no_frames():
+    leg().frame_range, leg().frame_start, leg().frame_end = "CUSTOM", 20, 10
+
+
+def too_many_frames():
+    leg().frame_range, leg().frame_start, leg().frame_end = "CUSTOM", 1, 3_000_000
+
+
+def tiny_step():
+    leg().step = 0.0001
+
+
+def limits_swapped():
+    leg().min_distance, leg().max_distance = 1.0, 0.5
+
+
+def at_rest():
+    rig().data.pose_position = "REST"
+
+
+def driven():
+    leg_bone = rig().pose.bones[leg().upper]
+    leg_bone.driver_add("rotation_quaternion" if leg_bone.rotation_mode == "QUATERNION" else "rotation_euler", 0)
+
+
+def scaled_to_nothing():
+    rig().scale = (0, 0, 0)
+
+
+def nothing_put_wrong():
+    rig()["note"] = 1
+
+
+def two_bones_apart():
+    select("thigh.L", "shin.R")
+
+
+ASKED = (
+    (no_target, "bake(", "No target is chosen. Choose an object"),
+    (bones_apart, "bake(", 'Bone "shin.R" is not a descendant of "thigh.L". Choose'),
+    (bone_gone, "bake(", 'Lower bone "nothing" is not in armature "Walker". Choose'),
+    (target_hangs_from_its_limb, "bake(", 'depends on bone "shin.L" of the chain that should follow it. Choose'),
+    (own_armature_as_target, "bake(", 'The armature "Walker" cannot be its own target. Choose'),
+    (no_frames, "bake(", "The frame range ends before it starts (20 to 10). Choose"),
+    (too_many_frames, "bake(", "has more than 1,000,000 frames at step 1. Choose"),
+    (tiny_step, "bake(", "Step must be above 0.01 frames"),
+    (limits_swapped, "bake(", "Minimum Distance (1) is above Maximum Distance (0.5). Swap"),
+    (at_rest, "bake(", 'Armature "Walker" shows its rest position. Switch'),
+    (driven, "bake(", "is driven, so keys would have no effect. Remove"),
+    (scaled_to_nothing, "bake(", 'Armature "Walker" has zero scale at frame 1. Give'),
+    (no_targets, "bake_all(", "None of the enabled chains has a target. Add"),
+    (none_enabled, "bake_all(", "No enabled chain is stored in the active armature. Add"),
+    (nothing_put_wrong, "convert_ik(", 'Armature "Walker" has no IK constraint that acts. Choose'),
+    (at_rest, "plant(", 'Armature "Walker" shows its rest position. Switch'),
+    (none_enabled, "plant(", "has no enabled chain that is a leg, and no legs were found. Add"),
+    (own_armature_as_target, "bake_target(", 'The armature "Walker" cannot be its own target. Choose'),
+)
+"""What is put wrong, the button, and what its dialog says."""
+
+TOLD = (
+    (bone_gone, "live(", 'Lower bone "nothing" is not in armature "Walker". Choose one of its bones.'),
+    (bone_gone, "add_pole(", 'Lower bone "nothing" is not in armature "Walker". Choose one of its bones.'),
+    (
+        two_bones_apart,
+        "chain_add(",
+        'Bones "thigh.L" and "shin.R" are not on one limb. Choose a bone and one of its descendants.',
+    ),
+)
+"""The same of buttons that have no settings to ask for: it is an error in Blender's status bar."""
+
+
+def scenario(user):
+    listen()
+    yield from user.look_from("RIGHT")
+    yield from user.open_sidebar("Two-Bone IK")
+    yield from user.wait(10)
+    places = {}
+    for button in dict.fromkeys(button for _, button, _ in (*ASKED, *TOLD)):
+        part = ICONS_IN_ROW if button == "chain_add(" else LEFT_IN_ROW if button == "live(" else PLACE_IN_ROW
+        places[button] = yield from user.find_button(f"bpy.ops.twobone.{button}", part)
+    as_made = state()
+    for put_wrong, button, words in (*ASKED, *TOLD):
+        case = f"{button[:-1]}_{put_wrong.__name__}"
+        put_wrong()
+        bpy.ops.ed.undo_push(message=case)
+        yield from user.wait(3)
+        before = state()
+        dialogs.clear()
+        yield from user.click(*places[button])
+        yield from user.wait(5)
+        yield from user.picture(case)
+        x, y = user.place
+        yield from user.move(x - BESIDE, y)
+        yield from user.press("ESC")
+        yield from user.wait(3)
+        if (put_wrong, button, words) in ASKED:
+            (said,) = set(dialogs)
+        else:
+            said = (yield from user.told())[-1]
+            print(f"was to be said: {said}", flush=True)
+        assert words in said, (case, said)
+        assert not differences(before), (case, differences(before)[:3])
+        yield from user.hover("WINDOW")
+        yield from user.press("Z", ctrl=True)
+        yield from user.wait(8)
+        assert not differences(as_made), (case, "one Ctrl-Z", differences(as_made)[:3])
+
+
+install_zip()
+prepare()
+play(scenario)
