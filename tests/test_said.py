@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 
 from twobone_addon.errors import ChainError, TwoBoneError
@@ -24,6 +25,13 @@ def test_values_go_into_the_text():
     said = Sentence('Armature "{armature}" has no bone "{bone}".', {"armature": "Rig", "bone": "a.L"})
     assert said.text() == 'Armature "Rig" has no bone "a.L".'
     assert said.text(in_german) == "Armatur „Rig“ hat keinen Knochen „a.L“."
+
+
+@pytest.mark.parametrize(
+    "frame, text", [(1048574.0, "1048574"), (3e6, "3000000"), (12.5, "12.5"), (float(np.float32(0.1)), "0.1"), (-1, "-1")]
+)
+def test_frames_are_written_out(frame, text):
+    assert note("Frame {frame:g}.", frame=frame).text() == f"Frame {text}."
 
 
 def test_a_translation_may_change_the_order():

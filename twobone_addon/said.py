@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Any, TypeAlias, Union
 
 Translate: TypeAlias = Callable[[str], str]
@@ -46,7 +47,7 @@ class Sentence:
     def text(self, translate: Translate = in_english) -> str:
         """Translate and format the sentence, including values that are sentences."""
         template = translate(self.template) if self.template else ""
-        return template.format(**_formatted_values(self.values, translate)) if self.values else template
+        return _TEMPLATES.vformat(template, (), _formatted_values(self.values, translate)) if self.values else template
 
     def to_dict(self) -> dict[str, object]:
         """JSON form with template and values, enough to translate it later; see `from_dict`."""
@@ -61,6 +62,15 @@ class Sentence:
 
 
 SENTENCE_FIELDS = {"template", "values", "frames", "level", "kind"}
+
+
+class _Templates(Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Write `{frame:g}` without an exponent: frames have up to seven digits, as many as single precision keeps."""
+        return super().format_field(value, ".7g" if format_spec == "g" else format_spec)
+
+
+_TEMPLATES = _Templates()
 
 
 def _formatted_values(values: Mapping[str, Value], translate: Translate) -> dict[str, str | float]:
