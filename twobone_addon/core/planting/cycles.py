@@ -35,7 +35,7 @@ def round_way(gone: Array, leg_length: float) -> Array | None:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """A cycle repeated before and after its original round, in frames or samples. A round's last one is the next round's first."""
+    """A cycle repeated before and after its original round, in frames or samples. The last one is also the next round's first."""
 
     count: int
     """Samples in the original round, at least 2."""

@@ -45,7 +45,7 @@ def needed_moves(ways: Array, reaches: Array, wanted: Mask, direction: Array, *,
 
 
 def shortest_moves(ways: Array, reaches: Array, wanted: Mask) -> Array:
-    """The shortest moves `(F, 3)` of the root with which all limbs reach, 0 where they do already; arguments as in `needed_moves`.
+    """The shortest moves `(F, 3)` of the root with which all limbs reach, 0 where they do already. Arguments: `needed_moves`.
 
     Where no move lets all limbs reach, some of them do. Found by Dykstra's alternating projections (Boyle and Dykstra 1986):
     the moves with which one limb reaches form a ball.
