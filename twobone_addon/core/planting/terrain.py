@@ -54,8 +54,8 @@ class LaidFoot:
     def height(self, place: Array, is_ball: bool, row: int) -> float:  # noqa: FBT001 - a `Heights`
         """Height of the heel or ball that stands at a place `(3,)` from frame `row` on."""
         stance = next((each for each in self.stances if each.first <= row <= each.last), None)
-        own = None if stance is None else stance.height(place)
-        height = float(self.surface(place[None])[0][0]) if own is None else own
+        sole = None if stance is None else stance.height(place)
+        height = float(self.surface(place[None])[0][0]) if sole is None else sole
         if not is_ball:
             return height
         rise = 0.0 if stance is None else float(stance.gradient @ stance.gradient)

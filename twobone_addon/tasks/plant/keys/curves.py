@@ -125,11 +125,11 @@ def _piece_keys(
     if plan.settings.keys == "REDUCE":
         keys = reduced_keys(chain, keys, pinned, plan.settings.tolerance)
     keys = with_straight_handles(with_keys_between(chain, keys, pinned, leg.before.length, rows.starts))
-    found = []
+    piece_keys = []
     for piece in pieces:
         first, last = np.searchsorted(keys[0].frames, plan.frames[list(piece)] + (-NEAR_FRAME, NEAR_FRAME))
-        found.append((piece, [_part_of_keys(each, slice(first, last)) for each in keys]))
-    return found
+        piece_keys.append((piece, [_part_of_keys(each, slice(first, last)) for each in keys]))
+    return piece_keys
 
 
 def _part_of_keys(keys: ChannelKeys, part: slice) -> ChannelKeys:
@@ -159,12 +159,12 @@ def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
     pairs = [(plan.rest.bones[index], motion.rotation_values[index]) for index in plan.rest.turning]
     if plan.end_bone is not None and motion.end_rotation_values is not None:
         pairs.append((plan.end_bone, motion.end_rotation_values))
-    count, found = len(plan.frames), {}
+    count, present = len(plan.frames), {}
     for bone, values in pairs:
         for index in range(4):
             channel = rotation_path(bone), index
-            found[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
-    return found
+            present[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
+    return present
 
 
 def _at_samples(

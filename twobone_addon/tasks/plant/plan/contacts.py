@@ -67,10 +67,10 @@ def ground_of(plan: PlantPlan, contacts: ContactPlan, standing: Standing, sample
     ground = moving_ground(plan.samples / plan.frames_per_second, standing.found.ground_velocity)
     height = standing.found.ground_height or 0.0
     if contacts.settings.ground != "HEIGHT":
-        found = replace(ground, level=height)
+        level_ground = replace(ground, level=height)
         # Stairs and boxes that the user has not named as ground are wherever feet stand on them.
         most = MOST_LEVEL * max(leg.length for leg in legs)
-        return replace(found, surface=level_surface(height, most)) if plan.settings.priority == "HEIGHTS" else found
+        return replace(level_ground, surface=level_surface(height, most)) if plan.settings.priority == "HEIGHTS" else level_ground
     return _with_animated_ground(replace(ground, surface=level_surface(height)), standing, legs)
 
 

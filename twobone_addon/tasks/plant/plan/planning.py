@@ -70,10 +70,10 @@ class PlantingPlan(Generic[OwnSettings]):
 
     def quantities(self) -> list[Quantity]:
         """The quantities to sample before solving."""
-        found = [quantity for leg in self.legs for quantity in (*motion_quantities(leg.plan), *leg.plan.poses)]
+        sampled = [quantity for leg in self.legs for quantity in (*motion_quantities(leg.plan), *leg.plan.poses)]
         if self.root is not None:
-            found += [self.root.channels, *([self.root.parent] if self.root.parent else [])]
-        return found
+            sampled += [self.root.channels, *([self.root.parent] if self.root.parent else [])]
+        return sampled
 
 
 @dataclass(frozen=True, slots=True)

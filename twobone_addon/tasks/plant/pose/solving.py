@@ -79,9 +79,9 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
     near = max(NEAR, round(NEAR_IN_SECONDS * rate))
 
     def gentle(planted: Planted, sudden: Sequence[Mask]) -> Planted | None:
-        found = shortened([gentler(leg.states, each, near) for leg, each in zip(planted.legs, sudden, strict=True)])
-        same = all(np.array_equal(new, leg.states) for new, leg in zip(found, planted.legs, strict=True))
-        return None if same else stand_still(footing, found)
+        shorter_states = shortened([gentler(leg.states, each, near) for leg, each in zip(planted.legs, sudden, strict=True)])
+        same = all(np.array_equal(new, leg.states) for new, leg in zip(shorter_states, planted.legs, strict=True))
+        return None if same else stand_still(footing, shorter_states)
 
     def calmed(planted: Planted) -> Steps[Planted]:
         rooted = (yield from with_calm_root(footing, planted)) if footing.moves_root else planted

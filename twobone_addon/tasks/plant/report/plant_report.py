@@ -295,9 +295,9 @@ class RootFitReport:
 
 
 def _json(kind: str, report: PlantReport | RootFitReport) -> str:
-    own = asdict(report, dict_factory=as_json)
-    del own["lengths"]
-    return json.dumps(headed(kind, {**own, "sentence": report.sentence()}))
+    values = asdict(report, dict_factory=as_json)
+    del values["lengths"]
+    return json.dumps(headed(kind, {**values, "sentence": report.sentence()}))
 
 
 def missed_by(chain: LegReport | ReachReport, translate: Translate) -> str:

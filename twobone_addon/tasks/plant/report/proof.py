@@ -41,9 +41,9 @@ class Track:
         return Track(frames, self.heels[rows], self.balls[rows], self.joints[rows])
 
 
-def on_ground(found: Track, ground: Ground) -> Track:
+def on_ground(leg_track: Track, ground: Ground) -> Track:
     """Transform heels and balls to ground space; `ground` has a sample for each frame of the track."""
-    return Track(found.frames, ground.into(found.heels), ground.into(found.balls), found.joints)
+    return Track(leg_track.frames, ground.into(leg_track.heels), ground.into(leg_track.balls), leg_track.joints)
 
 
 def foot_pose(leg: LegPlan) -> Quantity:
@@ -53,11 +53,11 @@ def foot_pose(leg: LegPlan) -> Quantity:
 
 def proof_quantities(plan: PlantingPlan) -> list[Quantity]:
     """The quantities to sample for the tracks of all legs."""
-    found = []
+    quantities = []
     for leg in plan.legs:
         carriers = [leg.plan.pose(index) for index in (*leg.plan.rest.turning, len(leg.plan.rest.bones) - 1)]
-        found += [leg.plan.armature_world, foot_pose(leg), *carriers]
-    return list(dict.fromkeys(found))
+        quantities += [leg.plan.armature_world, foot_pose(leg), *carriers]
+    return list(dict.fromkeys(quantities))
 
 
 def proof_frames(plan: PlantingPlan, states: list[Codes]) -> Array:
@@ -82,23 +82,23 @@ def track(leg: LegPlan, samples: Samples) -> Track:
     return Track(samples.frames, heels, balls, joints)
 
 
-def knee_acceleration(found: Track, frames_per_second: float) -> Array:
+def knee_acceleration(leg_track: Track, frames_per_second: float) -> Array:
     """Angular acceleration of the knee `(F - 2,)` in radians per second squared, for a track at every frame."""
-    upper, lower = found.joints[:, 1] - found.joints[:, 0], found.joints[:, 2] - found.joints[:, 1]
+    upper, lower = leg_track.joints[:, 1] - leg_track.joints[:, 0], leg_track.joints[:, 2] - leg_track.joints[:, 1]
     angles = np.arctan2(magnitude(np.cross(upper, lower)), np.sum(upper * lower, axis=-1))
     return np.diff(angles, 2) * frames_per_second**2
 
 
-def slides(found: Track, frames: tuple[float, float], place: Array, *, is_ball: bool) -> tuple[float, float]:
+def slides(leg_track: Track, frames: tuple[float, float], place: Array, *, is_ball: bool) -> tuple[float, float]:
     """Largest distances of a point from its pin `place` `(3,)`: at the frames of a contact, and at all its sampled subframes."""
-    rows = (found.frames >= frames[0]) & (found.frames <= frames[1])
-    away = magnitude((found.balls if is_ball else found.heels)[rows] - place)
-    whole = found.frames[rows] % 1.0 == frames[0] % 1.0
+    rows = (leg_track.frames >= frames[0]) & (leg_track.frames <= frames[1])
+    away = magnitude((leg_track.balls if is_ball else leg_track.heels)[rows] - place)
+    whole = leg_track.frames[rows] % 1.0 == frames[0] % 1.0
     return float(away[whole].max(initial=0.0)), float(away.max(initial=0.0))
 
 
 def skating(
-    found: Track, over: tuple[Array, Array], states: Codes, *, low: float, fast: float, frames_per_second: float
+    leg_track: Track, over: tuple[Array, Array], states: Codes, *, low: float, fast: float, frames_per_second: float
 ) -> float:
     """Share of the frames on the ground at which a standing point is lower than `low` and faster than `fast`, in world units.
 
@@ -106,7 +106,7 @@ def skating(
     """
     stands = np.zeros(len(states), dtype=bool)
     skates = np.zeros(len(states), dtype=bool)
-    for places, heights, on in zip((found.heels, found.balls), over, (on_heel(states), on_ball(states)), strict=True):
+    for places, heights, on in zip((leg_track.heels, leg_track.balls), over, (on_heel(states), on_ball(states)), strict=True):
         stands |= on
         speeds = magnitude(np.diff(places, axis=0)) * frames_per_second
         stays = on[:-1] & on[1:]

@@ -65,9 +65,9 @@ def plant_report(
         tracks = _measured(footing, leg, footing.ground, old), None if new is None else _measured(footing, leg, later, new)
         track_pairs += [] if new is None else [(old, new)]
         places.append([each[1].places for each in tracks if each is not None])
-        found = _leg_report(footing, planted, leg, tracks, written)
-        causes = sliding_causes(leg.before, found.contacts, after)
-        chains.append(replace(found, visible=visible, notes=[*found.notes, *causes]))
+        leg_report = _leg_report(footing, planted, leg, tracks, written)
+        causes = sliding_causes(leg.before, leg_report.contacts, after)
+        chains.append(replace(leg_report, visible=visible, notes=[*leg_report.notes, *causes]))
     root, notes = None, list(plan.notes)
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
@@ -134,18 +134,18 @@ class _Measures:
     skate_share: float
 
 
-def _measured(footing: Footing, leg: PlantedLeg, ground: Ground, found: Track) -> tuple[Track, _Measures]:
+def _measured(footing: Footing, leg: PlantedLeg, ground: Ground, leg_track: Track) -> tuple[Track, _Measures]:
     """Transform a leg's track to ground space and measure it at the frames; `ground` is sampled as the plan."""
     plan = footing.plan
-    whole = on_ground(found, ground.at(np.searchsorted(plan.samples, found.frames)))
-    found = whole.at(plan.frames)
+    whole = on_ground(leg_track, ground.at(np.searchsorted(plan.samples, leg_track.frames)))
+    leg_track = whole.at(plan.frames)
     rate, fast = plan.frames_per_second, SKATING_SPEED / plan.units.scale
-    heels, balls = footing.ground.over(found.heels), footing.ground.over(found.balls)
-    low, places = LOW * leg.before.length, np.column_stack([found.balls[:, :2], balls])
+    heels, balls = footing.ground.over(leg_track.heels), footing.ground.over(leg_track.balls)
+    low, places = LOW * leg.before.length, np.column_stack([leg_track.balls[:, :2], balls])
     return whole, _Measures(
-        skating(found, (heels, balls), leg.states, low=low, fast=fast, frames_per_second=rate),
+        skating(leg_track, (heels, balls), leg.states, low=low, fast=fast, frames_per_second=rate),
         penetration(heels, balls - leg.before.ball_height),
-        float(np.abs(knee_acceleration(found, rate)).max(initial=0.0)),
+        float(np.abs(knee_acceleration(leg_track, rate)).max(initial=0.0)),
         places,
         skate_share(places, leg.before.length, rate),
     )

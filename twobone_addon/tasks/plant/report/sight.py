@@ -33,12 +33,12 @@ def look_frames(plan: PlantingPlan) -> Array:
 
 def look_quantities(plan: PlantingPlan, shown: Iterable[Shown | None]) -> list[Quantity]:
     """The quantities to sample for the visible bones; none if parents and constraints already show that all legs follow."""
-    found = []
+    needed = []
     for leg, seen in zip(plan.legs, shown, strict=True):
         if seen is not None and _is_doubtful(leg, seen):
             tip = leg.plan.pose(len(leg.plan.rest.bones) - 1)
-            found += [leg.plan.armature_world, tip, Quantity("WORLD", seen.armature), Quantity("POSE", seen.armature, seen.bone)]
-    return list(dict.fromkeys(found))
+            needed += [leg.plan.armature_world, tip, Quantity("WORLD", seen.armature), Quantity("POSE", seen.armature, seen.bone)]
+    return list(dict.fromkeys(needed))
 
 
 def visible_leg(leg: LegPlan, shown: Shown | None, samples: Samples | None) -> Visible | None:
