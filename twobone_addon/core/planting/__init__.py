@@ -1,1 +1,1 @@
-"""Feet that stand: pins, corrections that ease in and out, and the root that lets the legs reach. NumPy only."""
+"""Planting arithmetic: foot pins, corrections that ease in and out, and root moves that keep legs within reach. NumPy only."""

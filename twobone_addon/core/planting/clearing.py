@@ -1,4 +1,4 @@
-"""Feet in the air that stay out of the ground."""
+"""Lifts that keep feet in the air out of the ground."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ..contacts.states import runs
 
 
 def lifts(needs: Array, free: Mask, window: int) -> Array:
-    """How far `(S,)` to lift a foot: at least what it `needs` `(S,)` where it is `free` `(S,)`, nothing elsewhere, smoothly.
+    """Smooth lift `(S,)` of a foot: at least `needs` `(S,)` where it is `free` `(S,)`, zero elsewhere.
 
-    window : samples to either side within which a lift comes and goes; near the ground there is less room for that
+    window : samples to either side within which a lift eases in and out; less where a stance is nearer than that
 
-    The largest need around, averaged over half as wide a stretch with Hann's weights: all that an average takes in is at
-    least the need in its middle.
+    The lift is a running maximum of the needs, averaged over half its width with Hann weights: every value in the average is
+    at least the need at its centre.
     """
-    found = np.zeros(len(needs))
-    wanted = np.where(free, np.maximum(needs, 0.0), 0.0)
-    ends = 2 * (window + window // 2)
-    touched = free & (np.convolve(wanted > 0.0, np.ones(ends + 1), mode="full")[ends // 2 :][: len(free)] > 0.0)
+    lifted = np.zeros(len(needs))
+    required = np.where(free, np.maximum(needs, 0.0), 0.0)
+    width = 2 * (window + window // 2)
+    touched = free & (np.convolve(required > 0.0, np.ones(width + 1), mode="full")[width // 2 :][: len(free)] > 0.0)
     for first, last in runs(free):
         count, near = last - first + 1, np.flatnonzero(touched[first : last + 1])
         if not len(near):
@@ -29,19 +29,19 @@ def lifts(needs: Array, free: Mask, window: int) -> Array:
         left = rows + 1 if first else np.full(count, window)
         right = count - rows if last + 1 < len(needs) else np.full(count, window)
         room = np.minimum(window, np.minimum(left, right))[near]
-        alike = [(reach, near[room == reach]) for reach in np.unique(room).tolist()]
-        own, highest = np.pad(wanted[first : last + 1], window), np.zeros(count)
-        for reach, at in alike:
-            highest[at] = sliding_window_view(own, 2 * reach + 1)[at + window - reach].max(axis=1)
-        around = np.pad(highest, window, mode="edge")
-        for reach, at in alike:
+        by_reach = [(reach, near[room == reach]) for reach in np.unique(room).tolist()]
+        padded, highest = np.pad(required[first : last + 1], window), np.zeros(count)
+        for reach, at in by_reach:
+            highest[at] = sliding_window_view(padded, 2 * reach + 1)[at + window - reach].max(axis=1)
+        maxima = np.pad(highest, window, mode="edge")
+        for reach, at in by_reach:
             weights = np.hanning(2 * (reach // 2) + 3)[1:-1]
-            found[first + at] = sliding_window_view(around, len(weights))[at + window - reach // 2] @ weights / weights.sum()
-    return found
+            lifted[first + at] = sliding_window_view(maxima, len(weights))[at + window - reach // 2] @ weights / weights.sum()
+    return lifted
 
 
 def far_from(standing: Mask, window: int) -> Array:
-    """0 where a foot stands `(S,)`, 1 a `window` of samples away from that and farther, evenly in between."""
+    """Ramp `(S,)` from 0 where a foot is `standing` `(S,)` to 1 at `window` samples or more from there, linear in between."""
     rows, stands = np.arange(len(standing)), np.flatnonzero(standing)
     if not len(stands):
         return np.ones(len(standing))

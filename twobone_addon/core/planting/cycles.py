@@ -1,4 +1,4 @@
-"""Motions that end in the pose in which they began, and so can be played round after round."""
+"""Cycles: motions that end in the pose in which they began, and so can be repeated round after round."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..arrays import magnitude
 from ..contacts.states import runs
 
 SAME = 1e-3
-"""Part of the leg's length by which poses may differ that are meant to be the same."""
+"""Largest difference, relative to leg length, between poses that count as the same."""
 
 
 def ways_gone(joints: Array, heels: Array, balls: Array) -> Array:
-    """How far each point of a leg is at the last moment from where it is at the first, `(5, 3)`.
+    """Displacement `(5, 3)` of each point of a leg from the first frame to the last.
 
     joints : (F, 3, 3) hip, knee and ankle; heels, balls : (F, 3)
     """
@@ -25,9 +25,9 @@ def ways_gone(joints: Array, heels: Array, balls: Array) -> Array:
 
 
 def round_way(gone: Array, leg_length: float) -> Array | None:
-    """How far `(3,)` a character gets in one round of its motion; `None` where that is no cycle.
+    """Displacement `(3,)` of a character per round of its motion; `None` if the motion is no cycle.
 
-    gone : (P, 3) of points of its legs, see `ways_gone`
+    gone : (P, 3) displacements of points of its legs, see `ways_gone`
     """
     way = gone.mean(axis=0)
     return None if magnitude(gone - way).max() > SAME * leg_length else way
@@ -35,53 +35,53 @@ def round_way(gone: Array, leg_length: float) -> Array | None:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """One round of a cycle, with what comes before and after it. The last moment of a round is the first one of the next."""
+    """A cycle repeated before and after its original round, in frames or samples. The last one is also the next round's first."""
 
     count: int
-    """Moments in the round that is meant, at least 2."""
+    """Samples in the original round, at least 2."""
     beside: int
-    """Moments before it, and as many after it; they may be of several rounds."""
+    """Samples before it, and as many after it; may span several rounds."""
 
     def _moments(self) -> Indices:
         return np.arange(-self.beside, self.count + self.beside)
 
     def numbers(self) -> Indices:
-        """For all moments which round they are of; that which is meant is 0, and has its own first and last moments."""
+        """Round number of each sample; the original round is 0 and includes both its first and its last sample."""
         moments, length = self._moments(), self.count - 1
         return np.where(moments < 0, moments // length, np.maximum(moments - 1, 0) // length)
 
     def rows(self) -> Indices:
-        """For all moments the one of the round that is meant."""
+        """For each sample, the corresponding row of the original round."""
         return self._moments() - self.numbers() * (self.count - 1)
 
     def times(self, first: float, step: float) -> Array:
-        """When all moments are, if the round that is meant begins at `first`, and moments are a `step` apart."""
+        """Times of all samples, `step` apart, if the original round begins at `first`."""
         return first + step * self._moments()
 
     @property
     def meant(self) -> slice:
-        """The moments of the round that is meant, among all."""
+        """Slice of the original round within all samples."""
         return slice(self.beside, self.beside + self.count)
 
     def middle(self, values: Array) -> Array:
-        """What is meant, out of values for all moments, `(n, ...)`."""
+        """Values of the original round, out of values `(n, ...)` for all samples."""
         return values[self.meant]
 
     def states(self, states: Codes) -> Codes:
-        """States of a foot for all moments: a point that stands at the first or at the last moment of a round stands at both."""
-        found = np.array(states)
-        found[0] = found[-1] = states[0] | states[-1]
-        return found[self.rows()]
+        """States of a foot at all samples: a point that stands at the first or the last sample of a round stands at both."""
+        closed = np.array(states)
+        closed[0] = closed[-1] = states[0] | states[-1]
+        return closed[self.rows()]
 
 
 def stance_beside(states: Sequence[Codes]) -> int:
-    """Frames of the longest stance, of all feet's states `(F,)`, at an end of a round that goes on in the next one.
+    """Length in frames of the longest stance, over all feet's states `(F,)`, that reaches exactly one end of a round.
 
-    One over the whole round is on the same place wherever it is cut off.
+    A stance over the whole round does not count: its pin is the same wherever it is cut off.
     """
     longest = 0
-    for each in states:
-        last = len(each) - 1
-        ends = [run for run in runs(each != 0) if (run[0] == 0) != (run[1] == last)]
+    for foot_states in states:
+        last = len(foot_states) - 1
+        ends = [run for run in runs(foot_states != 0) if (run[0] == 0) != (run[1] == last)]
         longest = max([longest, *(end - start + 1 for start, end in ends)])
     return longest

@@ -1,4 +1,4 @@
-"""What a foot is to do: stand on its pins, and come to them and leave them smoothly. Motion is known between frames as well."""
+"""Goals of a foot: stand on its pins, and reach and leave them smoothly. Motion is sampled between frames as well."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from .blends import Ease, eased
 from .pins import Foot, Heights, Pins, find_pins
 
 SAMPLES_PER_FRAME = 4
-"""The quarters show how far a foot slides between frames."""
+"""Quarter frames show how far a foot slides between frames."""
 
-FAR_OFF, HARDLY = 4.0, 1.1e-3
-"""Times the median distance of a point from its place, and leg lengths, 1 mm of a leg of 0.9 m, beyond which it is on its way:
-where a point slides evenly, the farthest one is twice the median."""
+TRANSIT_RATIO, TRANSIT_DISTANCE = 4.0, 1.1e-3
+"""Distance of a point from its median place above which it is in transit: multiple of the median distance, but at least this
+many leg lengths (1 mm of a leg of 0.9 m). In a steady slide the largest distance is twice the median."""
 
-FEWEST = 3
-"""Frames that a contact of the foot keeps."""
+FEWEST_FRAMES = 3
+"""Fewest frames that trimming leaves of a contact."""
 
 ONE_FRAME = Ease(SAMPLES_PER_FRAME, SAMPLES_PER_FRAME)
 
-LONGEST_WAY = 0.1
-"""Seconds in which a foot has come to its place, or has left it: what is off for longer slides there."""
+LONGEST_TRANSIT = 0.1
+"""Longest time in seconds that a foot takes to reach or leave its place; a point that is off for longer slides there."""
 
 
 @dataclass(frozen=True, slots=True)
 class FootGoals:
-    """What a foot is to do at every sample."""
+    """Goals of a foot at every sample."""
 
     ankles: Array
-    """`(S, 3)` in the ground's space; only meant where `pinned`."""
+    """`(S, 3)` ankle positions in the ground's space; valid only where `pinned`."""
     turns: Array
-    """`(S, 3, 3)` in the ground's space."""
+    """`(S, 3, 3)` foot orientations in the ground's space."""
     pinned: Mask
     """`(S,)` where the foot stands."""
     turned: Mask
-    """`(S,)` where its orientation is another one."""
+    """`(S,)` where its orientation differs from the animated one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PutDown:
-    """The ground on which feet are put down."""
+    """Ground onto which feet are placed."""
 
     heights: Heights
     near: float
-    """Distance by which a foot that stands still may be off it and still be left as it is."""
+    """Distance from the ground up to which a foot that stands still is left unchanged."""
 
 
 def foot_goals(
@@ -64,29 +64,29 @@ def foot_goals(
     upright: bool = False,
     turning: Ease = ONE_FRAME,
 ) -> FootGoals:
-    """Where a foot, known at samples `(S,)`, is to be while its heel and ball stand at frames `(F,)`.
+    """Goals of a foot, sampled at `(S,)`, whose heel and ball stand at frames `(F,)`.
 
-    settled : distance, in the units of the ankles, by which a stance may be off its pins and still be left as it is
-    down : `None` leaves feet as high as they are on average
-    carried : (F,) where the root moves, and would take along a stance that is left as it is
-    upright : whether points only go up and down to their pins
-    turning : how the correction of a flat foot's orientation comes and goes
+    settled : distance from its pins, in the units of the ankles, up to which a stance is left unchanged
+    down : ground to place the feet on; `None` keeps their average heights
+    carried : (F,) where the root moves, and would carry along a stance that is left unchanged
+    upright : whether points move to their pins vertically only
+    turning : ease of the correction to a flat foot's orientation
 
-    Between two frames a point stands if it does at both.
+    Between two frames a point stands if it stands at both.
     """
     whole = slice(None, None, SAMPLES_PER_FRAME)
     at_frames = foot.on(whole)
     on, heights = (on_heel, on_ball), None if down is None else down.heights
     axes = slice(2, 3) if upright else slice(0, 3)
-    own = find_pins(at_frames, *on)
-    moving = _unsettled(at_frames, own, on_heel | on_ball, settled, axes)
+    animated_pins = find_pins(at_frames, *on)
+    moving = _unsettled(at_frames, animated_pins, on_heel | on_ball, settled, axes)
     if down is not None:
         moving |= _unsettled(at_frames, find_pins(at_frames, *on, heights), on_heel | on_ball, max(settled, down.near), axes)
     if carried is not None:
         for first, last in runs(on_heel | on_ball):
             moving[first : last + 1] |= carried[first : last + 1].any()
     is_known = heights is None and np.array_equal(moving, on_heel | on_ball)
-    pins = own if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
+    pins = animated_pins if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
     turns, turned = _turns(foot, pins, turning)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
     ways = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)
@@ -99,49 +99,49 @@ def foot_goals(
 
 
 def without_ways(foot: Foot, states: Codes, leg_length: float, rate: float) -> Codes:
-    """States `(F,)` without the frames at the edges of contacts at which a point is still, or already, on its way.
+    """States `(F,)` without the frames at the edges of contacts at which a point is still arriving or already leaving.
 
-    foot : at frames, of which there are `rate` a second
+    foot : at frames, `rate` per second
 
-    A point that stands for most of its contact, and is off its place only where that begins or ends, would be dragged there.
-    One that rests somewhere else first, as a heel may before the sole is down, is not on its way.
+    A point that stands for most of its contact, and is off its place only at the beginning or the end, would be dragged there.
+    A point that first rests somewhere else, as a heel may before the sole is down, is not arriving.
     """
-    kept, longest = [on_heel(states), on_ball(states)], math.ceil(LONGEST_WAY * rate)
+    kept, longest = [on_heel(states), on_ball(states)], math.ceil(LONGEST_TRANSIT * rate)
     for number, points in enumerate((foot.points(foot.heel), foot.points(foot.ball))):
         on, other = kept[number].copy(), kept[1 - number]
         steps = magnitude(np.diff(points, axis=0)) * rate
         for begin, finish in runs(on):
             first, last = begin, finish
             while last > first:
-                rests = steps[first:last] <= HARDLY / LONGEST_WAY * leg_length
+                rests = steps[first:last] <= TRANSIT_DISTANCE / LONGEST_TRANSIT * leg_length
                 away = magnitude(points[first : last + 1] - median(points[first : last + 1]))
-                near = away <= max(FAR_OFF * float(median(away)), HARDLY * leg_length)
+                near = away <= max(TRANSIT_RATIO * float(median(away)), TRANSIT_DISTANCE * leg_length)
                 near[:-1] |= rests
                 near[1:] |= rests
                 start, end = first + int(np.argmax(near)), last - int(np.argmax(near[::-1]))
                 start = start if start - begin <= longest else first
                 end = end if finish - end <= longest else last
-                gone = [*range(first, start), *range(end + 1, last + 1)]
-                # Where the other point stands, the foot goes on to.
-                if not gone or end - start + 1 < (1 if other[gone].all() else FEWEST):
+                trimmed = [*range(first, start), *range(end + 1, last + 1)]
+                # Where the other point stands on all trimmed frames, the foot keeps its contact, so a single frame may remain.
+                if not trimmed or end - start + 1 < (1 if other[trimmed].all() else FEWEST_FRAMES):
                     break
-                on[gone] = False
-                first, last = start, end  # What is left is judged again.
+                on[trimmed] = False
+                first, last = start, end  # Judge the remaining frames again.
         kept[number] = on
     return kept[0] * int(ContactState.HEEL) + kept[1] * int(ContactState.BALL)
 
 
 def eased_ankles(goals: FootGoals, carried: Array, ease: Ease) -> tuple[Array, Mask]:
-    """Ankles `(S, 3)` at all samples, and where they are not left to the leg's own motion, `(S,)`.
+    """Ankles `(S, 3)` at all samples, and a mask `(S,)` of the samples at which they are pinned or part of an ease.
 
-    carried : (S, 3) where the leg's own motion has the ankle, the root having moved
+    carried : (S, 3) ankles of the leg's own motion after the root has moved
     """
     corrections, touched = eased(goals.pinned, goals.ankles - carried, ease)
     return np.where(goals.pinned[:, None], goals.ankles, carried + corrections), touched
 
 
 def _unsettled(foot: Foot, pins: Pins, standing: Mask, settled: float, axes: slice) -> Mask:
-    """Frames `(F,)` of the stances to correct: of those that stand already there is nothing to do."""
+    """Frames `(F,)` of the stances that are farther than `settled` from their pins along `axes`."""
     moving = standing.copy()
     points = foot.points(foot.heel), foot.points(foot.ball)
     off = np.zeros(len(moving))
@@ -155,7 +155,7 @@ def _unsettled(foot: Foot, pins: Pins, standing: Mask, settled: float, axes: sli
 
 
 def _turns(foot: Foot, pins: Pins, ease: Ease) -> tuple[Array, Mask]:
-    """Orientations `(S, 3, 3)`, kept where heel and ball stand and eased to the foot's own, and where they are other ones."""
+    """Orientations `(S, 3, 3)`, constant while heel and ball stand and eased to the foot's own, and where they differ from it."""
     turns, flat = foot.turns.copy(), np.zeros(len(foot.turns), dtype=bool)
     for stand in pins.stands:
         rows = slice(stand.first * SAMPLES_PER_FRAME, stand.last * SAMPLES_PER_FRAME + 1)

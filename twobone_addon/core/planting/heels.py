@@ -1,4 +1,4 @@
-"""Heels that come up about a ball that stands, so that a leg reaches from where its hip is."""
+"""Heels raised about a standing ball, so that the leg reaches without a lower hip."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .goals import FootGoals
 from .pins import Foot
 
 MOST = math.radians(10.0)
-"""By which a heel comes up at most: at the end of a step it does so anyway, by several times as much."""
+"""Largest added pitch of a foot, radians; the push-off of a normal step pitches it by several times as much."""
 
 
 def with_heels_up(foot: Foot, goals: FootGoals, *, on_heel: Mask, hips: Array, reaches: Array, window: int) -> FootGoals:
-    """The same with the heel higher where nothing but the ball stands, and the ankle is farther than the leg reaches.
+    """Goals with the heel raised where only the ball stands and the ankle is farther from the hip than the leg reaches.
 
     on_heel : (S,) where the heel stands
     hips : (S, 3) in the ground's space
-    reaches : (S,) farthest that the ankle may be from the hip
-    window : samples within which a heel comes up, and goes down again
+    reaches : (S,) largest distance of the ankle from the hip
+    window : samples within which a heel comes up and goes down again
 
-    The foot pitches about its ball, which stays where it is, by as little as is needed, but by no more than `MOST`, and no
-    farther than that brings the ankle nearer to the hip. One whose ankle, heel and ball lie in a row is kept as it is.
+    The foot pitches about its ball, which stays in place, by as little as needed, but by no more than `MOST` and no farther
+    than brings the ankle nearer to the hip. A foot whose ankle, heel and ball are collinear stays unchanged.
     """
     rolls = goals.pinned & ~on_heel
     rows = np.flatnonzero(rolls & (magnitude(goals.ankles - hips) > reaches))
@@ -35,11 +35,11 @@ def with_heels_up(foot: Foot, goals: FootGoals, *, on_heel: Mask, hips: Array, r
         return goals
     balls = goals.ankles + foot.ways(goals.turns, foot.ball)
     axes = goals.turns @ unit(np.cross(foot.ball, foot.heel))
-    # The ankle goes round the ball in the plane of the two and the heel, and is nearest to the hip where both point the same way.
+    # The ankle circles the ball in the plane of ankle, ball and heel; it is nearest to the hip where both lie in one direction.
     ankle, hip = (goals.ankles - balls)[rows], (hips - balls)[rows]
     ahead, beside = dot(hip, ankle), dot(hip, np.cross(axes[rows], ankle))
-    enough = 0.5 * (dot(hip, hip) + dot(ankle, ankle) - reaches[rows] ** 2)
-    short_of_nearest = np.arccos(np.clip(enough / np.maximum(np.hypot(ahead, beside), np.finfo(float).tiny), -1.0, 1.0))
+    required_dot = 0.5 * (dot(hip, hip) + dot(ankle, ankle) - reaches[rows] ** 2)
+    short_of_nearest = np.arccos(np.clip(required_dot / np.maximum(np.hypot(ahead, beside), np.finfo(float).tiny), -1.0, 1.0))
     needs = np.zeros(len(hips))
     needs[rows] = np.clip(np.arctan2(beside, ahead) - short_of_nearest, 0.0, MOST)
     raised = lifts(needs, ~on_heel, window)

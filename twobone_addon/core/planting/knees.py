@@ -1,4 +1,4 @@
-"""How abruptly knees bend, and where a stance has to let the foot roll for longer so that they do not."""
+"""Angular acceleration of knees, and two remedies for sudden bends: shorter stances and small moves of root or foot."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from ..arrays import magnitude
 from ..contacts.states import ContactState, runs
 
 NEAR = 3
-"""Frames within which a sudden bend is put down to the edge of a stance, if they are at least `NEAR_IN_SECONDS`."""
+"""Frames from the edge of a stance within which a sudden bend is attributed to that edge; at least `NEAR_IN_SECONDS`."""
 NEAR_IN_SECONDS = 0.05
 
 STRETCH = 6
-"""Frames to either side of a sudden bend in which the root may give way to it."""
+"""Frames to either side of a sudden bend at which the root may move to smooth it."""
 
-CALMING_ROUNDS, FIRST_WEIGHT, HEAVIER = 40, 1e-4, 1.6
-"""Lengths count in legs, angles in radians: the first weight hardly moves anything, the last one leaves nothing sudden."""
+CALMING_STEPS, FIRST_WEIGHT, WEIGHT_GROWTH = 40, 1e-4, 1.6
+"""Most Gauss-Newton steps, first penalty weight, and its growth per step, for moves in leg lengths and angles in radians: the
+first weight hardly moves anything, the last one leaves no sudden bend."""
 
 LONGEST_STEP = 1e-3
-"""Legs by which the root, or a foot, gives way at a time: knees that are nearly straight have no slope to rely on for longer."""
+"""Largest step of the root or a foot per iteration, leg lengths: for nearly straight knees the linearisation holds no farther."""
 
-TINY = 1e-6
-"""Legs by which the root is moved to see how much that bends the knees."""
+DIFFERENCE_STEP = 1e-6
+"""Finite-difference step for the derivative of the knee angles, leg lengths."""
 
 AnglesOf = Callable[[Array], Array]
+"""Maps moves `(F,)` in leg lengths to knee angles `(C, F)` in radians."""
 
-INWARD = 8
-"""One part in so many of a stance is given up at an edge at a time, but at least a frame."""
+SHORTENING_DIVISOR = 8
+"""A stance gives up one frame in this many at an edge per call, but at least one frame."""
 
 
 def knee_angles(ways: Array, links: Array) -> Array:
-    """Angles `(F,)` between the two links of legs whose ankle is `ways` `(F, 3)` from the hip.
+    """Angles `(F,)` in radians between the two links of legs whose ankle is `ways` `(F, 3)` from the hip; 0 is straight.
 
-    links : (F, 2) their lengths
+    links : (F, 2) lengths of the links
 
-    Out of reach counts as straight, or as folded.
+    An ankle that is too far counts as a straight leg, one that is too near as a folded leg.
     """
     square = np.sum(ways**2, axis=-1)
     first, second = links[:, 0], links[:, 1]
@@ -48,89 +50,89 @@ def knee_angles(ways: Array, links: Array) -> Array:
 
 def accelerations(angles: Array) -> Array:
     """Second differences `(F,)` of angles `(F,)`; 0 at both ends."""
-    found = np.zeros(len(angles))
-    found[1:-1] = np.diff(angles, 2)
-    return found
+    second = np.zeros(len(angles))
+    second[1:-1] = np.diff(angles, 2)
+    return second
 
 
 def gentler(states: Codes, sudden: Mask, near: int = NEAR) -> Codes:
-    """The states `(F,)` with shorter stances where knees bend suddenly, `sudden` `(F,)`, at a stance's edge, or `near` it.
+    """States `(F,)` with shorter stances where the knee bends suddenly, `sudden` `(F,)`, within `near` frames of an edge.
 
-    Where heel and ball stand together the foot is to roll for longer: one that comes down on its heel, or flat, rolls on the
-    heel, one that comes down on its ball on the ball; it leaves by the ball, or by the heel if it does so anyway. Where a
-    foot comes to the ground, or leaves it, it does so later, or earlier.
+    A stance on heel and ball becomes shorter in favour of rolling: a foot that lands on its heel, or flat, rolls on the heel,
+    one that lands on its ball on the ball; it leaves by the ball, or by the heel if it does so already. A foot that lands on or
+    leaves by one point lands later or leaves earlier.
     """
-    found = states.copy()
+    shortened = states.copy()
     for first, last in runs(states == ContactState.BOTH):
-        step = max(1, (last - first + 1) // INWARD)
-        if _near(sudden, first, near) and first > 0 and states[first - 1]:
-            found[first : first + step] = states[first - 1]
-        elif _near(sudden, first, near) and first > 0:
-            found[first : first + step] = ContactState.HEEL
-        if _near(sudden, last, near) and last < len(states) - 1:
-            found[last - step + 1 : last + 1] = states[last + 1] or ContactState.BALL
+        step = max(1, (last - first + 1) // SHORTENING_DIVISOR)
+        if _is_near(sudden, first, near) and first > 0 and states[first - 1]:
+            shortened[first : first + step] = states[first - 1]
+        elif _is_near(sudden, first, near) and first > 0:
+            shortened[first : first + step] = ContactState.HEEL
+        if _is_near(sudden, last, near) and last < len(states) - 1:
+            shortened[last - step + 1 : last + 1] = states[last + 1] or ContactState.BALL
     for first, last in runs(states != ContactState.NONE):
-        if _near(sudden, first, near) and first > 0 and states[first] != ContactState.BOTH:
-            found[first] = ContactState.NONE
-        if _near(sudden, last, near) and last < len(states) - 1 and states[last] != ContactState.BOTH:
-            found[last] = ContactState.NONE
-    return found
+        if _is_near(sudden, first, near) and first > 0 and states[first] != ContactState.BOTH:
+            shortened[first] = ContactState.NONE
+        if _is_near(sudden, last, near) and last < len(states) - 1 and states[last] != ContactState.BOTH:
+            shortened[last] = ContactState.NONE
+    return shortened
 
 
-def _near(sudden: Mask, row: int, near: int) -> bool:
+def _is_near(sudden: Mask, row: int, near: int) -> bool:
     return bool(sudden[max(row - near, 0) : row + near + 1].any())
 
 
 def calming_moves(angles: AnglesOf, count: int, limits: Array, watched: Mask, *, most: float) -> Array:
-    """Small moves `(F,)` with which no knee is accelerated more than it may be, as far as that can be.
+    """Small moves `(F,)` in leg lengths that keep the acceleration of all knees within limits as far as possible.
 
-    angles : from moves `(F,)`, such as the root's, to the angles of all knees `(C, F)`
-    limits : (C,) largest second difference of each knee
-    watched : (C, F) where it counts
-    most : legs that a move is at most
+    angles : maps moves `(F,)`, such as the root's, to the angles of all knees `(C, F)`
+    limits : (C,) largest second difference of each knee angle
+    watched : (C, F) where the limit applies
+    most : largest move, leg lengths
 
-    Of all moves those that are smallest in sum of squares, with a weight on what is too sudden that grows until nothing is
-    (Gauss-Newton steps on the stretches around it).
+    Gauss-Newton steps around the sudden bends minimise the sum of squared moves plus a penalty on accelerations beyond the
+    limit, whose weight grows until none is left.
     """
     moves = np.zeros(count)
     weights = np.zeros(watched.shape)
-    for _ in range(CALMING_ROUNDS):
+    for _ in range(CALMING_STEPS):
         now = angles(moves)
         bends = np.stack([accelerations(each) for each in now])
         sudden = watched & (np.abs(bends) > limits[:, None])
         if not sudden.any():
             break
-        weights = np.where(sudden, np.maximum(weights * HEAVIER, FIRST_WEIGHT), weights)
-        slopes = (angles(moves + TINY) - now) / TINY
-        free = _around(np.any(weights > 0.0, axis=0))
+        weights = np.where(sudden, np.maximum(weights * WEIGHT_GROWTH, FIRST_WEIGHT), weights)
+        slopes = (angles(moves + DIFFERENCE_STEP) - now) / DIFFERENCE_STEP
+        free = _neighbourhood(np.any(weights > 0.0, axis=0))
         for first, last in runs(free):
             rows = slice(first, last + 1)
-            wanted = _calmer(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows])
-            step = np.clip(wanted - moves[rows], -LONGEST_STEP, LONGEST_STEP)
+            solved = _calmed_moves(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows])
+            step = np.clip(solved - moves[rows], -LONGEST_STEP, LONGEST_STEP)
             moves[rows] = np.clip(moves[rows] + step, -most, most)
     return moves
 
 
-def _calmer(moves: Array, bends: Array, slopes: Array, weights: Array) -> Array:
-    """One step: moves `(n,)` of a stretch for second differences `bends` `(C, n)` that change as their `slopes` say."""
+def _calmed_moves(moves: Array, bends: Array, slopes: Array, weights: Array) -> Array:
+    """Gauss-Newton step: moves `(n,)` of a stretch, from second differences `bends` and slopes of the angles, both `(C, n)`."""
     count = len(moves)
     second = np.zeros((count, count))
     inside = np.arange(1, count - 1)
     second[inside, inside - 1] = second[inside, inside + 1] = 1.0
     second[inside, inside] = -2.0
-    system, wanted = np.eye(count), np.zeros(count)
+    system, right_side = np.eye(count), np.zeros(count)
     for bend, slope, weight in zip(bends, slopes, weights, strict=True):
         change = second * slope
         system += change.T @ (weight[:, None] * change)
-        wanted -= change.T @ (weight * (bend - change @ moves))
-    return np.linalg.solve(system, wanted)
+        right_side -= change.T @ (weight * (bend - change @ moves))
+    return np.linalg.solve(system, right_side)
 
 
-def _around(rows: Mask) -> Mask:
-    """`(F,)` within `STRETCH` frames of any of `rows` `(F,)`."""
+def _neighbourhood(rows: Mask) -> Mask:
+    """Mask `(F,)` of the frames within `STRETCH` of any frame in `rows` `(F,)`."""
     return np.convolve(rows, np.ones(2 * STRETCH + 1), mode="same") > 0.0
 
 
 def links_of(joints: Array) -> Array:
-    """Lengths `(F, 2)` of the links between joints `(F, 3, 3)`."""
+    """Lengths `(F, 2)` of the two links between joints `(F, 3, 3)`."""
     return magnitude(np.diff(joints, axis=1))

@@ -1,4 +1,4 @@
-"""How far a root is to move so that limbs reach: as little as needed at every frame, and smoothly over time."""
+"""Moves of a root that let limbs reach their goals: the smallest at every frame, then smoothed over time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..array_types import Array, Mask
 from ..arrays import magnitude, shortening
 
 PROJECTIONS, PROJECTED = 500, 1e-10
-"""Rounds, and the part of the reach by which the last one may still change a move."""
+"""Most iterations of the alternating projections, and the change, relative to the largest reach, that counts as converged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,24 +18,24 @@ class Needs:
     """Moves of a root along one direction."""
 
     moves: Array
-    """`(F,)` the smallest that lets all limbs reach, or most nearly so; 0 where they do."""
+    """`(F,)` smallest moves with which all limbs reach, or most nearly do; 0 where they reach already."""
     met: Mask
-    """`(F,)` where all limbs reach then."""
+    """`(F,)` where all limbs reach after the move."""
 
 
 def needed_moves(ways: Array, reaches: Array, wanted: Mask, direction: Array, *, least: float, most: float) -> Needs:
-    """The smallest moves of the root along `direction` `(3,)` with which limbs reach.
+    """The smallest moves of the root along the unit vector `direction` `(3,)` with which all limbs reach.
 
     ways : (C, F, 3) from each limb's root joint to its goal
-    reaches : (C, F) farthest that a goal may be
+    reaches : (C, F) largest distance of a goal from the root joint
     wanted : (C, F) where a limb has a goal that counts
-    least, most : moves are in between; `least` <= 0 <= `most`
+    least, most : bounds of the moves; `least` <= 0 <= `most`
     """
     along = ways @ direction
     across = np.sum(ways**2, axis=-1) - along**2
     room = reaches**2 - across
     half = np.sqrt(np.maximum(room, 0.0))
-    # What is too far away sideways is most nearly reached at its own height; that alone is no reason to go there.
+    # A goal too far away sideways is most nearly reached at its own height; that alone is no reason to move there.
     low = np.where(wanted & (room >= 0.0), along - half, -np.inf).max(axis=0)
     high = np.where(wanted & (room >= 0.0), along + half, np.inf).min(axis=0)
     moves = np.clip(np.where(low <= high, np.clip(0.0, low, np.maximum(low, high)), low), least, most)
@@ -45,10 +45,10 @@ def needed_moves(ways: Array, reaches: Array, wanted: Mask, direction: Array, *,
 
 
 def shortest_moves(ways: Array, reaches: Array, wanted: Mask) -> Array:
-    """The shortest moves `(F, 3)` of the root with which limbs reach, 0 where they do; arguments as of `needed_moves`.
+    """The shortest moves `(F, 3)` of the root with which all limbs reach, 0 where they do already. Arguments: `needed_moves`.
 
-    Where no move lets all of them reach, some do. Found by Dykstra's alternating projections (Boyle and Dykstra 1986): what
-    a limb reaches is a ball.
+    Where no move lets all limbs reach, some of them do. Found by Dykstra's alternating projections (Boyle and Dykstra 1986):
+    the moves with which one limb reaches form a ball.
     """
     moves = np.zeros(ways.shape[1:])
     given_back = np.zeros_like(ways)
@@ -66,17 +66,17 @@ def shortest_moves(ways: Array, reaches: Array, wanted: Mask) -> Array:
 
 
 def smooth_ways(moves: Array, window: int) -> Array:
-    """Moves `(F, 3)`, each axis of which is smoothed as `smooth_moves` does."""
+    """Moves `(F, 3)` with each axis smoothed by `smooth_moves`."""
     return np.stack([smooth_moves(moves[:, axis], window) for axis in range(3)], axis=-1)
 
 
 def smooth_moves(moves: Array, window: int) -> Array:
-    """Moves `(F,)` that are nowhere smaller than `moves` to their side, nowhere larger than the largest around, and smooth.
+    """Smooth moves `(F,)`, nowhere smaller in size than `moves` `(F,)`, nowhere larger than the largest within the window.
 
     window : samples, odd
 
-    The largest need within half a window to either side, averaged over the window with Hann's weights: what every average
-    takes in is at least the need in its middle. Needs to both sides are smoothed each for itself.
+    A running maximum within half a window to either side, averaged over the window with Hann weights: every value in the
+    average is at least the need at its centre. Positive and negative moves are smoothed separately.
     """
     if window <= 1 or not np.any(moves):
         return moves

@@ -1,4 +1,4 @@
-"""Feet that walked on flat ground, laid on uneven ground: how steep it is under each stance, and how far it is up or down."""
+"""Feet animated on flat ground, placed on uneven ground: its slope under each stance, and how far the feet rise or sink."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from .root_fit import smooth_moves
 
 UP = np.array([0.0, 0.0, 1.0])
 
-BESIDE = 1e-3
-"""Part of a foot's length by which heel and ball are apart level at least, for the foot to point anywhere."""
+LEAST_HORIZONTAL = 1e-3
+"""Horizontal distance of heel and ball, relative to their distance, up to which a foot has no horizontal direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """The ground under a foot from a frame to another."""
+    """The ground under a foot from frame row `first` to `last`, both included."""
 
     first: int
     last: int
     gradient: Array
-    """`(2,)` how much the ground rises along X and along Y, as far as the foot may be tilted."""
+    """`(2,)` rise of the ground per unit along X and Y, limited to the largest tilt of the foot."""
     support: Array | None
-    """`(3,)` the place through which the sole goes where the ground is steeper than that: below heel or ball."""
+    """`(3,)` ground point below heel or ball that the sole passes through where the ground is steeper than that, else `None`."""
 
     def height(self, place: Array) -> float | None:
-        """Of the sole at a place `(3,)`; `None` where that is the ground's own."""
+        """Height of the sole at a place `(3,)`; `None` where it is that of the ground."""
         if self.support is None:
             return None
         return float(self.support[2] + (place - self.support)[:2] @ self.gradient)
@@ -40,50 +40,50 @@ class Stance:
 
 @dataclass(frozen=True, slots=True)
 class LaidFoot:
-    """A foot, tilted as the ground is under it."""
+    """A foot with the ground under its stances, tilted to match it or not yet."""
 
     foot: Foot
-    """At every sample."""
+    """The foot at every sample."""
     tilted: Mask
-    """`(S,)`"""
+    """`(S,)` where it has been tilted."""
     stances: list[Stance]
     surface: Surface
     ball_height: float
-    """Of the ball above the sole."""
+    """Height of the ball above the sole."""
 
     def height(self, place: Array, is_ball: bool, row: int) -> float:  # noqa: FBT001 - a `Heights`
-        """Of a point that stands at a place `(3,)` from frame `row` on."""
+        """Height of the heel or ball that stands at a place `(3,)` from frame `row` on."""
         stance = next((each for each in self.stances if each.first <= row <= each.last), None)
-        own = None if stance is None else stance.height(place)
-        height = float(self.surface(place[None])[0][0]) if own is None else own
+        sole = None if stance is None else stance.height(place)
+        height = float(self.surface(place[None])[0][0]) if sole is None else sole
         if not is_ball:
             return height
         rise = 0.0 if stance is None else float(stance.gradient @ stance.gradient)
-        # Between straight up from the ground and square to it: a sole is no plank, and its heel is on the ground as well.
+        # The mean of a vertical offset and one along the normal: a sole is no rigid plank, and its heel is on the ground as well.
         return height + self.ball_height * 0.5 * (1.0 + np.sqrt(1.0 + rise))
 
     def rises(self, on_heel: Mask, on_ball: Mask) -> Array:
-        """How much higher `(S,)` than it was the foot must be; from stance to stance in between."""
+        """Height change `(S,)` of the foot from its animation to its pins, interpolated between stances."""
         count = len(self.foot.ankles)
         foot = self.foot.on(slice(None, None, SAMPLES_PER_FRAME))
-        found = np.full(len(on_heel), np.nan)
+        changes = np.full(len(on_heel), np.nan)
         points = foot.points(foot.heel), foot.points(foot.ball)
         for pin in find_pins(foot, on_heel, on_ball, self.height).pins:
             rows = slice(pin.first, pin.last + 1)
-            found[rows] = pin.place[2] - points[pin.is_ball][rows, 2].mean()
-        return _between(found[:, None], count)[:, 0]
+            changes[rows] = pin.place[2] - points[pin.is_ball][rows, 2].mean()
+        return _interpolated(changes[:, None], count)[:, 0]
 
 
 def standing(
     foot: Foot, on_heel: Mask, on_ball: Mask, *, surface: Surface, ball_height: float, steepest: float, is_new: bool
 ) -> LaidFoot:
-    """A foot at samples `(S,)` as it is, and the ground where it stands, `(F,)`.
+    """The unchanged foot, sampled at `(S,)`, with the ground under each of its stances; heel and ball stand at `(F,)`.
 
-    ball_height : of the ball above the sole
-    steepest : radians; where the ground between heel and ball is steeper than this, a stance is as steep as it is below one of
-        them, and no steeper than this
-    is_new : whether the foot comes to this ground from another one: then it stands on the higher side of an edge, else on the
-        side it is nearer to
+    ball_height : height of the ball above the sole
+    steepest : radians; where the ground between heel and ball is steeper than this, a stance takes the slope below one of
+        them, limited to this
+    is_new : whether the foot was animated on other ground: then it stands on the higher side of an edge, else on the nearer
+        side
     """
     at_frames = foot.on(slice(None, None, SAMPLES_PER_FRAME))
     above = None if is_new else np.array([0.0, ball_height])
@@ -94,14 +94,14 @@ def standing(
 
 
 def tilted(lying: LaidFoot, frames: int) -> LaidFoot:
-    """The same foot, tilted about the middle of its sole as the ground is under it.
+    """The foot tilted about the middle between heel and ball to match the ground under it.
 
-    Off the ground the foot turns from one stance to the next; before the first one and after the last one it stays tilted.
+    In the air the tilt is interpolated from one stance to the next; before the first and after the last it stays constant.
     """
     foot, gradients = lying.foot, np.full((frames, 2), np.nan)
     for stance in lying.stances:
         gradients[stance.first : stance.last + 1] = stance.gradient
-    slopes = _between(gradients, len(foot.ankles))
+    slopes = _interpolated(gradients, len(foot.ankles))
     changed = np.any(slopes != 0.0, axis=-1)
     if not changed.any():
         return lying
@@ -113,11 +113,11 @@ def tilted(lying: LaidFoot, frames: int) -> LaidFoot:
 
 
 def common_rise(rises: Array, window: int) -> Array:
-    """How far `(S,)` to raise what carries the feet, which are raised by `rises` `(C, S)`: smooth, and no more than the lowest.
+    """Smooth rise `(S,)` of the root for feet that are raised by `rises` `(C, S)`, nowhere above the smallest of them.
 
     window : samples, odd
 
-    Then no leg has to be longer than it was.
+    So no leg has to be longer than it was.
     """
     lowest = rises.min(axis=0)
     return lowest.max() - smooth_moves(lowest.max() - lowest, window)
@@ -135,7 +135,7 @@ def _stance(
     heights, normals = surface(ends)
     way = ends[1, :2] - ends[0, :2]
     length = float(np.linalg.norm(way))
-    if length <= BESIDE * np.linalg.norm(foot.ball - foot.heel):
+    if length <= LEAST_HORIZONTAL * np.linalg.norm(foot.ball - foot.heel):
         return Stance(*run, _limited(_gradient(normals.sum(axis=0)), steepest), None)
     forward = way / length
     aside = np.array([-forward[1], forward[0]])
@@ -150,7 +150,7 @@ def _stance(
 
 
 def _gradient(normal: Array) -> Array:
-    """How much ground with an upward normal `(3,)` rises along X and Y, `(2,)`; of a wall, none."""
+    """Rise `(2,)` of the ground per unit along X and Y, from its upward normal `(3,)`; zero for a wall."""
     return -normal[:2] / normal[2] if normal[2] > 0.0 else np.zeros(2)
 
 
@@ -159,10 +159,10 @@ def _limited(gradient: Array, steepest: float) -> Array:
     return gradient * min(1.0, np.tan(steepest) / rise) if rise else gradient
 
 
-def _between(values: Array, count: int) -> Array:
-    """Values `(S, k)` at `count` samples that lead smoothly from those known at frames `(F, k)` to the next ones.
+def _interpolated(values: Array, count: int) -> Array:
+    """Values `(S, k)` at `count` samples, interpolated smoothly between those known at frames `(F, k)`; unknown ones are NaN.
 
-    Before the first and after the last known ones they stay; without any they are 0.
+    Before the first and after the last known frame they stay constant; without any known frame they are 0.
     """
     known = np.flatnonzero(~np.isnan(values[:, 0]))
     if not len(known):

@@ -1,1 +1,1 @@
-"""Feet planted on the ground, and the root moved so that the legs reach."""
+"""Plant Feet: plant feet on the ground, and move the root so that the legs reach."""

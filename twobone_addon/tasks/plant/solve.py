@@ -1,4 +1,4 @@
-"""From the motion of legs to feet that stand, and the keys of all that. Numbers only."""
+"""Solve a planting plan: from the sampled motion of legs to planted feet and their keys. Numbers only."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlantSolution:
-    """What was planted, and with which keys."""
+    """Planted legs and root, and their keys."""
 
     found: FoundContacts
-    """What the motion says about contacts, whether it counts or not."""
+    """Contacts found in the motion, whether used or not."""
     footing: Footing
     planted: Planted
     samples: Samples
-    """The motion before."""
+    """The motion before planting."""
     keys: Sequence[ChannelPieces]
     travel: Array
-    """`(S, 3)` how far the root goes along more than it did, world space."""
+    """`(S, 3)` added root motion, world space."""
     notes: tuple[Sentence, ...]
 
 
 def solve_plan(plan: PlantPlan, found: FoundContacts, samples: Samples) -> Steps[PlantSolution]:
-    """Legs and root that stand as is keyed or, where nothing is, as was found."""
+    """Plant legs and root by the keyed contacts or, if no leg has any, by the contacts found."""
     settings = plan.settings
     contacts, standing = found.plan, standing_of(plan, found)
     soles = [foot.points for foot in contacts.feet]
@@ -52,11 +52,11 @@ def solve_plan(plan: PlantPlan, found: FoundContacts, samples: Samples) -> Steps
     planted = yield from part_of(solve_planting(footing, standing), 0, 2)
     travel = travel_of(plan, settings, standing.found.ground_velocity, legs)
     keys = yield from part_of(keys_of(plan, samples, planted, travel), 1, 2)
-    return PlantSolution(standing.found, footing, planted, samples, keys, travel, _without_travel(plan, travel))
+    return PlantSolution(standing.found, footing, planted, samples, keys, travel, _missing_travel_notes(plan, travel))
 
 
-def _without_travel(plan: PlantPlan, travel: Array) -> tuple[Sentence, ...]:
-    """Why there is no root motion where some was asked for."""
+def _missing_travel_notes(plan: PlantPlan, travel: Array) -> tuple[Sentence, ...]:
+    """Note why there is no root motion although the settings request it."""
     settings = plan.settings
     if settings.root_motion == "KEEP" or plan.root is None or np.any(travel):
         return ()

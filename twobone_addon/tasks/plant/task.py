@@ -1,4 +1,4 @@
-"""Plant Feet: feet that stand still while they are on the ground, and the root that lets legs reach."""
+"""The Plant Feet task: keep feet still while they are on the ground, and move the root so that legs reach."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .solve import PlantSolution, solve_plan
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """With what planting begins."""
+    """State prepared by `begun`."""
 
     earlier: EarlierPlanting
     key_targets: KeyTargets
@@ -47,12 +47,12 @@ NOTHING_EARLIER = EarlierPlanting()
 
 @dataclass(frozen=True, slots=True)
 class _Planted:
-    """What was solved, and what was written besides."""
+    """The solution, and what was written in addition to its keys."""
 
     solution: PlantSolution
     earlier: EarlierPlanting = NOTHING_EARLIER
     targets: Sequence[Mapping[str, Any]] = ()
-    """What the report of each leg has about its target and pole; nothing where none are kept."""
+    """Report fields about the target and pole of each leg; empty if none are kept."""
 
 
 class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
@@ -62,20 +62,20 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
     TABLE = TABLES["plant"]
 
     def plan(self, scene: Scene, settings: PlantSettings, active: Object | None, span: Span | None) -> PlantPlan:
-        """All legs of one character, their root and their ground."""
+        """Plan all legs of one character, their root and their ground."""
         return plan_planting(scene, settings, active, span)
 
     def reaches(self, plan: PlantPlan) -> Sequence[Reach]:
-        """What an earlier planting of the same legs over the same frames has keyed."""
+        """The paths and frames that an earlier planting of the same legs over the same frames has keyed."""
         return planted_before(plan)
 
     def held(self, plan: PlantPlan) -> int:
-        """There are several samples to a frame, and keys at frames only."""
+        """Bytes of memory per sampled quantity and frame: samples are several per frame, keys only at frames."""
         return 550
 
     @contextmanager
     def begun(self, scene: Scene, plan: PlantPlan, beginning: Beginning) -> Iterator[_Begun]:
-        """What targets need is there, and what becomes of an earlier planting is known."""
+        """Store the limbs, create missing targets, and find out what happens to an earlier planting."""
         with ExitStack() as stack:
             armature = object_named(plan.armature)
             stack.enter_context(stored_limbs(armature, plan.contacts.legs.found))
@@ -83,7 +83,7 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
             yield _Begun(earlier_planting(plan, beginning), key_targets)
 
     def solve(self, plan: PlantPlan, begun: _Begun, look: Look) -> Steps[_Planted]:
-        """When feet stand, and the keys that let them stand still."""
+        """Find contacts, then solve for the keys that keep feet still during them."""
         contacts = plan.contacts
         first = look(contacts.quantities(), contacts.frames, evaluation=plan.settings.evaluation)
         found = solve_contacts(contacts, (yield from part_of(first, 0, 4)))
@@ -93,26 +93,26 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
         return _Planted((yield from part_of(solve_plan(plan, found, samples), 1, 2)))
 
     def paths(self, plan: PlantPlan, solution: _Planted) -> set[tuple[Object, str]]:
-        """Rotations of legs and feet, the root's location, and contacts."""
+        """Data paths of leg and foot rotations, the root's location, and contacts."""
         armature = object_named(plan.armature)
         chains = (contact_path(armature.twobone.chains[leg.chain]) for leg in plan.legs)
         return {(armature, path) for path in (*chains, *(channel.pieces[0].path for channel in solution.solution.keys))}
 
     def write(self, scene: Scene, plan: PlantPlan, solution: _Planted, begun: _Begun) -> _Planted:
-        """Key contacts where they are not as they are keyed, then legs and root, then targets."""
-        made, armature = solution.solution, object_named(plan.armature)
-        keyed, legs = plan.contacts.keyed, made.planted.legs
+        """Write the contacts if they differ from the keyed ones, then legs and root, then targets."""
+        solved, armature = solution.solution, object_named(plan.armature)
+        keyed, legs = plan.contacts.keyed, solved.planted.legs
         count = len(plan.frames)
-        if not all(np.array_equal(leg.states, each.states[:count]) for leg, each in zip(legs, keyed, strict=True)):
-            for leg, each in zip(legs, keyed, strict=True):
-                kept = each.by_hand[:count] & plan.contacts.settings.keep
-                states = np.where(kept, each.states[:count], leg.states)
+        if not all(np.array_equal(leg.states, keyed_leg.states[:count]) for leg, keyed_leg in zip(legs, keyed, strict=True)):
+            for leg, keyed_leg in zip(legs, keyed, strict=True):
+                kept = keyed_leg.by_hand[:count] & plan.contacts.settings.keep
+                states = np.where(kept, keyed_leg.states[:count], leg.states)
                 write_states(armature, leg.before.leg.chain, plan.frames, states, kept=kept, found=leg.states, task=WITH_FEET)
-        write_and_note(scene, plan, made.keys, begun.earlier)
+        write_and_note(scene, plan, solved.keys, begun.earlier)
         return replace(solution, earlier=begun.earlier, targets=begun.key_targets())
 
     def prove(self, plan: PlantPlan, solution: _Planted, look: Look) -> Steps[Proof | None]:
-        """What Blender makes of the new keys, and whether that is what people see."""
+        """Sample the new keys as Blender evaluates them, and check that the visible bones follow the legs."""
         if not plan.settings.verify:
             return None
         shown, evaluation = shown_legs(plan), evaluation_of([leg.plan for leg in plan.legs], proving=True)
@@ -126,21 +126,21 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
         return Proof(samples, [visible_leg(leg, each, looked) for leg, each in zip(plan.legs, shown, strict=True)])
 
     def report(self, outcome: Outcome[PlantPlan, _Planted, Proof]) -> PlantReport | ClipsReport:
-        """What became of the feet in each action."""
+        """The report of all actions."""
         return report_of_clips(outcome, self.NAME)
 
     def judge(self, scene: Scene, done: Done[PlantPlan, _Planted, Proof]) -> PlantReport:
-        """What became of the feet in one action."""
-        plan, made, earlier = done.plan, done.solution.solution, done.solution.earlier
+        """The report of one action."""
+        plan, solved, earlier = done.plan, done.solution.solution, done.solution.earlier
         legs = zip(plan.legs, shown_legs(plan), strict=True)
         proof = done.proof or Proof(None, [visible_leg(leg, each, None) for leg, each in legs])
         report = plant_report(
-            made.footing,
-            made.planted,
-            (made.samples, proof),
-            made.keys,
+            solved.footing,
+            solved.planted,
+            (solved.samples, proof),
+            solved.keys,
             {},
-            travel=made.travel,
+            travel=solved.travel,
             root_motion=plan.settings.root_motion,
         )
         targets = done.solution.targets or [{}] * len(report.chains)
@@ -149,17 +149,17 @@ class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
             contacts = []
             for contact in chain.contacts:
                 first, last = np.searchsorted(plan.frames, (contact.first, contact.last)).tolist()
-                stance = made.found.story.stance_of(place, first, last)
+                stance = solved.found.story.stance_of(place, first, last)
                 known = {"travel": stance.travel, "confidence": stance.confidence} if stance else {}
                 contacts.append(replace(contact, **known))
             notes = [*chain.notes, *target.get("notes", ())]
-            sole = made.found.plan.feet[place].points.source
+            sole = solved.found.plan.feet[place].points.source
             chains.append(replace(chain, **{**target, "contacts": contacts, "notes": notes, "sole": sole}))
-        soles = assumed_soles({foot.chain: foot.points for foot in made.found.plan.feet})
+        soles = assumed_soles({foot.chain: foot.points for foot in solved.found.plan.feet})
         return replace(
             report,
             chains=chains,
-            notes=[*report.notes, *made.notes, *ground_ends(made.found), *soles],
+            notes=[*report.notes, *solved.notes, *ground_ends(solved.found), *soles],
             held_ground=plan.contacts.held_ground,
             is_anew=earlier.is_anew,
             is_on_top=earlier.is_on_top,

@@ -1,1 +1,1 @@
-"""Curves and keys of what planting changes."""
+"""Curves and keys of planted legs and their root."""

@@ -1,4 +1,4 @@
-"""Feet that are planted again, from the motion before, whether or not contacts or settings have changed."""
+"""Plant feet again, from the motion before the earlier planting, whether or not contacts or settings have changed."""
 
 from __future__ import annotations
 
@@ -23,112 +23,113 @@ from ..plan.planning import PlantingPlan
 from .curves import ChannelPieces
 from .writing import write_pieces
 
-WITHOUT_A_SAY = {"armature", "frame_range", "frame_start", "frame_end", "evaluation", "verify", "keep_targets"}
-"""Fields of the settings that do not change what is planted, or that the plan has."""
+IRRELEVANT = {"armature", "frame_range", "frame_start", "frame_end", "evaluation", "verify", "keep_targets"}
+"""Settings that do not affect the planted motion, or that the plan contains."""
 
-TASK, MOVING_ALONG = "plant", "root_motion"
-"""Whose keys they are. Root motion is asked for by one press and not meant to come back with the next: nobody starts over
-from before it."""
+TASK, ROOT_MOTION_TASK = "plant", "root_motion"
+"""Task names under which keys are recorded. Root motion has its own, since planting again must not remove it: a user adds it once
+and expects it to stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planting:
-    """What was planted, to tell whether that has changed."""
+    """Record of a planting, to detect whether contacts or settings have changed since."""
 
     first: float
     last: float
     contacts: dict[str, list[tuple[float, float, str]]]
-    """Of each leg, by its chain's name."""
+    """Contacts of each leg as first frame, last frame and point, by chain name."""
     settings: str
     """Digest of the settings."""
     strips: list[str]
-    """Names of the strips that were made."""
+    """Names of the NLA strips it created."""
     paths: list[str]
-    """Data paths of the keys that were made in the action."""
+    """Data paths of the keys it wrote into the action."""
     is_on_top: bool = False
-    """Whether it began with what an earlier one had left."""
+    """Whether it started from the result of an earlier planting."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierPlanting:
-    """What becomes of an earlier planting."""
+    """What happens to an earlier planting."""
 
     taken_back: tuple[Earlier, ...] = ()
+    """Its keys that were removed."""
     is_anew: bool = False
-    """Whether it was to be something else, and this one starts from before it."""
+    """Whether contacts or settings differ from it, and this planting starts from the motion before it."""
     is_on_top: bool = False
-    """Whether legs are not to stand any more where they were planted, and that could not be taken back."""
+    """Whether it had contacts that are gone now, and could not be removed."""
 
 
 def planted_before(plan: PlantingPlan) -> list[Reach]:
-    """What an earlier planting of the same legs and frames has keyed in the action, to start over from before it."""
-    if plan.settings.destination == "NLA" or _moves_along(plan):
+    """Paths and frames that earlier plantings of the same legs and frames have keyed in the action, to start from before them."""
+    if plan.settings.destination == "NLA" or _has_root_motion(plan):
         return []
-    own = [each for each in _plantings(object_named(plan.armature)) if _is_of(each, plan) and not each.strips]
-    return [Reach(plan.armature, set(each.paths), (each.first, each.last)) for each in own]
+    matching = [each for each in _plantings(object_named(plan.armature)) if _matches(each, plan) and not each.strips]
+    return [Reach(plan.armature, set(each.paths), (each.first, each.last)) for each in matching]
 
 
 def earlier_planting(plan: PlantingPlan, beginning: Beginning) -> EarlierPlanting:
-    """What becomes of what was planted around the plan's frames."""
+    """What happens to earlier plantings that overlap the plan's frames."""
     start, end = float(plan.frames[0]), float(plan.frames[-1])
-    around = [each for each in _plantings(object_named(plan.armature)) if each.first <= end and each.last >= start]
-    own = next((each for each in around if _is_of(each, plan)), None)
-    then_and_now = [pair for each in around for pair in _contacts_then_and_now(each, plan)]
-    is_another = any(not np.array_equal(then, now) for then, now in then_and_now)
-    is_another |= own is not None and own.settings != _settings(plan)
-    starts_over = bool(beginning.earlier) and own is not None and not own.is_on_top
+    overlapping = [each for each in _plantings(object_named(plan.armature)) if each.first <= end and each.last >= start]
+    matching = next((each for each in overlapping if _matches(each, plan)), None)
+    then_and_now = [pair for each in overlapping for pair in _contacts_then_and_now(each, plan)]
+    has_changed = any(not np.array_equal(then, now) for then, now in then_and_now)
+    has_changed |= matching is not None and matching.settings != _digest(plan)
+    starts_over = bool(beginning.earlier) and matching is not None and not matching.is_on_top
     is_on_top = not starts_over and any(np.any(then & ~now) for then, now in then_and_now)
-    return EarlierPlanting(beginning.earlier, is_anew=starts_over and is_another, is_on_top=is_on_top)
+    return EarlierPlanting(beginning.earlier, is_anew=starts_over and has_changed, is_on_top=is_on_top)
 
 
 def write_and_note(scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelPieces], earlier: EarlierPlanting) -> None:
-    """Write the keys of all channels, and note what was planted, for the next time."""
+    """Write the keys of all channels, and record the planting for the next run."""
     armature, start, end = object_named(plan.armature), float(plan.frames[0]), float(plan.frames[-1])
     in_strips = plan.settings.destination == "NLA"
-    task = MOVING_ALONG if _moves_along(plan) else TASK
-    before = _plantings(armature)
-    noted, again = [each for each in before if not _is_of(each, plan)], [each for each in before if _is_of(each, plan)]
+    task = ROOT_MOTION_TASK if _has_root_motion(plan) else TASK
+    present = _plantings(armature)
+    kept, replaced = [each for each in present if not _matches(each, plan)], [each for each in present if _matches(each, plan)]
     write_pieces(scene, plan, channels, task=task, earlier=earlier.taken_back)
     if channels:
-        made = Planting(
+        planting = Planting(
             first=start,
             last=end,
             contacts={
                 chain: list(map(astuple, contacts_of_states(states, plan.frames))) for chain, states in _states(plan, plan.frames)
             },
-            settings=_settings(plan),
+            settings=_digest(plan),
             strips=sorted({channel.strip for channel in channels}) if in_strips else [],
             paths=[] if in_strips else sorted({channel.pieces[0].path for channel in channels}),
-            is_on_top=any(each.is_on_top or not earlier.taken_back for each in again),
+            is_on_top=any(each.is_on_top or not earlier.taken_back for each in replaced),
         )
-        noted.append(made)
+        kept.append(planting)
     if channels or earlier.taken_back:
-        armature.twobone.plantings = json.dumps([asdict(each) for each in noted])
+        armature.twobone.plantings = json.dumps([asdict(each) for each in kept])
 
 
 def _plantings(armature: Object) -> list[Planting]:
-    """Those that are still there as a whole; none where what is noted is not legible."""
+    """Recorded plantings whose keys and strips all still exist; none if the record is unreadable."""
     ledger = Ledger.present(armature)
     replaced = ledger.planted_paths() if ledger is not None else set()
     names = {each.name for each in fields(Planting)}
     try:
         listed = json.loads(armature.twobone.plantings or "[]")
-        noted = [Planting(**{name: value for name, value in each.items() if name in names}) for each in listed]
+        recorded = [Planting(**{name: value for name, value in each.items() if name in names}) for each in listed]
     except (ValueError, TypeError, AttributeError):
         return []
     return [
-        each for each in noted if replaced.issuperset(each.paths) and all(strips_of(armature, [name]) for name in each.strips)
+        each for each in recorded if replaced.issuperset(each.paths) and all(strips_of(armature, [name]) for name in each.strips)
     ]
 
 
-def _is_of(planting: Planting, plan: PlantingPlan) -> bool:
-    """Whether a planting is of a plan's legs and frames."""
-    own = (float(plan.frames[0]), float(plan.frames[-1]), [leg.chain for leg in plan.legs])
-    return (planting.first, planting.last, list(planting.contacts)) == own
+def _matches(planting: Planting, plan: PlantingPlan) -> bool:
+    """Whether a planting has the same legs and frames as a plan."""
+    expected = (float(plan.frames[0]), float(plan.frames[-1]), [leg.chain for leg in plan.legs])
+    return (planting.first, planting.last, list(planting.contacts)) == expected
 
 
 def _contacts_then_and_now(planting: Planting, plan: PlantingPlan) -> Iterator[tuple[Codes, Codes]]:
-    """States of each leg of both, at the frames of both: as they were planted, and as they are keyed."""
+    """States of each leg that planting and plan share, at the frames they share: as planted, and as keyed now."""
     frames = plan.frames[(plan.frames >= planting.first) & (plan.frames <= planting.last)]
     for chain, now in _states(plan, frames):
         if chain in planting.contacts:
@@ -136,15 +137,15 @@ def _contacts_then_and_now(planting: Planting, plan: PlantingPlan) -> Iterator[t
 
 
 def _states(plan: PlantingPlan, frames: Array) -> list[tuple[str, Codes]]:
-    """Names of the legs, and their contacts as they are keyed now, `(F,)`."""
+    """Chain name and currently keyed contact states `(F,)` of each leg."""
     armature = object_named(plan.armature)
     return [(leg.chain, keyed_states(armature, armature.twobone.chains[leg.chain], frames)) for leg in plan.legs]
 
 
-def _settings(plan: PlantingPlan) -> str:
-    return text_digest(repr(sorted((name, value) for name, value in asdict(plan.settings).items() if name not in WITHOUT_A_SAY)))
+def _digest(plan: PlantingPlan) -> str:
+    return text_digest(repr(sorted((name, value) for name, value in asdict(plan.settings).items() if name not in IRRELEVANT)))
 
 
-def _moves_along(plan: PlantingPlan) -> bool:
-    """Whether root motion is wanted."""
+def _has_root_motion(plan: PlantingPlan) -> bool:
+    """Whether the settings add or remove root motion."""
     return isinstance(plan.settings, PlantSettings) and plan.settings.root_motion != "KEEP"

@@ -1,4 +1,4 @@
-"""Curves and keys of what planting changes, piece by piece."""
+"""Curves and keys of planted legs and their root, per piece of changed frames."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..plan.roots import RootPlan
 
 SAMPLES_AT_ONCE = 4096
-"""As many as are worth to be solved together: more are no faster, and keep the window waiting."""
+"""Samples solved in one batch: more would be no faster, and would block the window."""
 
 Channel = tuple[str, int]
 """Data path and index."""
@@ -53,10 +53,10 @@ Channel = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What a channel is now."""
+    """Current values and keys of a channel."""
 
     values: Array
-    """`(S,)`"""
+    """`(S,)` values."""
     keyed: Keyed
 
 
@@ -65,54 +65,54 @@ class ChannelPieces:
     """All new keys of one channel."""
 
     strip: str
-    """Name of the strip that takes them, where strips do."""
+    """Name of the NLA strip for them, if the destination is strips."""
     pieces: list[ChannelKeys]
     outside: KeyTable | None
-    """What the curve is to have beside them, where that is not what it has."""
+    """Keys of the curve outside the pieces; `None` keeps its present ones."""
 
 
 def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> Steps[list[ChannelPieces]]:
-    """The keys of all legs and of the root, which goes along by `travel` `(S, 3)`; of channels that stay as they are, none."""
-    found, moves = [], planted.moves
+    """Keys of all legs and the root, including its added motion `travel` `(S, 3)`; unchanged channels get none."""
+    root_channels, moves = [], planted.moves
     if plan.root is not None:
-        found = root_keys(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
+        root_channels = root_keys(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
         moves = moves + root_drift(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
     legs: list[ChannelPieces] = []
     for number, leg in enumerate(planted.legs):
         legs += yield from part_of(_leg_keys(plan, leg, moves), number, len(planted.legs))
-    return [*legs, *found]
+    return [*legs, *root_channels]
 
 
 def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[ChannelPieces]]:
-    own = leg.before.leg.plan
+    chain_plan = leg.before.leg.plan
     motion = moved_leg(leg.before, moves, leg.ankles, leg.turns)
-    present = _present(own, leg.before.motion)
+    present = _present(chain_plan, leg.before.motion)
     solved = []
     for pieces in _solved_at_once(changed_pieces(leg.changed, whole_range=_is_whole(plan))):
         yield pieces[0][0] / len(plan.frames)
-        together = _at_samples(own, motion, _samples_of(pieces), leg.before.hinges)
+        together = _at_samples(chain_plan, motion, _samples_of(pieces), leg.before.hinges)
         pose = solve_chain_pose(*together)
-        alike: dict[object, list[tuple[Piece, list[CurveSamples]]]] = {}
+        by_channels: dict[object, list[tuple[Piece, list[CurveSamples]]]] = {}
         end = 0
         for piece in pieces:
             rows = _samples_of([piece])
             start, end = end, end + len(rows)
-            part, part_motion = _at_samples(own, motion, rows)
+            part, part_motion = _at_samples(chain_plan, motion, rows)
             curves = curves_of_rows(_held_beside(part, present, piece), part_motion, pose, np.arange(start, end))
-            # Keys are reduced piece by piece; else pieces with the same channels get theirs together.
+            # Keys are reduced piece by piece; without reduction, pieces with the same channels are keyed together.
             channels = tuple((curve.path, curve.index) for curve in curves)
-            alike.setdefault((channels, piece if plan.settings.keys == "REDUCE" else None), []).append((piece, curves))
-        for some in alike.values():
+            by_channels.setdefault((channels, piece if plan.settings.keys == "REDUCE" else None), []).append((piece, curves))
+        for group in by_channels.values():
             yield pieces[0][0] / len(plan.frames)
-            solved += _piece_keys(plan, leg, motion, some)
+            solved += _piece_keys(plan, leg, motion, group)
     return _channels(plan, leg.before.leg.chain, sorted(solved, key=itemgetter(0)), present)
 
 
 def _piece_keys(
-    plan: PlantingPlan, leg: PlantedLeg, motion: AimedMotion, some: Sequence[tuple[Piece, Sequence[CurveSamples]]]
+    plan: PlantingPlan, leg: PlantedLeg, motion: AimedMotion, group: Sequence[tuple[Piece, Sequence[CurveSamples]]]
 ) -> list[tuple[Piece, list[ChannelKeys]]]:
-    """The keys of pieces of a leg, whose curves are those of the same channels."""
-    pieces, columns = [piece for piece, _ in some], list(zip(*(curves for _, curves in some), strict=True))
+    """Keys of several pieces of a leg whose curves have the same channels."""
+    pieces, columns = [piece for piece, _ in group], list(zip(*(curves for _, curves in group), strict=True))
     samples = _samples_of(pieces)
     curves = [
         replace(parts[0], values=np.concatenate([part.values for part in parts]), present=parts[0].present[:1])
@@ -125,11 +125,11 @@ def _piece_keys(
     if plan.settings.keys == "REDUCE":
         keys = reduced_keys(chain, keys, pinned, plan.settings.tolerance)
     keys = with_straight_handles(with_keys_between(chain, keys, pinned, leg.before.length, rows.starts))
-    found = []
+    piece_keys = []
     for piece in pieces:
         first, last = np.searchsorted(keys[0].frames, plan.frames[list(piece)] + (-NEAR_FRAME, NEAR_FRAME))
-        found.append((piece, [_part_of_keys(each, slice(first, last)) for each in keys]))
-    return found
+        piece_keys.append((piece, [_part_of_keys(each, slice(first, last)) for each in keys]))
+    return piece_keys
 
 
 def _part_of_keys(keys: ChannelKeys, part: slice) -> ChannelKeys:
@@ -138,7 +138,7 @@ def _part_of_keys(keys: ChannelKeys, part: slice) -> ChannelKeys:
 
 
 def _solved_at_once(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    """Pieces in groups of as many samples as are worth to be solved together."""
+    """Group pieces into batches of about `SAMPLES_AT_ONCE` samples."""
     several = list[Piece]()
     for piece in pieces:
         several.append(piece)
@@ -150,27 +150,27 @@ def _solved_at_once(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
 
 
 def _samples_of(pieces: Sequence[Piece]) -> Indices:
-    """The samples of several pieces, one piece after the other."""
+    """Sample rows of several pieces, one piece after the other."""
     return np.concatenate([np.arange(rows.start, rows.stop) for rows in map(piece_samples, pieces)])
 
 
 def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
-    """What the rotation channels of a leg hold, and how they are keyed."""
+    """Current values and keys of a leg's rotation channels."""
     pairs = [(plan.rest.bones[index], motion.rotation_values[index]) for index in plan.rest.turning]
     if plan.end_bone is not None and motion.end_rotation_values is not None:
         pairs.append((plan.end_bone, motion.end_rotation_values))
-    count, found = len(plan.frames), {}
+    count, present = len(plan.frames), {}
     for bone, values in pairs:
         for index in range(4):
             channel = rotation_path(bone), index
-            found[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
-    return found
+            present[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
+    return present
 
 
 def _at_samples(
     plan: ChainPlan, motion: AimedMotion, samples: Indices, hinges: Hinges | None = None
 ) -> tuple[ChainPlan, AimedMotion]:
-    """A leg's plan and motion at some samples; it bends to the side of all frames, as its hinges there are."""
+    """A leg's plan and motion at some samples; `hinges` known at the first samples of the plan are interpolated to them."""
     frames = plan.frames[samples]
     at = None if hinges is None else hinges.at(plan.frames[: len(hinges.axes)], frames)
     whole = np.flatnonzero(samples % SAMPLES_PER_FRAME == 0)
@@ -178,7 +178,7 @@ def _at_samples(
 
 
 def _held_beside(plan: ChainPlan, present: dict[Channel, Present], piece: Piece) -> ChainPlan:
-    """A leg's plan over a piece, beside which all is held."""
+    """A leg's plan for a piece, with the present values held in the frames beside it."""
     keyed = {}
     for channel, now in present.items():
         ends = _ends(now, piece)
@@ -187,7 +187,7 @@ def _held_beside(plan: ChainPlan, present: dict[Channel, Present], piece: Piece)
 
 
 def _ends(now: Present, piece: Piece) -> tuple[float, float]:
-    """What a channel holds in the frames before and after a piece."""
+    """Present values of a channel in the frames before and after a piece."""
     first, last = (piece[0] - 1) * SAMPLES_PER_FRAME, (piece[1] + 1) * SAMPLES_PER_FRAME
     values, (before_range, after_range) = now.values, now.keyed.frame_beside
     start = values[first] if first >= 0 else values[0] if before_range is None else before_range
@@ -198,9 +198,9 @@ def _ends(now: Present, piece: Piece) -> tuple[float, float]:
 def root_keys(
     plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False, may_reduce: bool = False
 ) -> list[ChannelPieces]:
-    """The keys of the root's location with `moves` `(S, 3)`, world space, on top of what it is.
+    """Keys of the root's location with `moves` `(S, 3)`, world space, added.
 
-    may_reduce : whether the settings may ask for few keys; feet that stand need the root where it is at every frame
+    may_reduce : whether keys may be reduced if the settings say so; planted feet need the exact root at every frame
     """
     curves = _root_curves(plan, root, samples, moves)
     present = {(curve.path, curve.index): Present(curve.present, root.keyed[curve.path, curve.index]) for curve in curves}
@@ -221,41 +221,41 @@ def root_keys(
 def _few_root_keys(
     plan: PlantingPlan, parts: Sequence[CurveSamples], times: Array, frames: Array, space: Array
 ) -> list[ChannelKeys]:
-    """As few keys as leave the root within the tolerance, world units, of where it is at `times` `(N,)`."""
-    own = np.stack([part.values for part in parts], axis=-1)
+    """The fewest keys with which the root stays within the tolerance, world units, of its samples at `times` `(N,)`."""
+    exact = np.stack([part.values for part in parts], axis=-1)
 
     def drift(tried: Array, rows: Indices) -> Array:
         axes = every_row(space, len(times))[rows, :3, :3]
-        return magnitude((axes @ (tried - own[rows])[..., None])[..., 0])[..., None]
+        return magnitude((axes @ (tried - exact[rows])[..., None])[..., 0])[..., None]
 
-    return few_keys(parts, reduce_keys(times, own, drift, plan.settings.tolerance, key_frames=frames))
+    return few_keys(parts, reduce_keys(times, exact, drift, plan.settings.tolerance, key_frames=frames))
 
 
 def _root_changes(moves: Array) -> Array:
-    """Samples `(S,)` that the root's keys are to have: with the frames beside its moves, up to which it moves as well."""
+    """Mask `(S,)` of the samples to key: the root's moves and the frame to either side, into which interpolation reaches."""
     moved = np.any(moves != 0.0, axis=-1)
     return np.convolve(moved, np.ones(2 * SAMPLES_PER_FRAME + 1), mode="same") > 0.0 if moved.any() else moved
 
 
 def root_drift(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False) -> Array:
-    """How far `(S, 3)`, world space, the keys of the root lead past its goals between the frames.
+    """Deviation `(S, 3)`, world space, of the root's keyed curve from its goals between frames.
 
-    From the last key of a piece they lead straight to the next frame, see `write_pieces`, unless there is a key before that.
+    After the last key of a piece the curve runs straight to the next frame, see `write_pieces`, unless a key comes before that.
     """
-    away = np.zeros((len(plan.samples), 3))
+    drift = np.zeros((len(plan.samples), 3))
     curves = _root_curves(plan, root, samples, moves)
     for piece in changed_pieces(_root_changes(moves), whole_range=whole_range or _is_whole(plan)):
         rows, last = piece_samples(piece), float(plan.frames[piece[1]])
         beside = slice(rows.stop - 1, rows.stop + SAMPLES_PER_FRAME)
         for axis, curve in enumerate(curves):
-            away[rows, axis] = fitted_samples(curve.values[rows]) - curve.values[rows]
+            drift[rows, axis] = fitted_samples(curve.values[rows]) - curve.values[rows]
             table = root.keyed[curve.path, curve.index].table
             keys = np.zeros(0) if table is None else table["co"][:, 0]
-            if beside.stop <= len(away) and not np.any((keys > last + NEAR_FRAME) & (keys < last + 1.0 - NEAR_FRAME)):
-                way = curve.values[beside]
-                away[beside, axis] += np.linspace(way[0], way[-1], len(way)) - way
+            if beside.stop <= len(drift) and not np.any((keys > last + NEAR_FRAME) & (keys < last + 1.0 - NEAR_FRAME)):
+                path = curve.values[beside]
+                drift[beside, axis] += np.linspace(path[0], path[-1], len(path)) - path
     axes = _root_space(plan, root, samples.on(plan.samples))[:, :3, :3]
-    return (axes @ away[..., None])[..., 0]
+    return (axes @ drift[..., None])[..., 0]
 
 
 def _root_curves(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array) -> list[CurveSamples]:
@@ -272,34 +272,34 @@ def _root_curves(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Ar
 
 
 def _root_space(plan: PlantingPlan, root: RootPlan, samples: Samples) -> Array:
-    """World matrices `(n, 4, 4)`, `n` may be 1, of the axes of the root's location: of a bone without where they begin."""
+    """World matrices `(n, 4, 4)`, `n` may be 1, of the axes of the root's location; for a bone, not of its origin."""
     parent = samples.every(root.parent) if root.parent else None
     if root.bone is None:
         return np.eye(4)[None] if parent is None or root.parent_inverse is None else parent @ root.parent_inverse
     place = np.broadcast_to(parent_transform(root.bone, parent).place, (len(plan.samples), 3, 3))
-    found = samples.every(plan.legs[0].plan.armature_world).copy()
-    found[:, :3, :3] = found[:, :3, :3] @ place
-    return found
+    space = samples.every(plan.legs[0].plan.armature_world).copy()
+    space[:, :3, :3] = space[:, :3, :3] @ place
+    return space
 
 
 def _channels(
     plan: PlantingPlan, strip: str, solved: Sequence[tuple[Piece, list[ChannelKeys]]], present: dict[Channel, Present]
 ) -> list[ChannelPieces]:
-    """The keys of each channel, out of those of the pieces that have it: some need fewer channels than others."""
+    """Merge the keys of all pieces by channel; some pieces have fewer channels than others."""
     keys: dict[Channel, list[tuple[Piece, ChannelKeys]]] = {}
     for piece, piece_keys in solved:
         for made in piece_keys:
             keys.setdefault((made.path, made.index), []).append((piece, made))
-    found = []
+    channels = []
     for channel, pieces in keys.items():
         now, made = present[channel], [part for _, part in pieces]
         ends = [_ends(now, piece) for piece, _ in pieces]
         within = float(plan.frames[0]), float(plan.frames[-1])
         outside = None if _is_whole(plan) else held_beside(now.keyed, made, ends, within)
-        found.append(ChannelPieces(strip, made, outside))
-    return found
+        channels.append(ChannelPieces(strip, made, outside))
+    return channels
 
 
 def _is_whole(plan: PlantingPlan) -> bool:
-    """Whether the whole range is keyed: a strip plays nothing but its own keys."""
+    """Whether the whole range is keyed: a strip plays only its own keys."""
     return plan.settings.destination == "NLA"

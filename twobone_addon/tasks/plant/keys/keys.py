@@ -1,4 +1,4 @@
-"""Keys of planted legs and of a moved root: on the frames that change only, with the motion between them held as well."""
+"""Keys of planted legs and the root: only on frames that change, with handles that fit the motion between them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ....pipeline.pose.solving import CurveSamples
 from ....scene.keys.tables import NO_KEYS, ChannelKeys, Keyed, KeyTable
 
 STRAIGHT_HANDLES = 1e-4
-"""Sine of the angle between two handles, in frames and radians, below which they count as one line."""
+"""Sine of the angle between two handles, in frames and radians, up to which they count as collinear."""
 
 QUARTERS = np.arange(SAMPLES_PER_FRAME + 1)
-"""Samples from a frame to the next one, both included."""
+"""Sample offsets from one frame to the next, both included."""
 
 Piece = tuple[int, int]
-"""First and last row of frames that change."""
+"""First and last row of a run of frames that change."""
 
 
 def changed_pieces(changed: Mask, *, whole_range: bool) -> list[Piece]:
-    """The pieces of frames to key, where something changes at samples `(S,)`.
+    """Pieces of frames to key, from a mask `(S,)` of the samples that change; all frames if any changes and `whole_range`.
 
-    A frame changes if its own sample does, so at both ends of a piece the frame beside it is as before.
+    A frame counts as changed if its own sample is, so the frames just outside a piece are unchanged.
     """
     at_frames = changed[::SAMPLES_PER_FRAME]
     if not at_frames.any():
@@ -40,7 +40,7 @@ def changed_pieces(changed: Mask, *, whole_range: bool) -> list[Piece]:
 
 
 def piece_samples(piece: Piece) -> slice:
-    """The samples of a piece."""
+    """Slice of the samples of a piece."""
     return slice(piece[0] * SAMPLES_PER_FRAME, piece[1] * SAMPLES_PER_FRAME + 1)
 
 
@@ -66,16 +66,16 @@ def motion_at(motion: AimedMotion, indices: Indices) -> AimedMotion:
 
 @dataclass(frozen=True, slots=True)
 class PieceRows:
-    """Where the frames of several pieces are among their samples, which stand one piece after the other."""
+    """Rows of the frames of several pieces within their concatenated samples."""
 
     whole: Indices
     """`(F,)` rows of the frames."""
     goes_on: Mask
-    """`(F,)` after which of them there is another frame of the piece."""
+    """`(F,)` whether another frame of the same piece follows."""
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> PieceRows:
-        """Of pieces of so many frames each."""
+        """Rows for pieces with these numbers of frames."""
         ends = np.cumsum(counts)
         number = np.repeat(np.arange(len(counts)), counts)
         goes_on = np.ones(ends[-1], dtype=bool)
@@ -84,18 +84,18 @@ class PieceRows:
 
     @property
     def starts(self) -> Indices:
-        """`(n,)` rows of the frames that have another frame of the piece after them."""
+        """`(n,)` rows of the frames that another frame of the same piece follows."""
         return self.whole[self.goes_on]
 
 
 def fitted_keys(curves: Sequence[CurveSamples], frames: Array, rows: PieceRows) -> list[ChannelKeys]:
-    """Of each curve `(S,)` a key at every frame `(F,)` of the pieces, and between them the cubic nearest to the samples there."""
+    """Keys for each curve `(S,)` at every frame `(F,)` of the pieces, with handles of the least-squares cubics between them."""
     values = np.stack([curve.values for curve in curves], axis=-1)
     at, goes_on, came_on = values[rows.whole], rows.goes_on, np.roll(rows.goes_on, 1)
     leaving, arriving = _cubic(values[rows.starts[:, None] + QUARTERS].swapaxes(0, 1))
     left, right = at.copy(), at.copy()
     right[goes_on], left[came_on] = leaving, arriving
-    # At the end of a piece the other handle goes on straight; a single key has flat ones.
+    # At the end of a piece the outer handle continues the inner one; a single key has flat handles.
     right[~goes_on], left[~came_on] = 2.0 * at[~goes_on] - left[~goes_on], 2.0 * at[~came_on] - right[~came_on]
     third = np.ones(len(frames)) / 3.0
     third[goes_on] = np.diff(frames)[goes_on[:-1]] / 3.0
@@ -112,7 +112,7 @@ def fitted_keys(curves: Sequence[CurveSamples], frames: Array, rows: PieceRows) 
 
 
 def with_straight_handles(keys: Sequence[ChannelKeys]) -> list[ChannelKeys]:
-    """The keys with where their two handles are one line: each stretch between two keys is fitted by itself."""
+    """The keys with `smooth` set where both handles are collinear; each segment between two keys was fitted separately."""
     return [_with_straight_handles(each) for each in keys]
 
 
@@ -125,39 +125,39 @@ def _with_straight_handles(keys: ChannelKeys) -> ChannelKeys:
     return replace(keys, smooth=np.abs(across) <= STRAIGHT_HANDLES * np.hypot(*before.T) * np.hypot(*after.T))
 
 
-PARTS = np.arange(1, SAMPLES_PER_FRAME) / SAMPLES_PER_FRAME
-INNER = np.stack([3.0 * PARTS * (1.0 - PARTS) ** 2, 3.0 * PARTS**2 * (1.0 - PARTS)], axis=-1)
-"""What the two inner control points of a cubic weigh at the samples between its ends."""
-NEAREST = np.linalg.pinv(INNER)
-"""By least squares, the control points from what is left at the samples."""
+FRACTIONS = np.arange(1, SAMPLES_PER_FRAME) / SAMPLES_PER_FRAME
+INNER_WEIGHTS = np.stack([3.0 * FRACTIONS * (1.0 - FRACTIONS) ** 2, 3.0 * FRACTIONS**2 * (1.0 - FRACTIONS)], axis=-1)
+"""Weights of the two inner control points of a cubic at the samples between its ends."""
+LEAST_SQUARES = np.linalg.pinv(INNER_WEIGHTS)
+"""Least-squares map from the residuals at these samples to the inner control points."""
 
 
 def _cubic(windows: Array) -> Array:
-    """Inner control points `(2, n, ...)`, first and second, of cubics nearest to the samples `(5, n, ...)` of frames."""
-    weights = PARTS.reshape(-1, *(1,) * (windows.ndim - 1))
+    """Inner control points `(2, n, ...)`, first and second, of the least-squares cubics for frame samples `(5, n, ...)`."""
+    weights = FRACTIONS.reshape(-1, *(1,) * (windows.ndim - 1))
     outer = (1.0 - weights) ** 3 * windows[0] + weights**3 * windows[-1]
-    return np.tensordot(NEAREST, windows[1:-1] - outer, axes=1)
+    return np.tensordot(LEAST_SQUARES, windows[1:-1] - outer, axes=1)
 
 
 def fitted_samples(values: Array) -> Array:
-    """What the keys that are fitted to samples `(S,)` make of them: between the frames some of it is lost."""
+    """Values `(S,)` of the keys fitted to samples `(S,)`: approximate between frames."""
     inner = _cubic(values[np.arange(0, len(values) - 1, SAMPLES_PER_FRAME) + QUARTERS[:, None]])
-    found = values.copy()
-    for number, part in enumerate(PARTS, start=1):
+    fitted = values.copy()
+    for number, part in enumerate(FRACTIONS, start=1):
         outer = (1.0 - part) ** 3 * values[:-1:SAMPLES_PER_FRAME] + part**3 * values[SAMPLES_PER_FRAME::SAMPLES_PER_FRAME]
-        found[number::SAMPLES_PER_FRAME] = outer + INNER[number - 1] @ inner
-    return found
+        fitted[number::SAMPLES_PER_FRAME] = outer + INNER_WEIGHTS[number - 1] @ inner
+    return fitted
 
 
 def held_beside(
     keyed: Keyed, pieces: Sequence[ChannelKeys], ends: Sequence[tuple[float, float]], within: tuple[float, float]
 ) -> KeyTable | None:
-    """What a channel is to have beside the pieces that are keyed anew: what it has, held by a key beside each piece.
+    """Keys of a channel outside the new pieces: the present ones, held by a key to either side of each piece.
 
-    ends : what the channel holds in the frames before and after each piece
+    ends : present values of the channel in the frames before and after each piece
     within : first and last frame of the range
 
-    Outside the range there is nothing to hold beyond its first and its last key. `None` where all stays as it is.
+    Outside the range nothing is held beyond the channel's first and last key. `None` if nothing changes.
     """
     table = NO_KEYS if keyed.table is None else keyed.table
     if keyed.table is None:

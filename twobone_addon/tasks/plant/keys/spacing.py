@@ -1,4 +1,4 @@
-"""As many keys as a planted leg needs: as few as the tolerance allows where its foot is free, more where it would not stand."""
+"""Key density of a planted leg: as few as the tolerance allows while its foot is free, more where a planted foot would move."""
 
 from __future__ import annotations
 
@@ -17,44 +17,45 @@ from ....pipeline.pose.solving import CurvedChain
 from ....scene.keys.tables import ChannelKeys
 from .keys import QUARTERS
 
-STILL = 2e-4
-"""Part of the leg's length by which a foot that stands may move between two keys."""
+LARGEST_MOVE = 2e-4
+"""Largest move of a planted foot between two keys, relative to leg length."""
 
-BETWEEN = QUARTERS[1:-1]
-"""Of the samples of a frame those without a key: where there is one, curves are what they were."""
+INSIDE_FRAME = QUARTERS[1:-1]
+"""Sample offsets of a frame without a key; curves are exact at keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Cubics:
-    """Curves through some frames, each from its first key to that of the next frame."""
+    """Cubic segments of all curves within some frames, each frame from its key to that of the next frame."""
 
     step: int
-    """Samples from key to key."""
+    """Number of samples from key to key."""
     windows: Array
-    """`(n, 5, K)` samples of the frames."""
+    """`(n, 5, K)` samples of the curves in each frame."""
     handles: Array
-    """`(n, k, 2, K)` the inner control points of the cubics in each frame."""
+    """`(n, k, 2, K)` inner control points of the cubics in each frame."""
 
     def samples(self) -> Array:
-        """What the cubics are at the samples, `(n, 5, K)`."""
-        found = self.windows.copy()
+        """Values `(n, 5, K)` of the cubics at the samples."""
+        values = self.windows.copy()
         for part, start in enumerate(range(0, SAMPLES_PER_FRAME, self.step)):
             u = (np.arange(1, self.step) / self.step)[:, None]
             first, last = (self.windows[:, [at]] for at in (start, start + self.step))
             inner = self.handles[:, part, :, None]
             outer = (1.0 - u) ** 3 * first + u**3 * last
-            found[:, start + 1 : start + self.step] = outer + 3.0 * u * (1.0 - u) * ((1.0 - u) * inner[:, 0] + u * inner[:, 1])
-        return found
+            values[:, start + 1 : start + self.step] = outer + 3.0 * u * (1.0 - u) * ((1.0 - u) * inner[:, 0] + u * inner[:, 1])
+        return values
 
 
 def reduced_keys(solved: CurvedChain, keys: Sequence[ChannelKeys], pinned: Mask, tolerance: float) -> list[ChannelKeys]:
-    """The keys of a leg, `keys` on every frame, with fewer where the foot is free.
+    """Reduce the keys of a leg, given on every frame, where its foot is free.
 
-    pinned : (S,) where the foot stands; tolerance : in world units, of the knee, the ankle and the foot's end
+    pinned : (S,) where the foot stands
+    tolerance : largest deviation of knee, ankle and the foot's end, world units
     """
     values = np.stack([curve.values for curve in solved.curves], axis=-1)
     kept = pinned[::SAMPLES_PER_FRAME].copy()
-    found = list(keys)
+    reduced = list(keys)
     for first, last in runs(~kept):
         start, end = max(first - 1, 0), min(last + 1, len(kept) - 1)
         if start == end:
@@ -62,35 +63,35 @@ def reduced_keys(solved: CurvedChain, keys: Sequence[ChannelKeys], pinned: Mask,
             continue
         rows = np.arange(start * SAMPLES_PER_FRAME, end * SAMPLES_PER_FRAME + 1)
         reduction = _reduced(solved, values[rows], rows, tolerance)
-        places = np.searchsorted(found[0].frames, reduction.frames)
-        if not np.array_equal(found[0].frames[np.minimum(places, len(kept) - 1)], reduction.frames):
-            kept[start : end + 1] = True  # The tolerance asks for keys between frames; those on every frame are nearer.
+        places = np.searchsorted(reduced[0].frames, reduction.frames)
+        if not np.array_equal(reduced[0].frames[np.minimum(places, len(kept) - 1)], reduction.frames):
+            kept[start : end + 1] = True  # The tolerance would need keys between frames; keys on every frame come closer.
             continue
         kept[places] = True
-        found = [_with_handles(key, reduction, places, column) for column, key in enumerate(found)]
-    return [_some_keys(key, kept) for key in found]
+        reduced = [_with_handles(key, reduction, places, column) for column, key in enumerate(reduced)]
+    return [_selected_keys(key, kept) for key in reduced]
 
 
 def _reduced(solved: CurvedChain, values: Array, rows: Indices, tolerance: float) -> Reduction:
     posed = PosedByCurves.of(solved)
-    own = posed.points(values, rows)
+    exact = posed.points(values, rows)
 
     def drift(tried: Array, indices: Indices) -> Array:
-        return magnitude(posed.points(tried, rows[indices]) - own[indices])
+        return magnitude(posed.points(tried, rows[indices]) - exact[indices])
 
     frames = solved.plan.frames[rows]
     return reduce_keys(frames, values, drift, tolerance, key_frames=frames[::SAMPLES_PER_FRAME])
 
 
 def _with_handles(key: ChannelKeys, reduction: Reduction, places: Indices, column: int) -> ChannelKeys:
-    """The keys with the handles that lead through a reduced stretch, towards its inside at both of its ends."""
+    """The keys with the handles of a reduced stretch; at its two ends, only the handle towards its inside."""
     left, right = np.array(key.left), np.array(key.right)
     left[places[1:]] = reduction.left[1:, column]
     right[places[:-1]] = reduction.right[:-1, column]
     return replace(key, left=left, right=right)
 
 
-def _some_keys(key: ChannelKeys, kept: Mask) -> ChannelKeys:
+def _selected_keys(key: ChannelKeys, kept: Mask) -> ChannelKeys:
     left, right = np.array(key.left), np.array(key.right)
     return replace(key, frames=key.frames[kept], values=key.values[kept], left=left[kept], right=right[kept])
 
@@ -98,33 +99,34 @@ def _some_keys(key: ChannelKeys, kept: Mask) -> ChannelKeys:
 def with_keys_between(
     solved: CurvedChain, keys: Sequence[ChannelKeys], pinned: Mask, length: float, starts: Indices
 ) -> list[ChannelKeys]:
-    """The keys of a leg, `keys` at frames, with more at the half or at every quarter of frames in which its foot would move.
+    """Add keys at half or quarter frames to the keys of a leg, given at frames, where its planted foot would move.
 
-    pinned : (S,) where the foot stands, which has keys on every frame; length : of the leg, world units
-    starts : (n,) rows of the samples with which the frames between two keys begin
+    pinned : (S,) where the foot stands, with keys on every frame
+    length : length of the leg, world units
+    starts : (n,) sample rows of the frames that another frame follows
     """
     values = np.stack([curve.values for curve in solved.curves], axis=-1)
     starts = starts[pinned[starts[:, None] + QUARTERS].all(axis=1)]
-    found, posed = list(keys), PosedByCurves.of(solved)
+    denser, posed = list(keys), PosedByCurves.of(solved)
     windows = values[starts[:, None] + QUARTERS]
-    wanted = _ends_between(posed, windows, starts)
+    exact = _ends_between(posed, windows, starts)
     for step in (SAMPLES_PER_FRAME, SAMPLES_PER_FRAME // 2, 1):
         if not len(starts):
             break
         cubics = _cubics(windows, step)
-        still = magnitude(_ends_between(posed, cubics.samples(), starts) - wanted).max(axis=1) <= STILL * length
+        still = magnitude(_ends_between(posed, cubics.samples(), starts) - exact).max(axis=1) <= LARGEST_MOVE * length
         if step < SAMPLES_PER_FRAME:
-            found = _inserted(found, solved.plan.frames[starts[still]], _some(cubics, still))
-        starts, windows, wanted = starts[~still], windows[~still], wanted[~still]
-    return found
+            denser = _inserted(denser, solved.plan.frames[starts[still]], _selected(cubics, still))
+        starts, windows, exact = starts[~still], windows[~still], exact[~still]
+    return denser
 
 
-def _some(cubics: _Cubics, wanted: Mask) -> _Cubics:
+def _selected(cubics: _Cubics, wanted: Mask) -> _Cubics:
     return replace(cubics, windows=cubics.windows[wanted], handles=cubics.handles[wanted])
 
 
 def _cubics(windows: Array, step: int) -> _Cubics:
-    """Cubics with a key at every so many samples, nearest to those between, and else as steep at their keys as the samples."""
+    """Least-squares cubics with a key every `step` samples; where undetermined, with the samples' slopes at the keys."""
     slopes = np.gradient(windows, axis=1, edge_order=2) if len(windows) else windows
     u = np.arange(1, step) / step
     weights = np.stack([3.0 * u * (1.0 - u) ** 2, 3.0 * u**2 * (1.0 - u)], axis=-1)
@@ -140,16 +142,16 @@ def _cubics(windows: Array, step: int) -> _Cubics:
 
 
 def _ends_between(posed: PosedByCurves, windows: Array, starts: Indices) -> Array:
-    """Where ankle and foot are, `(n, p, 3)`, between the ends of frames, with windows `(n, 5, K)` of the curves."""
-    rows, middle = (starts[:, None] + BETWEEN).ravel(), len(posed.solved.plan.rest.turning) - 1
+    """Positions `(n, p, 3)` of ankle and foot at the samples inside frames, for curve samples `(n, 5, K)`."""
+    rows, middle = (starts[:, None] + INSIDE_FRAME).ravel(), len(posed.solved.plan.rest.turning) - 1
     if not len(rows):
         return np.zeros((0, 1, 3))
-    ends = posed.points(windows[:, BETWEEN].reshape(len(rows), -1), rows)[:, middle:]
+    ends = posed.points(windows[:, INSIDE_FRAME].reshape(len(rows), -1), rows)[:, middle:]
     return ends.reshape(len(starts), -1, 3)
 
 
 def _inserted(keys: Sequence[ChannelKeys], frames: Array, cubics: _Cubics) -> list[ChannelKeys]:
-    """The keys with those of the cubics that begin at `frames` `(n,)`, of which each has a key, and so has the frame after."""
+    """Insert the keys of cubics that begin at `frames` `(n,)`; each of these frames and the next must have a key."""
     if not len(frames):
         return list(keys)
     return [_channel_inserted(key, frames, cubics, column) for column, key in enumerate(keys)]

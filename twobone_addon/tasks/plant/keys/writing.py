@@ -1,4 +1,4 @@
-"""Keys of planted legs and their root, put where the settings say."""
+"""Write the keys of planted legs and their root to the destination of the settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .curves import ChannelPieces
 def write_pieces(
     scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelPieces], *, task: str = "plant", earlier: Sequence[Earlier] = ()
 ) -> None:
-    """Write the keys of all channels; edits that are not keyed stay."""
+    """Write the keys of all channels; unkeyed edits are kept."""
     changes = [
         Change(
             owner=plan.armature,

@@ -1,1 +1,1 @@
-"""Before planted legs are solved: which ones are meant, what is sampled of them, and where they stand."""
+"""Inputs of planting: the legs and their root, the quantities to sample, the contacts and the ground."""

@@ -1,4 +1,4 @@
-"""What stands when, and on which ground: as it is keyed on the stored chains, or else found."""
+"""Contacts of all legs, keyed on the stored chains or else found, and the ground of their feet."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from .planning import ContactPlan, LegPlan, PlantingPlan, PlantPlan
 
 ABOVE = 0.5
-"""Leg lengths over a foot from which its ground is looked for."""
+"""Height above a foot, in leg lengths, from which the ground below is searched for."""
 
 IN_PLACE = 1e-3
-"""Leg lengths that a character may travel and still be in place."""
+"""Largest travel, in leg lengths, of a character that stays in place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class Standing:
     """The contacts of all legs of a plan."""
 
     found: FoundContacts
-    """What the motion says, whether it counts or not."""
+    """Contacts found in the motion, whether used or not."""
     states: list[Codes]
-    """`(F,)` of each leg."""
+    """Contact states `(F,)` of each leg."""
     by_hand: list[Mask]
-    """`(F,)` of each leg, where somebody has said whether it stands; elsewhere it may stand for a shorter time."""
+    """`(F,)` for each leg, where its state was set by hand; elsewhere its contacts may be shortened."""
 
 
 def standing_of(plan: PlantingPlan, found: FoundContacts) -> Standing:
-    """The contacts that are keyed; where no leg has any, those that were found."""
+    """The keyed contacts or, if no leg has any, the contacts found."""
     count, keyed = len(plan.frames), found.plan.keyed
     if any(each.is_keyed for each in keyed):
         return Standing(found, [each.states[:count] for each in keyed], [each.by_hand[:count] for each in keyed])
@@ -55,7 +55,7 @@ def ground_of(plan: PlantPlan, contacts: ContactPlan, standing: Standing, sample
     if surface is not None and contacts.ground is not None:
         matrices = samples.on(plan.samples)[contacts.ground]
 
-        length = max(_length(leg, samples) for leg in plan.legs)
+        length = max(_rest_length(leg, samples) for leg in plan.legs)
 
         def below(places: Array) -> tuple[Array, Array]:
             heights, normals = surface.below(places[:, None], matrices[:1], ABOVE * length)
@@ -63,21 +63,21 @@ def ground_of(plan: PlantPlan, contacts: ContactPlan, standing: Standing, sample
             return np.where(known, heights[:, 0], places[:, 2]), np.where(known[:, None], normals[:, 0], 0.0)
 
         ground = replace(carried_ground(matrices), surface=below)
-        return _told(ground, standing, legs)
+        return _with_animated_ground(ground, standing, legs)
     ground = moving_ground(plan.samples / plan.frames_per_second, standing.found.ground_velocity)
     height = standing.found.ground_height or 0.0
     if contacts.settings.ground != "HEIGHT":
-        found = replace(ground, level=height)
-        # Stairs and boxes, which nobody has named, are where feet stand on them.
+        level_ground = replace(ground, level=height)
+        # Stairs and boxes that the user has not named as ground are wherever feet stand on them.
         most = MOST_LEVEL * max(leg.length for leg in legs)
-        return replace(found, surface=level_surface(height, most)) if plan.settings.priority == "HEIGHTS" else found
-    return _told(replace(ground, surface=level_surface(height)), standing, legs)
+        return replace(level_ground, surface=level_surface(height, most)) if plan.settings.priority == "HEIGHTS" else level_ground
+    return _with_animated_ground(replace(ground, surface=level_surface(height)), standing, legs)
 
 
 def travel_of(plan: PlantingPlan, settings: PlantSettings, ground_velocity: Array, legs: Sequence[LegMotion]) -> Array:
-    """How far `(S, 3)` the root is to go along more than it does, world space, from nothing at the first sample on.
+    """Root motion `(S, 3)` to add, world space, zero at the first sample.
 
-    As fast as the ground under a walk in place, or as the character through the world, unless the ground's velocity is given.
+    `ADD` moves against the ground's velocity; `REMOVE` cancels the level travel of the hips, or takes a given ground velocity.
     """
     times = (plan.samples - plan.samples[0]) / plan.frames_per_second
     if plan.root is None or settings.root_motion == "KEEP":
@@ -87,19 +87,19 @@ def travel_of(plan: PlantingPlan, settings: PlantSettings, ground_velocity: Arra
     if settings.ground_moves == "GIVEN":
         return times[:, None] * np.array(settings.ground_velocity)
     hips = np.mean([leg.joints[:, 0] for leg in legs], axis=0)
-    along = (hips[-1] - hips[0]) * np.array([1.0, 1.0, 0.0])
-    if np.linalg.norm(along) <= IN_PLACE * max(leg.length for leg in legs):
+    travel = (hips[-1] - hips[0]) * np.array([1.0, 1.0, 0.0])
+    if np.linalg.norm(travel) <= IN_PLACE * max(leg.length for leg in legs):
         return np.zeros((len(times), 3))
-    return times[:, None] / times[-1] * -along
+    return times[:, None] / times[-1] * -travel
 
 
 def ground_after(ground: Ground, travel: Array) -> Ground:
-    """The ground as it moves under a character that goes along by `travel` `(S, 3)` more."""
+    """The ground relative to a character whose root has the additional motion `travel` `(S, 3)`."""
     return moved_ground(ground, travel) if np.any(travel) else ground
 
 
-def _told(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Ground:
-    """The ground, with whether the legs have been walking on another, flat one, and at which height that is."""
+def _with_animated_ground(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Ground:
+    """The ground with `is_new` and `level` set: whether the legs were animated on other, flat ground, and its height."""
     flat, over = [], []
     for leg, states in zip(legs, standing.states, strict=True):
         foot = at_frames(in_ground(leg.foot, ground))
@@ -117,7 +117,7 @@ def _told(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Grou
     return replace(ground, is_new=is_new, level=float(np.median(heights)))
 
 
-def _length(leg: LegPlan, samples: Samples) -> float:
-    """Of a leg at rest, world units, by the armature's scale."""
+def _rest_length(leg: LegPlan, samples: Samples) -> float:
+    """Length of a leg at rest in world units, including the armature's scale."""
     world = samples[leg.plan.armature_world][0, :3, :3]
     return float(path_length(leg.plan.rest.rest_joints() @ world.T))

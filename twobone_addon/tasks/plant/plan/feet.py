@@ -1,4 +1,4 @@
-"""The feet and joints of legs in the world, out of samples."""
+"""World-space feet and joints of legs, computed from samples."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ if TYPE_CHECKING:
     from .planning import LegPlan
 
 UNEVEN = 1e-5
-"""Part of its size by which a foot is stretched more along one axis than along another, for that to count."""
+"""Smallest difference of a foot's stretch from uniform, relative to its size, that counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class LegMotion:
-    """One leg as it moves now, at every sample."""
+    """The current motion of one leg at every sample."""
 
     leg: LegPlan
     motion: PlanMotion
     foot: Foot
-    """In the world."""
+    """The foot in world space."""
     joints: Array
-    """`(S, 3, 3)` hip, knee and ankle, world space."""
+    """`(S, 3, 3)` positions of hip, knee and ankle, world space."""
     lengths: Array
-    """`(S,)` of both links, world units."""
+    """`(S,)` total length of both links, world units."""
     ball_height: float
-    """Of the ball above the sole at rest, world units."""
+    """Height of the ball above the sole at rest, world units."""
     hinges: Hinges | None
-    """About which axes the leg is bent at its samples; `None` where it is straight at all of them."""
+    """Bend axes of the leg at its samples; `None` if it is straight at all of them."""
 
     @property
     def length(self) -> float:
-        """Of the leg at its longest, world units."""
+        """Largest length of the leg, world units."""
         return float(self.lengths.max())
 
     @property
     def extensions(self) -> Array:
-        """`(S,)` how straight the leg is: the part of its length that ankle and hip are apart."""
+        """`(S,)` distance from hip to ankle relative to the leg's length."""
         return magnitude(self.joints[:, 2] - self.joints[:, 0]) / self.lengths
 
     def extensions_for(self, ways: Array) -> Array:
-        """`(S,)` which part of the leg's length the ways `(S, 3)` from its hip are, world space: above 1 it does not reach.
+        """`(S,)` lengths of `ways` `(S, 3)` from the hip, world space, relative to the leg's length; above 1 is out of reach.
 
-        In armature space, where links keep their length whichever way they point: an uneven scale stretches a leg in the world.
+        Measured in armature space, where links have constant length: in the world, a non-uniform scale stretches the leg.
         """
         into_armature = every_row(self.motion.armature_from_world, len(ways))[:, :3, :3]
         inside = (into_armature @ ways[..., None])[..., 0]
@@ -64,7 +64,7 @@ class LegMotion:
 
 
 def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
-    """A leg out of samples that have its frames."""
+    """The motion of a leg, from samples that include its frames."""
     plan = leg.plan
     motion = plan_motion(plan, samples)
     count = len(plan.frames)
@@ -83,36 +83,36 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
 
 
 def at_frames(foot: Foot) -> Foot:
-    """A foot known at samples, at the frames."""
+    """A foot sampled at quarter frames, reduced to whole frames."""
     return foot.on(slice(None, None, SAMPLES_PER_FRAME))
 
 
 def in_ground(foot: Foot, ground: Ground) -> Foot:
-    """A foot in the world, in the space of its ground."""
+    """Transform a foot from world space to the space of its ground."""
     stretches = ground.stretched_into(foot.stretches)
     return replace(foot, ankles=ground.into(foot.ankles), turns=ground.turned_into(foot.turns), stretches=stretches)
 
 
 def _foot(ankles: Array, linear: Array, offsets: tuple[Array, Array]) -> Foot:
-    """A foot whose bone has the axes `linear` `(S, 3, 3)` in the world, with heel and ball at `offsets` from its head."""
+    """The foot of a bone with world axes `linear` `(S, 3, 3)`, with heel and ball at `offsets` from its head in bone space."""
     turns = nearest_rotation(linear)
     stretches = linear @ np.swapaxes(turns, -1, -2)
     size = np.cbrt(np.linalg.det(linear[0]))
     if size and np.abs(stretches / size - np.eye(3)).max() > UNEVEN:
         return Foot(ankles, turns, size * offsets[0], size * offsets[1], stretches / size)
-    heel, ball = (np.mean(_into(turns, linear @ offset), axis=0) for offset in offsets)
+    heel, ball = (np.mean(_into_axes(turns, linear @ offset), axis=0) for offset in offsets)
     return Foot(ankles, turns, heel, ball)
 
 
-def _into(turns: Array, vectors: Array) -> Array:
-    """Vectors `(S, 3)` in the axes of `turns` `(S, 3, 3)`."""
+def _into_axes(turns: Array, vectors: Array) -> Array:
+    """Transform vectors `(S, 3)` into the axes of `turns` `(S, 3, 3)`."""
     return (np.swapaxes(turns, -1, -2) @ vectors[..., None])[..., 0]
 
 
 def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> AimedMotion:
-    """The leg's motion with its root moved by `moves` `(S, 3)`, its ankle aimed at `ankles` and its foot turned to `turns`.
+    """The leg's motion with its root moved by `moves` `(S, 3)`, its ankle aimed at `ankles` and its foot oriented as `turns`.
 
-    All in the world. What carries the leg is not turned, so the orientation that a foot has anyway costs nothing.
+    All in world space. The leg's parent is translated but not rotated, so a foot that keeps its orientation needs no correction.
     """
     motion, count = leg.motion, len(ankles)
     into_armature = every_row(motion.armature_from_world, count)[:, :3, :3]
@@ -120,7 +120,7 @@ def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> Aime
     targets[:, :3, 3] = ankles
     parent = motion.chain.parent_pose
     if np.any(moves):
-        if parent is None:  # Nothing but the object carries the leg: seen from that, it is the target that moves.
+        if parent is None:  # Only the object carries the leg: relative to it, the target moves.
             targets[:, :3, 3] -= moves
         else:
             parent = every_row(parent, count).copy()
@@ -129,7 +129,7 @@ def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> Aime
     if end_pose is not None:
         world = every_row(motion.world_from_armature, count)[:, :3, :3]
         corrections = turns @ np.swapaxes(leg.foot.turns, -1, -2)
-        if leg.foot.stretches is not None:  # They stay where they are, whichever way the foot is turned.
+        if leg.foot.stretches is not None:  # The stretch keeps its axes when the foot turns.
             corrections = leg.foot.stretches @ corrections @ np.linalg.inv(leg.foot.stretches)
         end_pose = every_row(end_pose, count).copy()
         end_pose[:, :3, :3] = into_armature @ corrections @ world @ end_pose[:, :3, :3]

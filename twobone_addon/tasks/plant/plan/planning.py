@@ -1,4 +1,4 @@
-"""Which legs are meant, what carries them, and what to sample: everything that can be refused is refused here."""
+"""Plan the legs, their root and what to sample. Everything that can be refused is refused here."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from ...find_contacts.plan import ContactPlan, contact_range, even_frames, is_lo
 from .roots import RootPlan, plan_root
 
 MOST_FRAMES = 300_000
-"""Of one run, as many as fit into memory."""
+"""Most frames of one run: more would not fit into memory."""
 
 LEAST_FRAMES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class LegPlan:
-    """One leg that may stand, found and checked."""
+    """One leg, found and checked."""
 
     chain: str
     """Name of the stored chain."""
     plan: ChainPlan
-    """Its frames are samples, several to a frame; `report_rows` are those of the frames."""
+    """Its `frames` are the samples, several per frame; its `report_rows` are the rows of whole frames."""
     points: FootPoints
     has_foot: bool
-    """Whether a bone at the tip can be turned; a leg without is its tip."""
+    """Whether a bone at the tip can be rotated; without one, the foot is the tip itself."""
 
 
 OwnSettings = TypeVar("OwnSettings", bound=RootSettings)
@@ -58,57 +58,57 @@ class PlantingPlan(Generic[OwnSettings]):
     armature: str
     settings: OwnSettings
     frames: Array
-    """`(F,)`"""
+    """`(F,)` frames to plant."""
     samples: Array
-    """`(S,)` these frames, and moments between them."""
+    """`(S,)` these frames and the subframes between them."""
     frames_per_second: float
     units: Units
-    """Of the scene."""
+    """Units of the scene."""
     legs: list[LegPlan]
     root: RootPlan | None
     notes: tuple[Sentence, ...]
 
     def quantities(self) -> list[Quantity]:
-        """What to sample before solving."""
-        found = [quantity for leg in self.legs for quantity in (*motion_quantities(leg.plan), *leg.plan.poses)]
+        """The quantities to sample before solving."""
+        sampled = [quantity for leg in self.legs for quantity in (*motion_quantities(leg.plan), *leg.plan.poses)]
         if self.root is not None:
-            found += [self.root.channels, *([self.root.parent] if self.root.parent else [])]
-        return found
+            sampled += [self.root.channels, *([self.root.parent] if self.root.parent else [])]
+        return sampled
 
 
 @dataclass(frozen=True, slots=True)
 class PlantPlan(PlantingPlan[PlantSettings]):
-    """All that is planted together."""
+    """The legs of one character that are planted together."""
 
     contacts: ContactPlan
-    """How contacts are found."""
+    """Plan of the contact search."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A chain to plan for, whether it is stored or not yet."""
+class _ChainRequest:
+    """A chain to plan, stored or not yet."""
 
     chain: str
     names: ChainNames
     toe: str
     target: str = ""
-    """Name of the object that it follows, and the bone of that; empty where what it follows does not count."""
+    """Name of its target object, and of the bone in it; empty where the target is irrelevant."""
     target_bone: str = ""
 
 
 def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, span: Span | None) -> PlantPlan:
-    """Find the legs, their root and their ground; raises a `TwoBoneError` where there is nothing to work on."""
+    """Find the legs, their root and their ground; raises a `TwoBoneError` if there is nothing to plant."""
     armature = find_armature(settings.armature, active)
     span = span or contact_range(scene, settings.contacts(), armature, loops=True)
     contacts = plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active, span)
-    wanted = [_Wanted(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
+    wanted = [_ChainRequest(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
     needs_root = bool(settings.root)
     plan = _plan(scene, settings, armature, wanted, span=span, use_root=settings.use_root, needs_root=needs_root)
     return PlantPlan(**{entry.name: getattr(plan, entry.name) for entry in fields(plan)}, contacts=contacts)
 
 
 def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, span: Span | None) -> PlantingPlan:
-    """Find all enabled chains that have a target, and their root; raises a `TwoBoneError` without."""
+    """Find all enabled chains that have a target, and their root; raises a `TwoBoneError` if there are none."""
     armature = find_armature(settings.armature, active)
     chains = [chain for chain in armature.twobone.chains if chain.enabled and chain.target is not None]
     if not chains:
@@ -116,7 +116,7 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
             'Armature "{armature}" has no enabled chain with a target to reach. Give its chains targets, or plant its feet.',
             armature=armature.name,
         )
-    wanted = [_Wanted(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
+    wanted = [_ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
     return _plan(scene, settings, armature, wanted, span=span, use_root=True, needs_root=True)
 
 
@@ -124,7 +124,7 @@ def _plan(
     scene: Scene,
     settings: RootSettings,
     armature: Object,
-    wanted: list[_Wanted],
+    wanted: list[_ChainRequest],
     *,
     span: Span | None,
     use_root: bool,
@@ -143,7 +143,7 @@ def _plan(
         )
     frames = even_frames((start, end)) if is_loop(armature, (start, end)) else np.arange(start, end + 1e-6)
     samples = subframe_grid(frames, SAMPLES_PER_FRAME)
-    legs = [_leg_plan(scene, armature, each, settings, samples) for each in wanted]
+    legs = [_leg_plan(scene, armature, request, settings, samples) for request in wanted]
     root, notes = None, ()
     if use_root:
         uppers = [leg.plan.names.upper for leg in legs]
@@ -165,9 +165,9 @@ def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> Bak
     )
 
 
-def _leg_plan(scene: Scene, armature: Object, wanted: _Wanted, settings: RootSettings, samples: Array) -> LegPlan:
+def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: RootSettings, samples: Array) -> LegPlan:
     follows, names = bool(wanted.target), wanted.names
-    own = _bake_settings(
+    bake = _bake_settings(
         armature,
         settings,
         upper=names.upper,
@@ -190,10 +190,10 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _Wanted, settings: RootSet
             lower=names.lower,
         )
     if foot is not None:
-        own = replace(own, end_rotation="KEEP")
-    plan = plan_chain(scene, own, None)
+        bake = replace(bake, end_rotation="KEEP")
+    plan = plan_chain(scene, bake, None)
     refuse_unwritable_chain(scene, plan, is_motion=True)
-    # Planting leaves scales alone, so a stretch that is keyed stays; a bake onto targets takes it away.
+    # Planting does not key scales, so a keyed stretch stays; baking onto targets removes it.
     stretched = plan.stretched_before if follows else {}
     rows = np.arange(0, len(samples), SAMPLES_PER_FRAME)
     plan = replace(plan, frames=samples, report_rows=rows, animated_settings={}, stretched_before=stretched)

@@ -1,4 +1,4 @@
-"""What carries the legs and may be moved: a bone that is named or found, or else their object."""
+"""Find the root that carries the legs and may be moved: a bone that is named or found, or else the armature's object."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ....scene.sampling.quantities import Quantity
 from ....settings.planting import RootSettings
 
 MOST_OF_THE_BODY = 0.75
-"""Share of the bones that deform, of those that any bone above the legs carries, which the root of a body carries at least.
+"""Smallest number of deforming bones below the root, relative to the most below any candidate.
 
-Rigs have bones above the legs that carry nothing but the pelvis, such as Rigify's `tweak_spine`; moved alone they tear the
-body apart. Of a rig that also deforms with a few controls below its origin, the hips still carry more."""
+Rigs have bones above the legs that carry only the pelvis, such as Rigify's `tweak_spine`; moved alone they tear the body apart.
+In a rig with a few more deforming controls directly below its origin, the hips still carry more than this share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +38,34 @@ class RootPlan:
     """`None` means the armature's object."""
     parent: Quantity | None
     path: str
-    """Data path of its location."""
+    """Data path of the location."""
     keyed: dict[tuple[str, int], Keyed]
-    """How each channel of it is keyed now, by data path and index."""
+    """Current keys of each location channel, by data path and index."""
     parent_inverse: Array | None = None
-    """`(4, 4)` of an object that has a parent."""
+    """`(4, 4)` parent inverse matrix; for objects only."""
     delta: Array | None = None
-    """`(3,)` by which an object is away from its location."""
+    """`(3,)` delta location; for objects only."""
     notes: tuple[Sentence, ...] = ()
-    """What to say where it is moved."""
+    """Notes for the report if the root is moved."""
 
     @property
     def name(self) -> str:
-        """Of the bone, or of the object."""
+        """Name of the bone, or of the object."""
         return self.armature if self.bone is None else self.bone.name
 
     @property
     def channels(self) -> Quantity:
-        """What tells its location: a bone's own channels, an object's world matrix."""
+        """The quantity that gives its location: the channels of a bone, the world matrix of an object."""
         return Quantity("WORLD", self.armature) if self.bone is None else Quantity("CHANNELS", self.armature, self.bone.name)
 
 
 def plan_root(
     armature: Object, settings: RootSettings, uppers: Sequence[str], within: tuple[float, float], *, needed: bool
 ) -> tuple[RootPlan | None, tuple[Sentence, ...]]:
-    """The root that is named, or else one of the bones above all `uppers` whose location is their own; notes if none is."""
+    """The named root, or else a bone above all `uppers` that can be moved, or the object. If there is none, `None` with notes.
+
+    Raises a `ChainError` if the named root is unsuitable, or if a `needed` root is not found.
+    """
     bones = armature.pose.bones
     above = [list(bones[upper].parent_recursive) for upper in uppers]
     common = [bone for bone in above[0] if all(bone in others for others in above)]
@@ -96,7 +99,7 @@ def plan_root(
 
 
 def _may_move(armature: Object) -> bool:
-    """Whether the location of an object is what puts it where it is."""
+    """Whether an object's location channels determine its position."""
     held = any(not constraint.mute for constraint in armature.constraints)
     return not held and (armature.parent is None or armature.parent_type == "OBJECT")
 
@@ -111,9 +114,9 @@ def _object_root(armature: Object, settings: RootSettings, within: tuple[float, 
 
 
 def _found_root(armature: Object, free: list[PoseBone], within: tuple[float, float]) -> PoseBone:
-    """The nearest bone whose location is keyed already, else the nearest that carries most of the body.
+    """The nearest bone above the legs whose location is keyed already, else the nearest that carries most of the body.
 
-    Bones that are hidden, or that the rig keeps in place by locks, only where there is no other.
+    Hidden bones, and bones with all location channels locked, are candidates only if there are no others.
     """
     shown = [bone for bone in free if is_seen(bone)] or free
     loose = [bone for bone in shown if not all(bone.lock_location)] or shown
@@ -145,7 +148,7 @@ def _named_root(armature: Object, name: str, common: list[PoseBone]) -> PoseBone
 
 
 def _notes(bone: PoseBone) -> list[Sentence]:
-    """What may keep the bone from being where its keys put it, or should have kept it from being moved."""
+    """Notes on constraints that override the bone's keys, and on locks that the keys ignore."""
     notes = constrained(bone)
     locked = [letter for letter, lock in zip("XYZ", bone.lock_location, strict=True) if lock]
     if locked:

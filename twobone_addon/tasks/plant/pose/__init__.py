@@ -1,1 +1,1 @@
-"""Legs that stand, and the root that lets them."""
+"""Planted poses: legs that stand still, and the root moves that let them reach."""

@@ -1,4 +1,4 @@
-"""Feet that stand still on a belt already tell how fast it is, to the last digit."""
+"""The exact velocity of a belt on which all feet already stand still."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .standing import settled
 if TYPE_CHECKING:
     from ..plan.planning import ContactPlan
 
-ALIKE = 0.1
-"""Part by which the velocity of feet that stand may differ from the one that was found, and be that of the same ground."""
+SAME_GROUND = 0.1
+"""Largest relative difference between the velocity of standing feet and the velocity found, for both to be of the same ground."""
 
 
 def on_their_belt(contacts: ContactPlan, standing: Standing, legs: Sequence[LegMotion]) -> Standing:
-    """The same with the velocity of the ground that all feet stand on already, if they do.
+    """The contacts with the ground velocity replaced by that of the standing feet, if all of them already stand still on a belt.
 
-    It is found from all low points, and so a little different in a motion that has been planted: that would be planted again.
+    The velocity found is an estimate from all low points, so a motion that is already planted would be planted again.
     """
     found = standing.found
     if contacts.settings.ground_moves != "AUTO" or contacts.surface is not None or not np.any(found.ground_velocity):
@@ -34,7 +34,7 @@ def on_their_belt(contacts: ContactPlan, standing: Standing, legs: Sequence[LegM
     stands = np.array([on for states in standing.states for on in (on_heel(states), on_ball(states))])
     velocity, off = velocity_of_stances(points, stands, contacts.rate)
     velocity = velocity * np.array([1.0, 1.0, 0.0])
-    another = np.linalg.norm(velocity - found.ground_velocity) > ALIKE * np.linalg.norm(found.ground_velocity)
-    if another or off > min(settled(leg) for leg in legs):
+    is_other_ground = np.linalg.norm(velocity - found.ground_velocity) > SAME_GROUND * np.linalg.norm(found.ground_velocity)
+    if is_other_ground or off > min(settled(leg) for leg in legs):
         return standing
     return replace(standing, found=replace(found, ground_velocity=velocity))

@@ -1,4 +1,4 @@
-"""Feet that are moved stay out of the ground on their way: they are lifted over edges and slopes."""
+"""Keep feet in the air out of the ground: lift them over edges and slopes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .calming import pops, with_calm_ease
 from .standing import DOWN, Footing, Planted, PlantedLeg, settled
 
 ALONG = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
-"""Parts of the sole, from heel to ball, that must be clear."""
+"""Points of the sole that must be clear of the ground, as fractions from heel to ball."""
 
 CLEARANCE = 0.5
-"""Part of its height over the ground that a foot half way between two stances keeps at least."""
+"""Smallest fraction of its height above the ground that a foot keeps midway between two stances."""
 
 WINDOW = 0.15
-"""Seconds within which a lift comes, and goes."""
+"""Seconds over which a lift eases in, and out."""
 
 RAISED, CLEAR, SLOWER = LOW / 3.0, LOW + 0.001, (1.0, 1.5, 2.0, 3.0)
-"""Leg lengths by which a floor must be higher for feet to be lifted with it; those over it from which a foot does not seem to
-stand; and times the window from a stance within which such a lift is whole, where knees do not allow it sooner."""
+"""Rise of the floor in leg lengths above which swinging feet are lifted with it; height over the floor in leg lengths from which
+a foot does not seem to stand; windows from a stance at which such a lift is complete, tried in turn until no knee pops."""
 
 
 def with_clear_ways(footing: Footing, planted: Planted) -> Planted:
-    """The same with feet that are off the ground lifted where they would graze it or go through it, unless they did anyway."""
+    """Planted legs with feet in the air lifted where they would graze or penetrate the ground, unless they already did."""
     return Planted([_cleared(footing, leg, planted) for leg in planted.legs], planted.moves)
 
 
@@ -40,7 +40,7 @@ def _cleared(footing: Footing, leg: PlantedLeg, planted: Planted) -> PlantedLeg:
     now = replace(before, ankles=ground.into(leg.ankles), turns=ground.turned_into(leg.turns))
     pinned = leg.goals.pinned
     old, new = _heights(footing, leg.before, before, on_flat=ground.is_new), _heights(footing, leg.before, now)
-    # Where no height is given, feet stand somewhat higher and lower than the ground was found; so may those on their way.
+    # Without a surface, feet stand somewhat above and below the estimated ground, so feet in the air may be as low.
     lowest = 0.0 if ground.surface is not None else float(new[:, pinned].min(initial=0.0))
     window = max(1, round(WINDOW * footing.plan.frames_per_second * SAMPLES_PER_FRAME))
     kept = CLEARANCE * np.maximum(old, 0.0) * far_from(pinned, window)
@@ -50,7 +50,7 @@ def _cleared(footing: Footing, leg: PlantedLeg, planted: Planted) -> PlantedLeg:
         return up + lifts(np.where(needs > settled(leg.before), needs, 0.0), free, window)
 
     up = lifted(np.zeros(len(pinned)), kept, leg.changed & ~pinned)
-    # All else is to stay as it was, unless the root takes it into the ground.
+    # The rest of the motion keeps its heights, unless the root moves it into the ground.
     up = lifted(up, 0.0, ~pinned)
     balls = old[-1], new[-1] + up
     return _clear_of_floor(footing, _lifted(leg, up) if up.any() else leg, planted, balls, window)
@@ -61,9 +61,9 @@ def _lifted(leg: PlantedLeg, up: Array) -> PlantedLeg:
 
 
 def _clear_of_floor(footing: Footing, leg: PlantedLeg, planted: Planted, balls: tuple[Array, Array], window: int) -> PlantedLeg:
-    """The same with its ball, at heights `(S,)` before and now, as far over its floor in the air as it was, or clearly over it.
+    """The leg with its ball, at heights `(S,)` before and now, as far above its floor in the air as before, or clearly above it.
 
-    Where a foot that sinks while it stands is raised, its floor is higher: what swung clear of it would seem to slide on it.
+    Raising a stance that sank into the ground raises the floor, so that a swing that was clear of it would seem to slide on it.
     """
     pinned, (old, new) = leg.goals.pinned, balls
     floor, now = (float(np.quantile(each, LOWEST)) for each in balls)
@@ -84,7 +84,7 @@ def _clear_of_floor(footing: Footing, leg: PlantedLeg, planted: Planted, balls: 
 
 
 def _heights(footing: Footing, leg: LegMotion, foot: Foot, *, on_flat: bool = False) -> Array:
-    """Of some points of the sole over the ground, or over the flat ground on which it was, `(k, S)`."""
+    """Heights `(k, S)` of points of the sole above the ground, or above the flat ground of the original motion."""
     up = -foot.heel / max(float(np.linalg.norm(foot.heel)), np.finfo(float).tiny)
     under_ball = foot.ball - up * leg.ball_height
     points = [foot.points(foot.heel * (1.0 - part) + under_ball * part) for part in ALONG]

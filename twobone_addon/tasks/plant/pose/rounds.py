@@ -1,4 +1,4 @@
-"""A cycle is planted as one round of many, so that what comes last still fits what comes first. Numbers only."""
+"""Plant a cycle as the middle one of many rounds, so that its last pose still matches its first. Numbers only."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from .standing import Footing, Planted, PlantedLeg, smoothing_window
 if TYPE_CHECKING:
     from ..plan.planning import PlantingPlan
 
-FURTHER = 2
-"""Times as far as corrections reach that the rounds beside the one that is meant are looked at."""
+EXTENT = 2
+"""Extent of the repeated rounds to either side of the original one, relative to the reach of corrections."""
 
 
 @dataclass(frozen=True, slots=True)
 class ManyRounds:
-    """A cycle, over and over."""
+    """A cycle repeated before and after its original round."""
 
     footing: Footing
     standing: Standing
     one: Sequence[LegMotion]
-    """The legs in the round that is meant."""
+    """The legs in the original round."""
     frames: Rounds
     samples: Rounds
 
     def middle(self, planted: Planted) -> Planted:
-        """What the legs and the root do in the round that is meant."""
+        """Planted legs and root in the original round."""
         legs = [self._leg(leg, before) for leg, before in zip(planted.legs, self.one, strict=True)]
         return Planted(legs, self.samples.middle(planted.moves))
 
     def _leg(self, leg: PlantedLeg, before: LegMotion) -> PlantedLeg:
-        one, goals = self.samples.middle, leg.goals
-        goals = FootGoals(one(goals.ankles), one(goals.turns), one(goals.pinned), one(goals.turned))
+        middle, goals = self.samples.middle, leg.goals
+        goals = FootGoals(middle(goals.ankles), middle(goals.turns), middle(goals.pinned), middle(goals.turned))
         states, pins = self.frames.middle(leg.states), list(self._pins(leg.pins))
-        return PlantedLeg(before, states, goals, one(leg.turns), one(leg.ankles), one(leg.changed), pins)
+        return PlantedLeg(before, states, goals, middle(leg.turns), middle(leg.ankles), middle(leg.changed), pins)
 
     def _pins(self, pins: Sequence[Pin]) -> Iterator[Pin]:
         last_row = self.frames.count - 1
@@ -59,9 +59,9 @@ class ManyRounds:
 
 
 def many_rounds(footing: Footing, standing: Standing) -> ManyRounds | None:
-    """The cycle that the legs go through; `None` where their motion is none, goes on outside the range, or is on a mesh."""
+    """The repeated cycle; `None` if the motion is no cycle, continues outside the range, or is on a mesh."""
     plan, legs = footing.plan, footing.legs
-    if standing.found.plan.surface is not None or any(_goes_on(plan, leg) for leg in legs):
+    if standing.found.plan.surface is not None or any(_continues_outside(plan, leg) for leg in legs):
         return None
     gone = [ways_gone(leg.joints, leg.foot.points(leg.foot.heel), leg.foot.points(leg.foot.ball)) for leg in legs]
     way = round_way(np.concatenate(gone), max(leg.length for leg in legs))
@@ -69,7 +69,7 @@ def many_rounds(footing: Footing, standing: Standing) -> ManyRounds | None:
     if way is None:
         return None
     window = math.ceil(smoothing_window(plan) / SAMPLES_PER_FRAME)
-    beside = stance_beside(standing.states) + FURTHER * (math.ceil(footing.ease.most / SAMPLES_PER_FRAME) + window + STRETCH)
+    beside = stance_beside(standing.states) + EXTENT * (math.ceil(footing.ease.most / SAMPLES_PER_FRAME) + window + STRETCH)
     frames, samples = Rounds(count, beside), Rounds(len(plan.samples), beside * SAMPLES_PER_FRAME)
     step = (plan.frames[-1] - plan.frames[0]) / (count - 1)
     over_and_over = replace(
@@ -91,27 +91,27 @@ def many_rounds(footing: Footing, standing: Standing) -> ManyRounds | None:
             states=[frames.states(states) for states in standing.states],
             by_hand=[by_hand[frames.rows()] for by_hand in standing.by_hand],
         ),
-        [_of_rounds(leg, samples) for leg in legs],
+        [_with_cyclic_hinges(leg, samples) for leg in legs],
         frames,
         samples,
     )
 
 
-def _goes_on(plan: PlantingPlan, leg: LegMotion) -> bool:
-    """Whether the leg has keys outside the range, with which its motion goes on from there."""
+def _continues_outside(plan: PlantingPlan, leg: LegMotion) -> bool:
+    """Whether the leg has keys outside the range, so that its motion continues there."""
     first, last = plan.frames[0] - NEAR_FRAME, plan.frames[-1] + NEAR_FRAME
     tables = [keyed.table["co"][:, 0] for keyed in leg.leg.plan.keyed.values() if keyed.table is not None]
     return any(frames.min() < first or frames.max() > last for frames in tables if len(frames))
 
 
-def _of_rounds(leg: LegMotion, samples: Rounds) -> LegMotion:
-    """The leg in one round, whose bends continue those of the round before, and lead to those of the next one."""
+def _with_cyclic_hinges(leg: LegMotion, samples: Rounds) -> LegMotion:
+    """The leg in the original round, with bend axes that are continuous with the rounds before and after."""
     hinges = hinges_of(leg.leg.plan, leg.motion, samples.rows())
     return replace(leg, hinges=None if hinges is None else hinges.on(samples.meant))
 
 
 def _repeated(leg: LegMotion, samples: Rounds, way: Array) -> LegMotion:
-    """The leg in all rounds, each `way` `(3,)` farther than the one before; what its bones do stays that of one round."""
+    """The leg in all rounds, each displaced by `way` `(3,)` from the one before; `motion` stays that of one round."""
     rows, along = samples.rows(), samples.numbers()[:, None] * way
     foot = leg.foot.on(rows)
     return replace(

@@ -1,4 +1,4 @@
-"""From legs that slide to legs that stand: pins, the root's move, the ankles' ways. Numbers only."""
+"""Solve for planted legs: pins, root moves and ankle paths, with stances shortened where knees would pop. Numbers only."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .clearing import with_clear_ways
 from .rounds import many_rounds
 from .standing import Footing, Planted, stand_still
 
-MOST_ROLLED, MOST_SHORTENED = 40, 8
-"""Times that stances are shortened at most, a little each time, before knees are calmed and afterwards."""
+MOST_SHORTENED_BEFORE, MOST_SHORTENED_AFTER = 40, 8
+"""Most times that stances are shortened, a little each time, before and after knees are calmed."""
 
-UNSEEN = 5.0 / 900.0
-"""Leg lengths, 5 mm of a leg of 0.9 m, by which feet may slide in a motion that is right, and is left as it is."""
+UNSEEN_SLIDE = 5.0 / 900.0
+"""Slide up to which a motion counts as right and is left unchanged, leg lengths: 5 mm of a leg of 0.9 m."""
 
-HARDLY_SEEN = 20.0 / 900.0
-"""The same, 2 cm, where the body is kept."""
+HARDLY_SEEN_SLIDE = 20.0 / 900.0
+"""Slide up to which a stance is left unchanged if the body has priority, leg lengths: 2 cm of a leg of 0.9 m."""
 
 
 def solve_planting(footing: Footing, standing: Standing) -> Steps[Planted]:
-    """What legs and root are to do while legs stand on the ground; the rounds of a cycle are all the same."""
+    """Solve for planted legs and root; a cycle is solved as one of many equal rounds."""
     rounds = many_rounds(footing, standing)
     if rounds is None:
         return _with_pins(footing, (yield from _solved(footing, standing)))
@@ -41,16 +41,16 @@ def _with_pins(footing: Footing, planted: Planted) -> Planted:
 
 
 def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
-    """The same for whatever motion.
+    """Solve for planted legs and root, cycle or not.
 
-    On a new ground the root goes where that wants it: there only feet on their way give way to knees, and stay clear of it.
+    On new ground the root follows the ground, so knees are calmed by feet only, which also stay clear of the ground.
     """
     by_hand, feet = standing.by_hand, [at_frames(footing.foot(leg)) for leg in footing.legs]
 
     def shortened(states: Sequence[Codes]) -> list[Codes]:
-        rate, moving = footing.plan.frames_per_second, zip(feet, states, footing.legs, strict=True)
-        firm = [without_ways(foot, each, leg.length, rate) for foot, each, leg in moving]
-        return [np.where(own, old, new) for own, old, new in zip(by_hand, standing.states, firm, strict=True)]
+        rate, per_foot = footing.plan.frames_per_second, zip(feet, states, footing.legs, strict=True)
+        trimmed = [without_ways(foot, each, leg.length, rate) for foot, each, leg in per_foot]
+        return [np.where(fixed, old, new) for fixed, old, new in zip(by_hand, standing.states, trimmed, strict=True)]
 
     yield 0.0
     if footing.ground.is_new:
@@ -59,46 +59,46 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
         return _calm_and_clear(footing, planted)
     states = shortened(standing.states)
     if footing.ground.surface is None and not any(each.any() for each in by_hand):
-        as_it_is = stand_still(replace(footing, slack=UNSEEN), states)
+        as_it_is = stand_still(replace(footing, slack=UNSEEN_SLIDE), states)
         if not any(leg.goals.pinned.any() for leg in as_it_is.legs):
             return as_it_is
         yield 0.2
     if footing.plan.settings.priority == "BODY":
-        footing = replace(footing, slack=HARDLY_SEEN)
+        footing = replace(footing, slack=HARDLY_SEEN_SLIDE)
     return _calm_and_clear(footing, (yield from _calm(footing, states, shortened)))
 
 
 def _calm_and_clear(footing: Footing, planted: Planted) -> Planted:
-    """The same with feet on their way clear of the ground, which may bend knees, and calm again."""
+    """Lift feet in the air clear of the ground, calm the knees that this bends, and clear the feet again."""
     return with_clear_ways(footing, with_calm_ease(footing.plan, with_clear_ways(footing, planted)))
 
 
 def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequence[Codes]], list[Codes]]) -> Steps[Planted]:
-    """Legs that stand as these `states` say, for a shorter time where knees would pop."""
+    """Plant legs by `states`, with shorter stances where knees would pop."""
     rate = footing.plan.frames_per_second
     near = max(NEAR, round(NEAR_IN_SECONDS * rate))
 
     def gentle(planted: Planted, sudden: Sequence[Mask]) -> Planted | None:
-        found = shortened([gentler(leg.states, each, near) for leg, each in zip(planted.legs, sudden, strict=True)])
-        same = all(np.array_equal(new, leg.states) for new, leg in zip(found, planted.legs, strict=True))
-        return None if same else stand_still(footing, found)
+        shorter_states = shortened([gentler(leg.states, each, near) for leg, each in zip(planted.legs, sudden, strict=True)])
+        same = all(np.array_equal(new, leg.states) for new, leg in zip(shorter_states, planted.legs, strict=True))
+        return None if same else stand_still(footing, shorter_states)
 
     def calmed(planted: Planted) -> Steps[Planted]:
         rooted = (yield from with_calm_root(footing, planted)) if footing.moves_root else planted
         return with_calm_ease(footing.plan, rooted)
 
     whole = planted = stand_still(footing, states)
-    for number in range(MOST_ROLLED):
+    for number in range(MOST_SHORTENED_BEFORE):
         yield 1.0 - 0.6 * 0.9**number
         shorter = gentle(planted, [sudden_bends(leg, planted.moves, rate, ABRUPT) & while_standing(leg) for leg in planted.legs])
         if shorter is None:
             break
         planted = shorter
     tried: list[Planted] = []
-    # Where shorter stances have only moved a pop to another frame, longer ones may do with what root and free feet make up for.
+    # Where shorter stances have only moved a pop to another frame, moves of root and free feet may suffice with the longer ones.
     for start in (planted,) if planted is whole else (planted, whole):
         calm = yield from calmed(start)
-        for _ in range(MOST_SHORTENED):
+        for _ in range(MOST_SHORTENED_AFTER):
             shorter = gentle(calm, [sudden_bends(leg, calm.moves, rate, POPS) for leg in calm.legs])
             if shorter is None:
                 break

@@ -1,1 +1,1 @@
-"""What became of planted feet: measured, and told."""
+"""Measurements and reports of planted feet."""

@@ -1,4 +1,4 @@
-"""Why feet that stand still slide: constraints that act on top of the keys, or a scale that changes their shape."""
+"""Causes of planted feet that still slide: constraints that act on top of the keys, or a scale that changes their shape."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..plan.feet import LegMotion
 from .plant_report import ContactReport
 from .proof import foot_pose
 
-SEEN = 2e-4
-"""Part of the leg's length by which a foot that stands may slide without anybody seeing it."""
+VISIBLE_SLIDE = 2e-4
+"""Slide up to which a planted foot visibly stands still, relative to leg length."""
 
-ENOUGH = 0.3
-"""Part of a slide that a foot's change of shape has to make up for being named as its cause."""
+CAUSE_SHARE = 0.3
+"""Smallest change of a foot's shape, relative to its slide, that is named as the cause."""
 
 
 OF_BONE = (
@@ -39,8 +39,8 @@ CONSTRAINED = 'Constraints of bone "{bone}" act on top of the keys, so the foot 
 
 
 def sliding_causes(leg: LegMotion, contacts: Sequence[ContactReport], after: Samples | None) -> list[Sentence]:
-    """Why a foot still slides as Blender evaluates it, if it visibly does and there is a cause that can be named."""
-    sliding = [contact for contact in contacts if (contact.slide_after or 0.0) > SEEN * leg.length]
+    """Note the cause of a visible slide in the evaluated motion; nothing without such a slide or without a known cause."""
+    sliding = [contact for contact in contacts if (contact.slide_after or 0.0) > VISIBLE_SLIDE * leg.length]
     if after is None or not sliding:
         return []
     plan = leg.leg.plan
@@ -60,13 +60,13 @@ def sliding_causes(leg: LegMotion, contacts: Sequence[ContactReport], after: Sam
 
 def _is_moved_by_shape(leg: LegMotion, contact: ContactReport, after: Samples) -> bool:
     rows = (after.frames >= contact.first) & (after.frames <= contact.last)
-    return _change(leg, after, rows) >= ENOUGH * (contact.slide_after or 0.0)
+    return _shape_change(leg, after, rows) >= CAUSE_SHARE * (contact.slide_after or 0.0)
 
 
-def _change(leg: LegMotion, after: Samples, rows: Array) -> float:
-    """How far heel or ball get from the ankle or nearer to it, or to the other, at some of the samples `(M,)`, world units."""
+def _shape_change(leg: LegMotion, after: Samples, rows: Array) -> float:
+    """Largest change of a distance between ankle, heel and ball over some of the samples `(M,)`, world units."""
     world, foot = (after.every(each)[rows, :3, :3] for each in (leg.leg.plan.armature_world, foot_pose(leg.leg)))
     points = leg.leg.points
-    ways = np.stack([points.heel, points.ball, points.ball - points.heel])
-    lengths = magnitude(np.einsum("fij,pj->fpi", world @ foot, ways))
+    vectors = np.stack([points.heel, points.ball, points.ball - points.heel])
+    lengths = magnitude(np.einsum("fij,pj->fpi", world @ foot, vectors))
     return float(np.ptp(lengths, axis=0).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Cycles that planting opens: a motion whose last pose was its first one, and is not any more."""
+"""Cycles that planting opens: the last pose matched the first one before, and no longer does."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .proof import Track
 
 
 def cycle_gap(tracks: Sequence[tuple[Track, Track]], leg_length: float, travel: Array) -> float | None:
-    """How far a joint of the legs is now from where the first pose would have it at the last frame, world units.
+    """Largest distance of a leg's point at the last frame from its place by the first pose, world units.
 
-    `None` where the motion is no cycle: where joints do not end as they began, but for a way that all of them have gone.
+    `None` if the motion was no cycle, that is if its last pose differed from its first by more than a common displacement.
 
-    tracks : of each leg in the world, before and after
-    travel : (3,) how much farther the root goes from the first frame to the last than it did
+    tracks : tracks of each leg in world space, before and after
+    travel : (3,) added root motion from the first frame to the last
     """
     before, after = (
-        np.concatenate([ways_gone(each.joints, each.heels, each.balls) for each in side]) for side in zip(*tracks, strict=True)
+        np.concatenate([ways_gone(leg.joints, leg.heels, leg.balls) for leg in side]) for side in zip(*tracks, strict=True)
     )
     if round_way(before, leg_length) is None:
         return None

@@ -1,4 +1,4 @@
-"""What became of planted feet."""
+"""Records of the reports of Plant Feet and Fit Root, and their summary sentences."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ....said import Sentence, Translate, as_json, in_english
 from ...find_contacts.judge import not_seen, steps, taken_as_it_is
 from . import wording
 
-MUCH = 0.4
-"""Share of low frames above which feet still slide much: a swing takes 40 % of a walk, and may all be low."""
+MUCH_SLIDING = 0.4
+"""Share of sliding low frames above which the sentence mentions it: a swing takes 40 % of a walk, and all of it may be low."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How distances of a character are told: by its scene's units and its longest leg, world units."""
+    """Formats distances of a character, by its scene's units and the length of its longest leg in world units."""
 
     units: Units
     leg: float
@@ -29,7 +29,7 @@ class Lengths:
         return self.units.said(distance, self.leg)
 
     def is_seen(self, distance: float) -> bool:
-        """Whether the eye makes out a distance in world units."""
+        """Whether a distance in world units is visible."""
         return distance >= self.units.seen(self.leg)
 
 
@@ -42,17 +42,17 @@ class ContactReport:
     point: str
     """`HEEL`, `BALL` or `BOTH`."""
     height: float
-    """Of the place on the ground; of two, the lower."""
+    """Height of the pin; of two pins, that of the lower."""
     slide_before: float
-    """Largest distance of a standing point from its place before, at the frames."""
+    """Largest distance of a standing point from its pin before planting, at frames."""
     slide_after: float | None
-    """The same now."""
+    """Largest distance of a standing point from its pin after planting, at frames."""
     slide_between_before: float
     """As `slide_before`, at quarter frames too."""
     slide_between: float | None
     """As `slide_after`, at quarter frames too."""
     travel: float | None = None
-    """How far the foot travelled over its ground during the contact, as found; `None` where you keyed it."""
+    """Distance that the foot travelled over its ground during the contact, as found; `None` where you keyed it."""
     confidence: float | None = None
     """0 to 1: how well the motion supports the contact; `None` where you keyed it."""
 
@@ -74,36 +74,36 @@ class LegReport:
     contacts: list[ContactReport]
     skating_before: float
     """Share of the frames on the ground at which a standing point is lower than 5 % of the leg and faster than half a metre
-    a second."""
+    a second, before planting."""
     skating_after: float | None
-    """The same now."""
+    """`skating_before` after planting."""
     skate_share_before: float
-    """Share of all frames at which the ball is lower than 5.6 % of the leg, over its lowest 2 %, that it is faster than 0.56 legs
-    a second, whatever contacts there are; feet that swing low count as well."""
+    """Share of the frames with a low ball, within 5.6 % of the leg above its lowest 2 %, at which it is faster than 0.56 legs a
+    second, before planting. Independent of contacts; feet that swing low count as well."""
     skate_share_after: float | None
-    """The same now."""
+    """`skate_share_before` after planting."""
     out_of_reach: list[list[float]]
-    """`[first, last]` ranges of frames on the ground that the leg does not reach."""
+    """`[first, last]` ranges of frames on the ground at which the leg does not reach."""
     penetration_before: float
-    """Largest depth of heel or ball below the ground."""
+    """Largest depth of heel or ball below the ground, before planting."""
     penetration_after: float | None
-    """The same now."""
+    """`penetration_before` after planting."""
     knee_acceleration_before: float
-    """Largest, radians per second squared."""
+    """Largest angular acceleration of the knee before planting, radians per second squared."""
     knee_acceleration_after: float | None
-    """The same now."""
+    """`knee_acceleration_before` after planting."""
     notes: list[Sentence]
     visible: Visible | None = None
-    """The bone that shows the leg; its `max_distance` is from the end of the leg."""
+    """The visible bone of the leg; its `max_distance` is from the end of the leg."""
 
     sole: str = "REST"
-    """What tells where the sole is: `MESH`, `BONE`, `MOTION`, `SET` or `REST`."""
+    """Source of the sole's position: `MESH`, `BONE`, `MOTION`, `SET` or `REST`."""
     target: str = ""
     """With Keep Targets: name of the target; empty otherwise."""
     pole: str = ""
-    """The same of the pole."""
+    """With Keep Targets: name of the pole; empty otherwise."""
     max_round_trip: float | None = None
-    """Farthest that a bake with these moves a joint, world units."""
+    """Largest distance by which baking with target and pole moves a joint, world units."""
 
     @property
     def is_on_target(self) -> bool:
@@ -112,37 +112,37 @@ class LegReport:
 
     @property
     def is_seen(self) -> bool:
-        """Whether what people see does what the keys say."""
+        """Whether the visible bone follows the leg."""
         return self.visible is None or self.visible.follows
 
     @property
     def slide_before(self) -> float:
-        """The largest slide before, between the frames as well; 0 without contacts."""
+        """Largest slide before planting, between frames as well; 0 without contacts."""
         return max((contact.slide_between_before for contact in self.contacts), default=0.0)
 
     @property
     def slide_now(self) -> float | None:
-        """The largest slide now, between the frames as well; `None` without verification, and without contacts."""
+        """Largest slide after planting, between frames as well; `None` without verification or contacts."""
         return max((contact.slide_between for contact in self.contacts if contact.slide_between is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class RootReport:
-    """The root."""
+    """The root and its moves."""
 
     bone: str
     max_move: float
-    """Farthest that it was moved, world units."""
+    """Largest move, world units."""
     keys: int
     travel: list[float]
-    """How much farther it travels than before, from the first frame to the last along the world's axes, as root motion."""
+    """Added root motion from the first frame to the last, along the world's axes."""
     root_motion: str = "KEEP"
     """The setting: `KEEP`, `ADD` or `REMOVE`."""
     least_move: float | None = None
     """Largest move that standing feet require, with legs at full length and in the shortest direction; `None` for Fit Root."""
 
     def said(self, lengths: Lengths, translate: Translate) -> list[str]:
-        """What became of it, where something did or was wanted."""
+        """Parts of the sentence about root motion, if requested, and moves, if any."""
         along, parts = math.hypot(*self.travel[:2]), []
         if self.root_motion != "KEEP":
             distance = lengths.said(along) if along else ""
@@ -163,11 +163,11 @@ class PlantReport:
     notes: list[Sentence]
     lengths: Lengths
     skate_share_before: float
-    """That of all chains together."""
+    """Skate share of all chains together before planting."""
     skate_share_after: float | None
-    """The same now."""
+    """Skate share of all chains together after planting."""
     held_ground: str = ""
-    """Name of a ground that deforms over time, of which the shape at the current frame was used; empty otherwise."""
+    """Name of a ground that deforms over time, whose shape at the current frame was used; empty otherwise."""
     cycle_gap: float | None = None
     """Largest distance of a joint at the last frame from its place at the first, world units; `None` also where the two poses
     differed before."""
@@ -187,7 +187,7 @@ class PlantReport:
         return _json("plant", self)
 
     def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people, with what makes the rest pointless first."""
+        """One line for people; what makes the rest pointless comes first."""
         standing = [chain for chain in self.chains if chain.contacts]
         seen = self._unseen(translate)
         if not standing:
@@ -199,7 +199,7 @@ class PlantReport:
         if self.cycle_gap is not None and self.lengths.is_seen(self.cycle_gap):
             opened = translate("the cycle no longer closes (gap {distance})")
             parts.append(opened.format(distance=self.lengths.said(self.cycle_gap)))
-        if self.skate_share_after is not None and self.skate_share_after > MUCH:
+        if self.skate_share_after is not None and self.skate_share_after > MUCH_SLIDING:
             still = translate("{share} of low frames still slide: see Audit, or give contacts")
             parts.append(still.format(share=f"{self.skate_share_after:.0%}"))
         if self.is_on_top:
@@ -211,7 +211,7 @@ class PlantReport:
         return "; ".join(parts)
 
     def _planted(self, standing: Sequence[LegReport], translate: Translate) -> list[str]:
-        """How often feet stand, as Find Contacts counts it, and how far they slid and slide now; the latter if that is known."""
+        """Parts of the sentence: number of contacts, counted as in Find Contacts, and slide before and, if measured, after."""
         contacts = [contact for chain in standing for contact in chain.contacts]
         count = sum(len(steps((each.first, each.last) for each in chain.contacts)) for chain in standing)
         then = max(chain.slide_before for chain in standing)
@@ -235,14 +235,14 @@ class PlantReport:
         return any(chain.keys for chain in self.chains) or (self.root is not None and self.root.keys > 0)
 
     def _unseen(self, translate: Translate) -> list[str]:
-        """Which leg is not seen to do what its keys say; the first one is enough."""
+        """Part of the sentence about the first leg whose visible bone does not follow it, if any."""
         names = [chain.chain for chain in self.chains if not chain.is_seen]
         return [not_seen(name, translate) for name in names[:1]]
 
 
 @dataclass(frozen=True, slots=True)
 class ReachReport:
-    """What one chain reaches, before and after."""
+    """Reach of one chain before and after fitting the root."""
 
     armature: str
     chain: str
@@ -251,13 +251,13 @@ class ReachReport:
     tip: str
     frames: int
     reached_before: int
-    """Frames at which the target was in reach."""
+    """Number of frames at which the target was in reach before."""
     reached: int
-    """The same now."""
+    """Number of frames at which the target is in reach now."""
     out_of_reach_before: list[list[float]]
-    """`[first, last]` ranges of the other frames."""
+    """`[first, last]` ranges of frames at which the target was out of reach before."""
     out_of_reach: list[list[float]]
-    """The same now."""
+    """`[first, last]` ranges of frames at which the target is out of reach now."""
 
     @property
     def is_on_target(self) -> bool:
@@ -267,7 +267,7 @@ class ReachReport:
 
 @dataclass(frozen=True, slots=True)
 class RootFitReport:
-    """The root, and what its chains reach."""
+    """The root, and the reach of its chains."""
 
     chains: Sequence[ReachReport]
     root: RootReport
@@ -295,18 +295,18 @@ class RootFitReport:
 
 
 def _json(kind: str, report: PlantReport | RootFitReport) -> str:
-    own = asdict(report, dict_factory=as_json)
-    del own["lengths"]
-    return json.dumps(headed(kind, {**own, "sentence": report.sentence()}))
+    values = asdict(report, dict_factory=as_json)
+    del values["lengths"]
+    return json.dumps(headed(kind, {**values, "sentence": report.sentence()}))
 
 
 def missed_by(chain: LegReport | ReachReport, translate: Translate) -> str:
-    """What a person should look at in a chain that is not on target."""
+    """Sentence about the problem of a chain that is not on target."""
     if not chain.out_of_reach:
         return not_seen(chain.chain, translate)
     return out_of_reach_from(chain.chain, chain.out_of_reach[0][0], translate)
 
 
 def out_of_reach_from(chain: str, frame: float, translate: Translate) -> str:
-    """Which chain does not reach, and from when on."""
+    """Sentence about a chain that does not reach, and its first such frame."""
     return translate("{chain} is out of reach, first at frame {frame}").format(chain=chain, frame=f"{frame:g}")

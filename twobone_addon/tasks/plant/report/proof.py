@@ -1,4 +1,4 @@
-"""What the feet really do, before and after: measured on what Blender evaluates, at frames and at the quarters between."""
+"""Measurements of the feet before and after planting, on the motion as Blender evaluates it, at frames and quarter frames."""
 
 from __future__ import annotations
 
@@ -16,52 +16,52 @@ from ....scene.sampling.quantities import Quantity, Samples
 from ..plan.planning import LegPlan, PlantingPlan
 
 SKATING_SPEED = 0.5
-"""Metres a second; a point that is on the ground and faster skates."""
+"""Metres per second; a standing point that is faster skates."""
 
 LOW = 0.05
-"""Part of the leg's length; a point that is higher above the ground does not skate but fly."""
+"""Height above the ground, relative to leg length, from which a point is in the air and does not skate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One leg in the world, evaluated."""
+    """The evaluated motion of one leg in world space."""
 
     frames: Array
-    """`(M,)`"""
+    """`(M,)` frames and subframes."""
     heels: Array
-    """`(M, 3)`"""
+    """`(M, 3)` positions."""
     balls: Array
-    """`(M, 3)`"""
+    """`(M, 3)` positions."""
     joints: Array
-    """`(M, 3, 3)` hip, knee, ankle."""
+    """`(M, 3, 3)` positions of hip, knee and ankle."""
 
     def at(self, frames: Array) -> Track:
-        """The same at some of its frames."""
+        """The track at some of its frames."""
         rows = np.searchsorted(self.frames, frames)
         return Track(frames, self.heels[rows], self.balls[rows], self.joints[rows])
 
 
-def on_ground(found: Track, ground: Ground) -> Track:
-    """Heels and balls as seen from the ground; `ground` has a sample for each frame of the track."""
-    return Track(found.frames, ground.into(found.heels), ground.into(found.balls), found.joints)
+def on_ground(leg_track: Track, ground: Ground) -> Track:
+    """Transform heels and balls to ground space; `ground` has a sample for each frame of the track."""
+    return Track(leg_track.frames, ground.into(leg_track.heels), ground.into(leg_track.balls), leg_track.joints)
 
 
 def foot_pose(leg: LegPlan) -> Quantity:
-    """The pose of the bone that carries heel and ball."""
+    """The pose quantity of the bone that carries heel and ball."""
     return leg.plan.end_pose or leg.plan.poses[-1]
 
 
 def proof_quantities(plan: PlantingPlan) -> list[Quantity]:
-    """What to sample to measure all legs."""
-    found = []
+    """The quantities to sample for the tracks of all legs."""
+    quantities = []
     for leg in plan.legs:
         carriers = [leg.plan.pose(index) for index in (*leg.plan.rest.turning, len(leg.plan.rest.bones) - 1)]
-        found += [leg.plan.armature_world, foot_pose(leg), *carriers]
-    return list(dict.fromkeys(found))
+        quantities += [leg.plan.armature_world, foot_pose(leg), *carriers]
+    return list(dict.fromkeys(quantities))
 
 
 def proof_frames(plan: PlantingPlan, states: list[Codes]) -> Array:
-    """All frames, and the quarters between those at which a foot stands."""
+    """All frames, and the quarter frames during which a foot stands."""
     wanted = np.zeros(len(plan.samples), dtype=bool)
     wanted[::SAMPLES_PER_FRAME] = True
     for each in states:
@@ -71,7 +71,7 @@ def proof_frames(plan: PlantingPlan, states: list[Codes]) -> Array:
 
 
 def track(leg: LegPlan, samples: Samples) -> Track:
-    """One leg at the frames of the samples."""
+    """The track of one leg at the frames of the samples."""
     count, plan = len(samples.frames), leg.plan
     world = samples[plan.armature_world]
     foot = samples[foot_pose(leg)]
@@ -82,43 +82,43 @@ def track(leg: LegPlan, samples: Samples) -> Track:
     return Track(samples.frames, heels, balls, joints)
 
 
-def knee_acceleration(found: Track, frames_per_second: float) -> Array:
-    """Of the knee's angle `(F - 2,)`, radians per second squared, of a track at every frame."""
-    upper, lower = found.joints[:, 1] - found.joints[:, 0], found.joints[:, 2] - found.joints[:, 1]
+def knee_acceleration(leg_track: Track, frames_per_second: float) -> Array:
+    """Angular acceleration of the knee `(F - 2,)` in radians per second squared, for a track at every frame."""
+    upper, lower = leg_track.joints[:, 1] - leg_track.joints[:, 0], leg_track.joints[:, 2] - leg_track.joints[:, 1]
     angles = np.arctan2(magnitude(np.cross(upper, lower)), np.sum(upper * lower, axis=-1))
     return np.diff(angles, 2) * frames_per_second**2
 
 
-def slides(found: Track, frames: tuple[float, float], place: Array, *, is_ball: bool) -> tuple[float, float]:
-    """Farthest that a point is from its pin `(3,)` at the frames of a contact, and at all moments in it that are known."""
-    rows = (found.frames >= frames[0]) & (found.frames <= frames[1])
-    away = magnitude((found.balls if is_ball else found.heels)[rows] - place)
-    whole = found.frames[rows] % 1.0 == frames[0] % 1.0
+def slides(leg_track: Track, frames: tuple[float, float], place: Array, *, is_ball: bool) -> tuple[float, float]:
+    """Largest distances of a point from its pin `place` `(3,)`: at the frames of a contact, and at all its sampled subframes."""
+    rows = (leg_track.frames >= frames[0]) & (leg_track.frames <= frames[1])
+    away = magnitude((leg_track.balls if is_ball else leg_track.heels)[rows] - place)
+    whole = leg_track.frames[rows] % 1.0 == frames[0] % 1.0
     return float(away[whole].max(initial=0.0)), float(away.max(initial=0.0))
 
 
 def skating(
-    found: Track, over: tuple[Array, Array], states: Codes, *, low: float, fast: float, frames_per_second: float
+    leg_track: Track, over: tuple[Array, Array], states: Codes, *, low: float, fast: float, frames_per_second: float
 ) -> float:
-    """Share of the frames on the ground at which a point that stands is `low` and `fast`; units of the world.
+    """Share of the frames on the ground at which a standing point is lower than `low` and faster than `fast`, in world units.
 
-    over : (F,) height of the heel, and of the ball, over the ground
+    over : (F,) heights of the heel and of the ball above the ground
     """
-    stand = np.zeros(len(states), dtype=bool)
+    stands = np.zeros(len(states), dtype=bool)
     skates = np.zeros(len(states), dtype=bool)
-    for places, heights, on in zip((found.heels, found.balls), over, (on_heel(states), on_ball(states)), strict=True):
-        stand |= on
+    for places, heights, on in zip((leg_track.heels, leg_track.balls), over, (on_heel(states), on_ball(states)), strict=True):
+        stands |= on
         speeds = magnitude(np.diff(places, axis=0)) * frames_per_second
-        both = on[:-1] & on[1:]
-        skates[:-1] |= both & (speeds > fast) & (heights[:-1] < low)
-    return float(np.count_nonzero(skates)) / max(1, int(np.count_nonzero(stand)))
+        stays = on[:-1] & on[1:]
+        skates[:-1] |= stays & (speeds > fast) & (heights[:-1] < low)
+    return float(np.count_nonzero(skates)) / max(1, int(np.count_nonzero(stands)))
 
 
 def penetration(heels: Array, balls: Array) -> float:
-    """Deepest that the sole is below the ground, by its heights `(F,)` below heel and ball over the ground."""
+    """Largest depth of the sole below the ground, from its heights `(F,)` above the ground under heel and under ball."""
     return max(0.0, float(-heels.min()), float(-balls.min()))
 
 
 def standing(states: Codes) -> Mask:
-    """`(F,)` where anything of the foot is on the ground."""
+    """Mask `(F,)` of the frames at which heel or ball is on the ground."""
     return on_heel(states) | on_ball(states)

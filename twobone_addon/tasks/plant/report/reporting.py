@@ -1,4 +1,4 @@
-"""The report of planted feet."""
+"""Make the report of Plant Feet from a solution and its proof."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from .cycles import cycle_gap
 from .plant_report import ContactReport, LegReport, Lengths, PlantReport, RootReport
 from .proof import LOW, SKATING_SPEED, Track, knee_acceleration, on_ground, penetration, skating, slides, standing, track
 
-INSIDE = 0.02
-"""Part of the leg's length by which a sole that stands may be below the ground's surface and nobody minds: soles are soft."""
+TOLERATED_DEPTH = 0.02
+"""Tolerated depth of a standing sole below the surface, relative to leg length: soles are soft."""
 
 REACHED = 2e-6
-"""Part of the leg's length by which a goal may be too far and still be reached, to the eye and to single precision."""
+"""Distance by which a goal may be too far and still count as reached, relative to leg length: invisible and single precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What Blender makes of the new keys."""
+    """The planted motion as Blender evaluates it."""
 
     samples: Samples | None
-    """`None` where nobody wants to know."""
+    """Samples of the new keys; `None` without verification."""
     visible: list[Visible | None]
-    """What people see of each leg."""
+    """The visible bone of each leg; `None` where nothing deforms."""
 
 
 def plant_report(
@@ -53,21 +53,21 @@ def plant_report(
     travel: Array,
     root_motion: str,
 ) -> PlantReport:
-    """What became of the feet; `samples` are those before, and the proof of what is there after."""
+    """Make the report; `samples` are the samples before planting, and the proof of the result."""
     plan, (before, proof) = footing.plan, samples
-    chains, ends, places, after = [], [], [], proof.samples
+    chains, track_pairs, places, after = [], [], [], proof.samples
     for leg, visible in zip(planted.legs, proof.visible, strict=True):
-        own = leg.before.leg
-        paths = set(own.plan.rotation_paths())
+        leg_plan = leg.before.leg
+        paths = set(leg_plan.plan.rotation_paths())
         written = [channel for channel in keys if channel.pieces[0].path in paths]
         later = ground_after(footing.ground, travel)
-        old, new = track(own, before.on(plan.samples)), None if after is None else track(own, after)
-        tracks = _seen(footing, leg, footing.ground, old), None if new is None else _seen(footing, leg, later, new)
-        ends += [] if new is None else [(old, new)]
+        old, new = track(leg_plan, before.on(plan.samples)), None if after is None else track(leg_plan, after)
+        tracks = _measured(footing, leg, footing.ground, old), None if new is None else _measured(footing, leg, later, new)
+        track_pairs += [] if new is None else [(old, new)]
         places.append([each[1].places for each in tracks if each is not None])
-        found = _leg_report(footing, planted, leg, tracks, written)
-        causes = sliding_causes(leg.before, found.contacts, after)
-        chains.append(replace(found, visible=visible, notes=[*found.notes, *causes]))
+        leg_report = _leg_report(footing, planted, leg, tracks, written)
+        causes = sliding_causes(leg.before, leg_report.contacts, after)
+        chains.append(replace(leg_report, visible=visible, notes=[*leg_report.notes, *causes]))
     root, notes = None, list(plan.notes)
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
@@ -76,15 +76,15 @@ def plant_report(
         least = float(magnitude(least_moves(planted)).max())
         root = RootReport(plan.root.name, farthest, count_keys(written), travel[-1].tolist(), root_motion, least)
     lengths = Lengths(plan.units, max(leg.before.length for leg in planted.legs))
-    gap = cycle_gap(ends, lengths.leg, travel[-1]) if ends else None
+    gap = cycle_gap(track_pairs, lengths.leg, travel[-1]) if track_pairs else None
     shares = [skate_share(np.stack(each), lengths.leg, plan.frames_per_second) for each in zip(*places, strict=True)]
     return PlantReport(
-        chains, root, seconds, before.evaluation, notes, lengths, shares[0], shares[1] if ends else None, cycle_gap=gap
+        chains, root, seconds, before.evaluation, notes, lengths, shares[0], shares[1] if track_pairs else None, cycle_gap=gap
     )
 
 
 def count_keys(channels: Sequence[ChannelPieces]) -> int:
-    """How many keys channels get."""
+    """Number of keys of all channels."""
     return sum(len(piece.frames) for channel in channels for piece in channel.pieces)
 
 
@@ -92,17 +92,17 @@ def _leg_report(
     footing: Footing,
     planted: Planted,
     leg: PlantedLeg,
-    tracks: tuple[tuple[Track, _Seen], tuple[Track, _Seen] | None],
+    tracks: tuple[tuple[Track, _Measures], tuple[Track, _Measures] | None],
     keys: Sequence[ChannelPieces],
 ) -> LegReport:
-    plan, own, frames = footing.plan, leg.before.leg, footing.plan.frames
+    plan, leg_plan, frames = footing.plan, leg.before.leg, footing.plan.frames
     (before, then), (after, now) = tracks[0], tracks[1] or (None, None)
     return LegReport(
         armature=plan.armature,
-        chain=own.chain,
-        upper=own.plan.names.upper,
-        lower=own.plan.names.lower,
-        tip=own.plan.names.tip,
+        chain=leg_plan.chain,
+        upper=leg_plan.plan.names.upper,
+        lower=leg_plan.plan.names.lower,
+        tip=leg_plan.plan.names.tip,
         frames=len(frames),
         frame_start=float(frames[0]),
         frame_end=float(frames[-1]),
@@ -118,41 +118,41 @@ def _leg_report(
         penetration_after=now.penetration if now else None,
         knee_acceleration_before=then.knee_acceleration,
         knee_acceleration_after=now.knee_acceleration if now else None,
-        notes=[*own.plan.notes, *_without_ground(footing, own.chain, leg.pins), *_inside_ground(footing, leg)],
+        notes=[*leg_plan.plan.notes, *_without_ground(footing, leg_plan.chain, leg.pins), *_inside_ground(footing, leg)],
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a leg visibly does."""
+class _Measures:
+    """Measurements of one leg, before or after planting."""
 
     skating: float
     penetration: float
     knee_acceleration: float
     places: Array
-    """`(F, 3)` of the ball, its height that over the ground."""
+    """`(F, 3)` positions of the ball in ground space, with its height above the ground."""
     skate_share: float
 
 
-def _seen(footing: Footing, leg: PlantedLeg, ground: Ground, found: Track) -> tuple[Track, _Seen]:
-    """A leg as seen from the ground, which has the samples of the plan, and what it does at the frames."""
+def _measured(footing: Footing, leg: PlantedLeg, ground: Ground, leg_track: Track) -> tuple[Track, _Measures]:
+    """Transform a leg's track to ground space and measure it at the frames; `ground` is sampled as the plan."""
     plan = footing.plan
-    whole = on_ground(found, ground.at(np.searchsorted(plan.samples, found.frames)))
-    found = whole.at(plan.frames)
+    whole = on_ground(leg_track, ground.at(np.searchsorted(plan.samples, leg_track.frames)))
+    leg_track = whole.at(plan.frames)
     rate, fast = plan.frames_per_second, SKATING_SPEED / plan.units.scale
-    heels, balls = footing.ground.over(found.heels), footing.ground.over(found.balls)
-    low, places = LOW * leg.before.length, np.column_stack([found.balls[:, :2], balls])
-    return whole, _Seen(
-        skating(found, (heels, balls), leg.states, low=low, fast=fast, frames_per_second=rate),
+    heels, balls = footing.ground.over(leg_track.heels), footing.ground.over(leg_track.balls)
+    low, places = LOW * leg.before.length, np.column_stack([leg_track.balls[:, :2], balls])
+    return whole, _Measures(
+        skating(leg_track, (heels, balls), leg.states, low=low, fast=fast, frames_per_second=rate),
         penetration(heels, balls - leg.before.ball_height),
-        float(np.abs(knee_acceleration(found, rate)).max(initial=0.0)),
+        float(np.abs(knee_acceleration(leg_track, rate)).max(initial=0.0)),
         places,
         skate_share(places, leg.before.length, rate),
     )
 
 
 def _without_ground(footing: Footing, chain: str, pins: Sequence[Pin]) -> list[Sentence]:
-    """Where a foot stands on nothing; the first time is enough."""
+    """Note the first contact without any ground above or below it."""
     pin = next((pin for pin in pins if not footing.ground.is_below(pin.place)), None)
     if pin is None:
         return []
@@ -167,11 +167,11 @@ def _without_ground(footing: Footing, chain: str, pins: Sequence[Pin]) -> list[S
 
 
 def _inside_ground(footing: Footing, leg: PlantedLeg) -> list[Sentence]:
-    """Where a foot that stands across an edge is partly in the ground; the first time is enough."""
+    """Note the first contact at which a foot across an edge of the surface is partly inside the ground."""
     before = leg.before
     for pin in leg.pins if footing.ground.surface is not None else ():
         over = float(footing.ground.over(pin.place[None])[0]) - before.ball_height * pin.is_ball
-        if over < -INSIDE * before.length:
+        if over < -TOLERATED_DEPTH * before.length:
             return [
                 note(
                     'The foot of "{chain}" stands partly inside the ground at frame {frame:g}, across an edge of it. '
@@ -184,7 +184,7 @@ def _inside_ground(footing: Footing, leg: PlantedLeg) -> list[Sentence]:
 
 
 def _missed(leg: PlantedLeg, moves: Array) -> Array:
-    """Frames `(F,)` at which the leg does not reach."""
+    """Mask `(F,)` of the frames at which the leg does not reach its ankle goal."""
     extensions = leg.before.extensions_for(leg.ankles - leg.before.joints[:, 0] - moves)
     return (extensions > 1.0 + REACHED)[::SAMPLES_PER_FRAME]
 
@@ -193,15 +193,15 @@ def _contacts(frames: Array, leg: PlantedLeg, before: Track, after: Track | None
     for contact in contacts_of_states(leg.states, frames):
         row = int(np.searchsorted(frames, contact.first))
         pins = [pin for pin in leg.pins if pin.first <= row <= pin.last]
-        held = [pin for pin in pins if contact.point in ("BOTH", "BALL" if pin.is_ball else "HEEL")]
+        contact_pins = [pin for pin in pins if contact.point in ("BOTH", "BALL" if pin.is_ball else "HEEL")]
         within = contact.first, contact.last
-        old = [slides(before, within, pin.place, is_ball=pin.is_ball) for pin in held]
-        new = None if after is None else [slides(after, within, pin.place, is_ball=pin.is_ball) for pin in held]
+        old = [slides(before, within, pin.place, is_ball=pin.is_ball) for pin in contact_pins]
+        new = None if after is None else [slides(after, within, pin.place, is_ball=pin.is_ball) for pin in contact_pins]
         yield ContactReport(
             contact.first,
             contact.last,
             contact.point,
-            height=min(float(pin.place[2]) for pin in held),
+            height=min(float(pin.place[2]) for pin in contact_pins),
             slide_before=max(at for at, _ in old),
             slide_after=None if new is None else max(at for at, _ in new),
             slide_between_before=max(between for _, between in old),

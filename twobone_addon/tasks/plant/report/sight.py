@@ -1,4 +1,4 @@
-"""Whether people see what was planted: the bone that deforms where a leg's lower bone is, held against the leg."""
+"""Check that planting is visible: compare the deforming bone at each leg's lower bone with the leg."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def shown_legs(plan: PlantingPlan) -> list[Shown | None]:
 
 
 def look_frames(plan: PlantingPlan) -> Array:
-    """Frames `(L,)` at which the visible bones are evaluated: which bones are visible changes by switches, not by the frame."""
+    """Frames `(L,)` at which the visible bones are evaluated; a few suffice, since switches decide which bones follow."""
     count = len(plan.frames)
     return plan.frames[np.unique(np.linspace(0, count - 1, min(MOST_LOOKS, count)).round().astype(int))]
 
 
 def look_quantities(plan: PlantingPlan, shown: Iterable[Shown | None]) -> list[Quantity]:
-    """What to sample in order to see what people see; nothing where parents and constraints tell that all legs follow."""
-    found = []
+    """The quantities to sample for the visible bones; none if parents and constraints already show that all legs follow."""
+    needed = []
     for leg, seen in zip(plan.legs, shown, strict=True):
         if seen is not None and _is_doubtful(leg, seen):
             tip = leg.plan.pose(len(leg.plan.rest.bones) - 1)
-            found += [leg.plan.armature_world, tip, Quantity("WORLD", seen.armature), Quantity("POSE", seen.armature, seen.bone)]
-    return list(dict.fromkeys(found))
+            needed += [leg.plan.armature_world, tip, Quantity("WORLD", seen.armature), Quantity("POSE", seen.armature, seen.bone)]
+    return list(dict.fromkeys(needed))
 
 
 def visible_leg(leg: LegPlan, shown: Shown | None, samples: Samples | None) -> Visible | None:
-    """The visible bone of a leg; `samples` are those of `look_quantities`, `None` where nobody looked."""
+    """The visible bone of a leg; `samples` are those of `look_quantities`, `None` if nothing was sampled."""
     if shown is None:
         return None
     if samples is None or not _is_doubtful(leg, shown):
@@ -59,7 +59,7 @@ def visible_leg(leg: LegPlan, shown: Shown | None, samples: Samples | None) -> V
 
 
 def _is_doubtful(leg: LegPlan, shown: Shown) -> bool:
-    """Whether parents and constraints do not tell that the visible bone follows at all frames."""
+    """Whether parents and constraints leave it open if the visible bone follows at all frames."""
     armature = object_named(leg.plan.names.armature)
     if (shown.armature, shown.bone) == (armature.name, leg.plan.rest.lower.name):
         return False

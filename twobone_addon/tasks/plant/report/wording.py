@@ -1,4 +1,4 @@
-"""How the sentence about planted feet says what it counts: one text for each number, so that every language can inflect it."""
+"""Parts of the sentence about planted feet: separate texts for singular and plural, so that every language can inflect them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ....said import Translate
 
 
 def planted(contacts: int, feet: int, translate: Translate) -> str:
-    """How often feet were planted."""
+    """Number of contacts planted."""
     if contacts == 1:
         return translate("1 contact planted")
     if feet == 1:
@@ -15,14 +15,14 @@ def planted(contacts: int, feet: int, translate: Translate) -> str:
 
 
 def none_stands(translate: Translate, *, was_planted: bool) -> str:
-    """That there is nothing to plant."""
+    """There are no contacts to plant."""
     if was_planted:
         return translate("No contacts left; the earlier planting was removed")
     return translate("No foot contacts found; nothing was changed")
 
 
 def still_already(contacts: int, feet: int, translate: Translate) -> str:
-    """That feet did not slide in the first place."""
+    """Number of contacts that were planted already."""
     if contacts == 1:
         return translate("1 contact was already planted")
     if feet == 1:
@@ -31,21 +31,21 @@ def still_already(contacts: int, feet: int, translate: Translate) -> str:
 
 
 def slid(*, only_between: bool, translate: Translate) -> str:
-    """How far feet slid `{before}`, and slide `{after}`."""
+    """Template for the slide, with `{before}` and `{after}`."""
     if only_between:
         return translate("slide was up to {before}, now {after} between frames")
     return translate("slide was up to {before}, now {after}")
 
 
 def slide_as_before(distance: str, *, only_between: bool, translate: Translate) -> str:
-    """That planting has not changed how far they slide."""
+    """The slide, unchanged by planting."""
     if only_between:
         return translate("sliding by up to {distance} between frames, as before").format(distance=distance)
     return translate("sliding by up to {distance}, as before").format(distance=distance)
 
 
 def root_motion(bone: str, distance: str, *, is_added: bool, translate: Translate) -> str:
-    """What a root got, or lost; no distance where there was nothing."""
+    """Root motion added or removed; an empty distance if there was none."""
     if not distance:
         return translate("no root motion to add") if is_added else translate("no root motion to remove")
     if is_added:
@@ -54,5 +54,5 @@ def root_motion(bone: str, distance: str, *, is_added: bool, translate: Translat
 
 
 def moved(bone: str, distance: str, translate: Translate) -> str:
-    """How far a root was moved so that legs reach."""
+    """Largest move of the root that lets legs reach."""
     return translate("{bone} moved by up to {distance}").format(bone=bone, distance=distance)
