@@ -1,1 +1,1 @@
-"""When feet stand: their contact points, the states of their contact, and how those are found. NumPy only."""
+"""Foot contacts: contact points of feet, contact states, and how they are found in a motion. NumPy only."""

@@ -1,8 +1,8 @@
-"""What is known about feet before their contacts are: where their points are over time, how fast they move, how noisily.
+"""Positions, speeds and noise of feet, before their contacts are known.
 
-A foot that is put down stops within a frame or two. Speeds that look at both sides of a frame blur that; here a frame
-has one speed from the moments before it and one from the moments after it, each the slope of a line through all
-positions in a window of fixed time (Savitzky and Golay's filter of degree 1).
+A foot that is put down stops within a frame or two, which central differences blur. So each frame has one speed from
+the moments before it and one from the moments after it: slopes of lines fitted to all positions in a window of fixed
+duration (Savitzky-Golay filter of degree 1).
 """
 
 from __future__ import annotations
@@ -15,57 +15,57 @@ from ..array_types import Array
 from ..arrays import magnitude
 
 WINDOW_IN_SECONDS = 1.0 / 50.0
-"""Of the slope that tells the velocity of the ground: what stands in a sprint has room for three."""
+"""Slope window for standing points and the velocity of the ground; a stance of a sprint has room for three."""
 SIDE_IN_SECONDS = 0.06
-"""Of a slope that tells whether a foot stands: 1 cm of jitter from video becomes 0.2 leg lengths a second."""
+"""Slope window on each side of a frame to tell whether a foot stands: 1 cm of video jitter becomes 0.2 leg lengths a second."""
 NOISE_STEP = 0.035
-"""Seconds between the five positions whose fourth difference tells the noise: feet that stand have no such difference,
-and the jitter of video, which lasts for some frames, has."""
+"""Seconds between the five positions whose fourth difference measures the noise: it vanishes for standing feet, but not for
+video jitter, which lasts for several frames."""
 NOISE_QUANTILE, FOURTH = 0.2, 70.0**0.5
-"""Of the lengths of fourth differences, which only noise has at so many frames, the quantile that is one standard deviation
-of a component (chi distribution of degree 3); and the length of the coefficients 1, -4, 6, -4, 1."""
+"""Quantile of the lengths of fourth differences that equals one standard deviation of a component (chi distribution with 3
+degrees of freedom), as in that part of the frames all is noise; and the norm of the coefficients 1, -4, 6, -4, 1."""
 HELD = 1e-5
-"""Leg lengths that a pose may change by and still be held: single precision, and no breath of anybody."""
+"""Leg lengths by which a held pose may vary: more than single precision does, less than breathing does."""
 CLOSES, SEAM, LEAST_CYCLE = 0.012, 0.5, 6
-"""Of a cycle: leg lengths, 1 cm of a leg, by which its ends differ if they are one pose; part by which the step from its last to
-its first pose may differ from the steps beside it otherwise; and frames."""
+"""Tolerances of a cycle: leg lengths (1 cm of a leg) within which its first and last pose are the same; otherwise the relative
+difference of the step from last to first pose from the steps beside it; and its fewest frames."""
 MOST_SAMPLES = 40
-"""Of one window in which a quantile is looked for."""
+"""Most samples of one window from which a quantile is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeetMotion:
-    """The feet of one character over time, `C` of them, heel first and ball second."""
+    """Motion of the `C` feet of one character, heel first and ball second."""
 
     points: Array
-    """`(C, 2, F, 3)` heel and ball, Z up, in a space in which the ground has no motion but a steady one."""
+    """`(C, 2, F, 3)` heel and ball, Z up, in a space in which the ground is at rest or moves steadily."""
     heights: Array
-    """`(C, 2, F)` over the ground, or over height 0 as long as the ground is not known; the sole at rest has 0."""
+    """`(C, 2, F)` heights of the sole under both over the ground, or over height 0 as long as the ground is unknown."""
     hips: Array
-    """`(C, F, 3)` root joints of the legs, in the same space."""
+    """`(C, F, 3)` root joints of the legs, in the space of the points."""
     leg_length: float
-    """Of a stretched leg, in the units of the points."""
+    """Length of a stretched leg, in the units of the points."""
     rate: float
-    """Frames a second."""
+    """Frames per second."""
 
     def over(self, height: float) -> FeetMotion:
-        """The same over a flat ground at that height."""
+        """The feet with heights over flat ground at `height`."""
         return replace(self, heights=self.heights - height)
 
     def beside(self, velocity: Array) -> FeetMotion:
-        """The same as seen from a ground that moves at `velocity` `(3,)`, units a second."""
-        away = np.arange(self.points.shape[-2])[:, None] * (velocity / self.rate)
-        return replace(self, points=self.points - away, hips=self.hips - away)
+        """The feet as seen from ground that moves at `velocity` `(3,)`, units per second."""
+        travel = np.arange(self.points.shape[-2])[:, None] * (velocity / self.rate)
+        return replace(self, points=self.points - travel, hips=self.hips - travel)
 
     def since(self, first: int) -> FeetMotion:
-        """The same from that frame on."""
+        """The feet from frame index `first` on."""
         points, heights, hips = self.points[..., first:, :], self.heights[..., first:], self.hips[:, first:]
         return replace(self, points=points, heights=heights, hips=hips)
 
     def going_on(self, reach: int) -> tuple[FeetMotion, int]:
-        """A cycle with `reach` frames more at both ends, and their number; the same and 0 where this is none.
+        """A cycle extended by `reach` frames at each end, and `reach`; these feet and 0 if they are no cycle.
 
-        In a cycle the last pose is the first one again, or comes one step before it; the body may travel.
+        In a cycle the last pose equals the first one, or is one step before it; the body may travel.
         """
         count = self.points.shape[-2]
         joints = np.concatenate([self.points.reshape(-1, count, 3), self.hips])
@@ -74,24 +74,24 @@ class FeetMotion:
             return self, 0
         seam, before, after = (poses[:, one] - poses[:, two] for one, two in ((0, -1), (-1, -2), (1, 0)))
         body = self.hips.mean(axis=0)
-        step, way, closed = (before + after) / 2.0, body[-1] - body[0], CLOSES * self.leg_length
-        is_one = magnitude(seam).max() <= closed
-        if not is_one and np.any(magnitude(seam - step) > SEAM * magnitude(step) + closed):
+        step, travel, tolerance = (before + after) / 2.0, body[-1] - body[0], CLOSES * self.leg_length
+        is_closed = magnitude(seam).max() <= tolerance
+        if not is_closed and np.any(magnitude(seam - step) > SEAM * magnitude(step) + tolerance):
             return self, 0
-        period = count - 1 if is_one else count
-        way += 0.0 if is_one else (body[-1] - body[-2] + body[1] - body[0]) / 2.0
-        places = np.arange(-reach, count + reach)
-        inside = (places >= 0) & (places < count)
-        rounds, rows = np.where(inside, 0, places // period), np.where(inside, places, places % period)
-        away = rounds[:, None] * (way * [1.0, 1.0, 0.0])
-        points, heights, hips = self.points[..., rows, :] + away, self.heights[..., rows], self.hips[:, rows] + away
+        period = count - 1 if is_closed else count
+        travel += 0.0 if is_closed else (body[-1] - body[-2] + body[1] - body[0]) / 2.0
+        indices = np.arange(-reach, count + reach)
+        inside = (indices >= 0) & (indices < count)
+        laps, rows = np.where(inside, 0, indices // period), np.where(inside, indices, indices % period)
+        offsets = laps[:, None] * (travel * [1.0, 1.0, 0.0])
+        points, heights, hips = self.points[..., rows, :] + offsets, self.heights[..., rows], self.hips[:, rows] + offsets
         return replace(self, points=points, heights=heights, hips=hips), reach
 
 
 def moving_rows(joints: Array, leg_length: float) -> slice:
-    """The frames of `joints` `(..., F, 3)` without those before the first and after the last one at which something moves.
+    """Slice of the frames of `joints` `(..., F, 3)` without held poses at both ends; all frames if nothing moves.
 
-    Before the first key of a motion, and after its last one, poses are held; such frames tell nothing about how it moves.
+    Poses are held before the first and after the last key of a motion; such frames say nothing about how it moves.
     """
     places = joints.reshape(-1, *joints.shape[-2:])
     moving = [np.flatnonzero(np.abs(places - places[:, [end]]).max(axis=(0, 2)) > HELD * leg_length) for end in (0, -1)]
@@ -100,7 +100,7 @@ def moving_rows(joints: Array, leg_length: float) -> slice:
 
 @dataclass(frozen=True, slots=True)
 class Kinematics:
-    """How feet and the body over them move, in leg lengths and seconds."""
+    """Positions and speeds of feet and of the body over them, in leg lengths and seconds."""
 
     points: Array
     """`(C, 2, F, 3)`"""
@@ -111,24 +111,24 @@ class Kinematics:
     body: Array
     """`(F, 3)` middle of the hips."""
     velocities: Array
-    """`(C, 2, F, 3)` mean of both sides of each frame."""
+    """`(C, 2, F, 3)` mean of the velocities before and after each frame."""
     body_velocity: Array
-    """`(F, 3)` alike."""
+    """`(F, 3)` mean of the velocities before and after each frame."""
     speeds: Array
-    """`(C, 2, F)` halfway between those of both sides, as factors: the lesser one lets skating feet land too early, and their
-    mean lets a foot that stops dead land too late."""
+    """`(C, 2, F)` power mean, of exponent 1/2, of the speeds before and after each frame: the lesser one lets skating feet land
+    too early, and the arithmetic mean lets a foot that stops dead land too late."""
     rises: Array
-    """`(C, 2, F)` of the vertical part, up or down."""
+    """`(C, 2, F)` vertical speeds, up or down, averaged like `speeds`."""
     calmer_speeds: Array
     calmer_rises: Array
-    """`(C, 2, F)` of whichever side is less."""
+    """`(C, 2, F)` lesser of the values before and after each frame."""
     noise: float
-    """Standard deviation of a component of positions."""
+    """Standard deviation of a component of positions, leg lengths."""
     rate: float
 
     @classmethod
     def of(cls, feet: FeetMotion) -> Kinematics:
-        """From positions."""
+        """Compute from the positions of feet."""
         points, hips = feet.points / feet.leg_length, feet.hips / feet.leg_length
         body, steps = hips.mean(axis=0), steps_in(SIDE_IN_SECONDS, feet)
         sides = np.array(both_sides(points, steps)) * feet.rate
@@ -149,24 +149,24 @@ class Kinematics:
         )
 
     def calmer(self) -> Kinematics:
-        """The same with the speeds of the calmer side of each frame."""
+        """The kinematics with the lesser of the speeds before and after each frame."""
         return replace(self, speeds=self.calmer_speeds, rises=self.calmer_rises)
 
     def noise_of_speeds(self, noise: float) -> float:
-        """Standard deviation of a component of velocities where that of positions is `noise`."""
+        """Standard deviation of a velocity component if a position component has `noise`."""
         steps = max(1, round(SIDE_IN_SECONDS * self.rate))
         return noise * self.rate * (12.0 / (steps * (steps + 1) * (steps + 2))) ** 0.5
 
 
 def steps_in(seconds: float, feet: FeetMotion) -> int:
-    """Steps from frame to frame in so many seconds; at least one."""
+    """Number of frame steps in `seconds`; at least one."""
     return max(1, round(seconds * feet.rate))
 
 
 def slopes(positions: Array, steps: int) -> Array:
-    """Slopes `(..., F - n, k)` of `positions` `(..., F, k)` a frame, each over a window of `n` `steps`.
+    """Slopes `(..., F - n, k)` per frame of `positions` `(..., F, k)`, each over a window of `n` `steps`.
 
-    A motion that is shorter than a window is one window. Of a single frame there are none.
+    A motion shorter than a window is one window. A single frame has no slopes.
     """
     steps = min(steps, positions.shape[-2] - 1)
     if steps < 1:
@@ -177,10 +177,10 @@ def slopes(positions: Array, steps: int) -> Array:
 
 
 def both_sides(positions: Array, steps: int) -> tuple[Array, Array]:
-    """Slopes `(..., F, k)` of `positions` `(..., F, k)` before and after each frame, a frame.
+    """Slopes `(..., F, k)` per frame of `positions` `(..., F, k)` before and after each frame.
 
-    At the ends windows are shorter; where there is nothing on one side, that side is as the other one. A single frame
-    stands still.
+    Near the ends windows are shorter; the missing side of the first and last frame has the slope of the outermost step.
+    A single frame stands still.
     """
     after, before = (_after(each, steps) for each in (positions, positions[..., ::-1, :]))
     return -before[..., ::-1, :], after
@@ -188,30 +188,30 @@ def both_sides(positions: Array, steps: int) -> tuple[Array, Array]:
 
 def _after(positions: Array, steps: int) -> Array:
     count = positions.shape[-2]
-    whole = slopes(positions, steps)
-    if not whole.shape[-2]:
+    windowed = slopes(positions, steps)
+    if not windowed.shape[-2]:
         return np.zeros_like(positions)
-    rest = np.arange(whole.shape[-2], count - 1)
-    ends = (positions[..., -1:, :] - positions[..., rest, :]) / (count - 1 - rest)[:, None]
-    found = np.concatenate([whole, ends], axis=-2)
-    return np.concatenate([found, found[..., -1:, :]], axis=-2)
+    remaining = np.arange(windowed.shape[-2], count - 1)
+    secants = (positions[..., -1:, :] - positions[..., remaining, :]) / (count - 1 - remaining)[:, None]
+    result = np.concatenate([windowed, secants], axis=-2)
+    return np.concatenate([result, result[..., -1:, :]], axis=-2)
 
 
 def standing_speeds(feet: FeetMotion) -> Array:
-    """Speeds `(C, 2, F)` of heels and balls, units a second: before or after each frame, whichever is less."""
+    """Speeds `(C, 2, F)` of heels and balls, units per second: the lesser of those before and after each frame."""
     return magnitude(np.array(both_sides(feet.points, steps_in(WINDOW_IN_SECONDS, feet)))).min(axis=0) * feet.rate
 
 
 def smoothed(values: Array, reach: int) -> Array:
-    """Values `(..., F)`, each the mean of those within `reach` frames around it; less at the ends."""
-    places = np.arange(values.shape[-1])
-    first, last = np.maximum(places - reach, 0), np.minimum(places + reach + 1, values.shape[-1])
+    """Moving average of `values` `(..., F)` over `reach` frames on each side; fewer at the ends."""
+    frames = np.arange(values.shape[-1])
+    first, last = np.maximum(frames - reach, 0), np.minimum(frames + reach + 1, values.shape[-1])
     sums = np.concatenate([np.zeros((*values.shape[:-1], 1)), np.cumsum(values, axis=-1)], axis=-1)
     return (sums[..., last] - sums[..., first]) / (last - first)
 
 
 def quantile_near(values: Array, reach: float, quantile: float) -> Array:
-    """A quantile `(..., F)` of `values` `(..., F)` within `reach` frames around each."""
+    """Running quantile `(..., F)` of `values` `(..., F)` over `reach` frames on each side, mirrored at the ends."""
     reach = max(1, round(reach))
     around = [(0, 0)] * (values.ndim - 1) + [(reach, reach)]
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(values, around, mode="symmetric"), 2 * reach + 1, axis=-1)
@@ -219,10 +219,10 @@ def quantile_near(values: Array, reach: float, quantile: float) -> Array:
 
 
 def noise_of(positions: Array, step: int) -> float:
-    """Standard deviation of the noise of a component of `positions` `(..., F, 3)`, from fourth differences of every `step`-th."""
+    """Standard deviation of a component's noise in `positions` `(..., F, 3)`, from fourth differences over `step` frames."""
     count = positions.shape[-2] - 4 * step
     if count < 1:
         return 0.0
-    five = [positions[..., place * step : place * step + count, :] for place in range(5)]
-    fourth = five[0] - 4.0 * five[1] + 6.0 * five[2] - 4.0 * five[3] + five[4]
+    shifted = [positions[..., number * step : number * step + count, :] for number in range(5)]
+    fourth = shifted[0] - 4.0 * shifted[1] + 6.0 * shifted[2] - 4.0 * shifted[3] + shifted[4]
     return float(np.median(np.quantile(magnitude(fourth), NOISE_QUANTILE, axis=-1))) / FOURTH

@@ -1,9 +1,8 @@
-"""The ground, from the motion itself: how fast it moves under the feet, and how high it is.
+"""Velocity and height of the ground, from the motion of the feet.
 
-At every frame of a walk some point of a foot is on the ground, and it is the lowest one. So the velocity that most of
-the lowest points have is that of the ground: nearly none in the world, the belt's on a treadmill or in an in-place
-cycle. Planted feet that slide because of bad data have some velocity, too; what tells them from a belt is that the
-character travels meanwhile.
+At every frame of a walk some point of a foot is on the ground, and it is the lowest one. So the ground has the velocity
+of most of the lowest points: nearly none in the world, that of the belt on a treadmill or in an in-place cycle. Planted
+feet that slide because of bad data have a velocity, too, but unlike on a belt the character travels meanwhile.
 """
 
 from __future__ import annotations
@@ -16,66 +15,67 @@ from .feet import WINDOW_IN_SECONDS, FeetMotion, Kinematics, slopes, standing_sp
 from .states import runs
 
 LOW_BAND = 0.06
-"""Height, in leg lengths, over the lowest points of a motion up to which the lowest point of a frame may stand."""
+"""Leg lengths over the lowest points of a motion up to which the lowest point of a frame may stand."""
 LOWEST_PART = 0.1
-"""Quantile of low points that counts as their lowest: single frames may be wrong."""
+"""Quantile of the heights of low points that counts as the lowest: single frames may be wrong."""
 SLOWEST_BELT = 0.35
-"""Leg lengths a second, below which the ground does not move: a foot that slides by 0.3 m/s is bad data, not a belt."""
+"""Slowest moving ground, in leg lengths per second: a foot that slides at 0.3 m/s is bad data, not on a belt."""
 MOST_TRAVEL = 0.25
-"""Of a belt's velocity that the hips may have on average: who walks on a belt stays where it is."""
+"""Largest mean speed of the hips, as part of a belt's: a character that walks on a belt stays in place."""
 SPREAD, LEAST_AGREEING = 0.4, 0.35
-"""On a belt, that part of the low points has a velocity that differs by no more than that part of the belt's from it."""
+"""Largest difference of a low point's velocity from a belt's, as part of the latter; least part of the low points within it."""
 ROUNDS = 12
+"""Rounds of moving the common velocity to the mean of those around it."""
 AROUND = 2.5
-"""Times the usual distance from the common velocity: what counts as having it."""
+"""Distance from the common velocity within which others count as having it, as a multiple of the usual distance."""
 STANDING = 0.5
-"""Leg lengths a second, up to which a low point counts as standing while the ground's height is looked for."""
+"""Leg lengths per second up to which a low point counts as standing when the height of the ground is measured."""
 UNEVEN, MUCH_MORE, FAR_OFF = 0.005, 2.0, 0.12
-"""Leg lengths by which the heights of standing points usually differ, times that they differ more than others, and leg
-lengths that they are away from the ground: what tells a motion that was made for another ground."""
+"""Signs of a motion made for another ground: median deviation of the heights of standing points over the given ground, in leg
+lengths and as a multiple of that over flat ground; or leg lengths between those points and the given ground."""
 ON_ONE_LEVEL = 0.7
-"""Part of the time on one foot that is near the flat ground in a take that has no other."""
+"""Least part of the time on one foot that is near flat ground in a take without other ground."""
 SPOT_IN_SECONDS = 0.06
-"""Least time on one foot that tells how high its spot is."""
+"""Least time on one foot that measures the height of a spot."""
 STRETCHED = 0.85
-"""Part of the farthest reach of a leg that bears the body to which each leg that bears it stretches at some time."""
+"""Least reach of a leg that bears the body on a spot, as part of the farthest reach on any spot."""
 BESIDE, FAR = 0.2, 1e-4
-"""Leg lengths in plan within which a spot tells the floor, less than a tread; and what spots count that are farther away."""
+"""Horizontal distance in leg lengths up to which a spot defines the floor, below a tread; and weight of spots farther away."""
 
 
 def ground_velocity(feet: FeetMotion) -> Array:
-    """Velocity `(3,)` of the ground under the feet, horizontal, units a second; 0 unless it surely moves.
+    """Horizontal velocity `(3,)` of the ground under the feet, units per second; 0 unless it certainly moves.
 
-    A single frame tells none.
+    A single frame gives 0.
     """
-    still = np.zeros(3)
+    at_rest = np.zeros(3)
     low = _low_velocities(feet)
     if not len(low):
-        return still
+        return at_rest
     common = _common_value(low)
     speed = np.linalg.norm(common)
     travel = np.linalg.norm(_travel(feet))
     agreeing = np.mean(magnitude(low - common) <= SPREAD * speed)
     if speed < SLOWEST_BELT * feet.leg_length or travel > MOST_TRAVEL * speed or agreeing < LEAST_AGREEING:
-        return still
+        return at_rest
     return np.array([*common, 0.0])
 
 
 def velocity_of_stances(points: Array, stands: Mask, rate: float) -> tuple[Array, float]:
-    """Velocity `(3,)` that `points` `(P, F, 3)` have in common while they stand `(P, F)`, and the farthest that one is off it.
+    """Common velocity `(3,)` of `points` `(P, F, 3)` while they stand `(P, F)`, and a point's largest distance from moving so.
 
-    By least squares over all stances, each of which has a place of its own; no velocity where none lasts for two frames.
+    Least squares over all stances, each with its own place; zero if no stance lasts for two frames.
     """
-    stances = [place[first : last + 1] for place, on in zip(points, stands, strict=True) for first, last in runs(on)]
+    stances = [point[first : last + 1] for point, on in zip(points, stands, strict=True) for first, last in runs(on)]
     times = np.concatenate([np.zeros(0), *(np.arange(len(stance)) - (len(stance) - 1) / 2.0 for stance in stances)]) / rate
-    ways = np.concatenate([np.zeros((0, 3)), *(stance - stance.mean(axis=0) for stance in stances)])
-    square = times @ times
-    velocity = times @ ways / square if square else np.zeros(3)
-    return velocity, float(magnitude(ways - times[:, None] * velocity).max(initial=0.0))
+    offsets = np.concatenate([np.zeros((0, 3)), *(stance - stance.mean(axis=0) for stance in stances)])
+    squares = times @ times
+    velocity = times @ offsets / squares if squares else np.zeros(3)
+    return velocity, float(magnitude(offsets - times[:, None] * velocity).max(initial=0.0))
 
 
 def ground_height(feet: FeetMotion) -> float:
-    """Height of a flat ground under the feet, from where their points stand; that of the lowest point if none stands."""
+    """Height of flat ground under the feet, from the points that stand; that of the lowest point if none stands."""
     speeds = standing_speeds(feet)
     lowest = feet.heights.min()
     standing = feet.heights[speeds <= STANDING * feet.leg_length]
@@ -86,11 +86,11 @@ def ground_height(feet: FeetMotion) -> float:
 
 
 def is_of_flat_ground(flat: Array, over: Array, leg_length: float) -> bool:
-    """Whether a motion belongs on flat ground rather than on a surface, from heights `(n,)` of points that stand.
+    """Whether a motion was made for flat ground rather than for a surface, from heights `(n,)` of points that stand.
 
     flat : over any level; over : over the surface, not finite where there is none
 
-    On a flat surface at their height both are alike: then it belongs on that.
+    If the surface is flat and as high as the points, both fit alike: then the motion belongs on the surface.
     """
     known = np.isfinite(over)
     if not known.any():
@@ -102,11 +102,11 @@ def is_of_flat_ground(flat: Array, over: Array, leg_length: float) -> bool:
 
 
 def nearer_ground(soles: Array, grounds: Array, apart: Array) -> Array:
-    """Heights `(..., 2, F)` of the ground under heel and ball, from those straight below them, `grounds` `(..., 2, F)`.
+    """Heights `(..., 2, F)` of the ground that bears heel and ball, from `grounds` `(..., 2, F)` straight below them.
 
-    soles : (..., 2, F) height of the sole there; apart : (..., F) how far heel and ball are apart, level
+    soles : (..., 2, F) height of the sole there; apart : (..., F) horizontal distance from heel to ball
 
-    Ground between them that is steeper than one in one is an edge, as of a step: the foot stands on the side it is nearer to.
+    Ground between them steeper than 45 degrees is an edge, as of a step: the foot stands on the side it is nearer to.
     """
     nearer = np.take_along_axis(grounds, np.argmin(np.abs(soles - grounds), axis=-2, keepdims=True), axis=-2)
     known = np.where(np.isfinite(grounds).all(axis=-2, keepdims=True), grounds, 0.0)
@@ -117,13 +117,12 @@ def nearer_ground(soles: Array, grounds: Array, apart: Array) -> Array:
 def local_floor(motion: Kinematics, heights: Array, slowest: Array, most_rise: Array, level: float) -> Array | float:
     """Height `(C, 2, F)` of stairs, slopes and boxes under each point over the flat ground, leg lengths; 0 on flat ground.
 
-    heights : (C, 2, F) over the flat ground; slowest : (C, F) speeds up to which a foot stands; most_rise : (F,) of
-    the vertical part; level : how far from flat
-    ground a foot may be and still be on it
+    heights : (C, 2, F) over the flat ground; slowest : (C, F) speeds up to which a foot stands; most_rise : (F,) vertical
+    speeds up to which it does; level : distance from flat ground up to which a foot is on it
 
-    The ground is where one foot bears the body: it is slow while all others are on their way, and its leg
-    stretches. A foot that is held up never does that, so it has no floor of its own. Nor has one in the air over the place
-    where feet stand on flat ground, as in a jump on the spot: ground has one height at a place.
+    Ground is where one foot bears the body: the foot is slow while all others move, and its leg is stretched. A foot that
+    is held up never does that, so it gets no floor of its own. Nor does one in the air above a place where feet stand on
+    flat ground, as in a jump on the spot: ground has one height at a place.
     """
     lower = heights.argmin(axis=1)[:, None]
     low_heights, speeds, rises = (
@@ -157,13 +156,13 @@ def local_floor(motion: Kinematics, heights: Array, slowest: Array, most_rise: A
 
 
 def standing_points(feet: FeetMotion) -> Mask:
-    """`(C, 2, F)` where the lower point of a foot is slow enough to stand."""
+    """Mask `(C, 2, F)` of the lower point of each foot where it is slow enough to stand."""
     lower = feet.heights <= feet.heights.min(axis=1, keepdims=True)
     return lower & (standing_speeds(feet) <= STANDING * feet.leg_length)
 
 
 def _low_velocities(feet: FeetMotion) -> Array:
-    """Horizontal velocities `(n, 2)` of the lowest point of each window, where that is low enough to stand; none of one frame."""
+    """Horizontal velocities `(n, 2)` of each window's lowest point if it is low enough to stand; none for a single frame."""
     velocities = slopes(feet.points, steps_in(WINDOW_IN_SECONDS, feet)) * feet.rate
     count = velocities.shape[-2]
     if not count:
@@ -178,12 +177,12 @@ def _low_velocities(feet: FeetMotion) -> Array:
 
 
 def _common_value(values: Array) -> Array:
-    """What most of `values` `(n, k)` are near to: their median, moved to the mean of those around it until it stays.
+    """Value `(k,)` near most of `values` `(n, k)`: their median, moved round by round to the mean of the values around it.
 
-    How near that is follows from themselves: exact values have an exact mean, whatever is far away. Where few are near to
-    any, as in stylised steps that speed up and slow down on the ground, it is their median.
+    The distance that counts follows from the values: exact ones have an exact mean, whatever is far away. If few values
+    are close together, as in stylised steps that speed up and slow down on the ground, the median is returned.
     """
-    center = middle = np.median(values, axis=0)
+    center = initial = np.median(values, axis=0)
     for _ in range(ROUNDS):
         distances = magnitude(values - center)
         near = distances[distances <= SPREAD * np.linalg.norm(center)]
@@ -191,10 +190,10 @@ def _common_value(values: Array) -> Array:
             return center
         center = values[distances <= AROUND * np.median(near)].mean(axis=0)
     is_common = np.median(magnitude(values - center)) <= SPREAD / 2.0 * np.linalg.norm(center)
-    return center if is_common else middle
+    return center if is_common else initial
 
 
 def _travel(feet: FeetMotion) -> Array:
     """Mean horizontal velocity `(2,)` of the hips."""
-    middle = feet.hips.mean(axis=0)[:, :2]
-    return (middle[-1] - middle[0]) * feet.rate / (len(middle) - 1)
+    body = feet.hips.mean(axis=0)[:, :2]
+    return (body[-1] - body[0]) * feet.rate / (len(body) - 1)

@@ -1,4 +1,4 @@
-"""Files of contacts, as generators of motion and training data have them: a row a frame, heel and ball, left and right."""
+"""Read and write files of contact labels, as motion generators and training data use them: one row of four points per frame."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SYNONYMS = {"left_toe": "left_ball", "right_toe": "right_ball"}
 WITHOUT_MEANING = {"frame"}
 KEY = "foot_contacts"
 STANDS = 0.5
-"""From which a label, 0 to 1, says that a point is on the ground."""
+"""Least label, of 0 to 1, of a point that is on the ground."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +27,18 @@ class Labels:
     """Contacts of a left and a right foot."""
 
     states: Codes
-    """`(2, F)`, see `states`."""
+    """`(2, F)` contact states, see the module `states`."""
     fps: float
-    """Frames a second; 0 where the file does not tell."""
+    """Frames per second; 0 if the file does not say."""
 
     def at(self, seconds: Array) -> Codes:
-        """States `(2, n)` at times `(n,)` since the first, those of the nearest frame; raises no error beyond the last."""
+        """States `(2, n)` of the frames nearest to `seconds` `(n,)` after the first; the last frame holds beyond the end."""
         rows = np.floor(seconds * self.fps + 0.5).astype(int)
         return self.states[:, np.clip(rows, 0, self.states.shape[1] - 1)]
 
 
 def read_labels(path: Path) -> Labels:
-    """The contacts in a `.npz`, `.csv` or `.json` file; raises `SettingError` with what is wrong in it."""
+    """Read the contacts in a `.npz`, `.csv` or `.json` file; raises `SettingError` that says what is wrong with it."""
     try:
         rows, fps = READERS[_suffix(path)](path)
         table = np.array(rows, dtype=float)
@@ -63,20 +63,20 @@ def read_labels(path: Path) -> Labels:
 
 
 def labels_as_file(path: Path, states: Codes, fps: float, frame_start: float) -> bytes:
-    """What a file with that ending has for states `(2, F)`; raises `SettingError` for another ending."""
+    """Contents of the file at `path` for states `(2, F)`, by its ending; raises `SettingError` for an unknown ending."""
     table = np.stack([(states[foot] & bit) != 0 for foot in (0, 1) for bit in (1, 2)], axis=-1)
     suffix = _suffix(path)
     if suffix == ".npz":
-        packed = io.BytesIO()
-        np.savez_compressed(packed, foot_contacts=table, fps=np.array(fps), frame_start=np.array(frame_start))
-        return packed.getvalue()
+        archive = io.BytesIO()
+        np.savez_compressed(archive, foot_contacts=table, fps=np.array(fps), frame_start=np.array(frame_start))
+        return archive.getvalue()
     rows = table.astype(int).tolist()
     if suffix == ".json":
         return json.dumps({"fps": fps, "frame_start": frame_start, "columns": COLUMNS, KEY: rows}).encode()
     text = io.StringIO()
-    written = csv.writer(text, lineterminator="\n")
-    written.writerow(["frame", *COLUMNS])
-    written.writerows([f"{frame_start + number:g}", *row] for number, row in enumerate(rows))
+    csv_writer = csv.writer(text, lineterminator="\n")
+    csv_writer.writerow(["frame", *COLUMNS])
+    csv_writer.writerows([f"{frame_start + number:g}", *row] for number, row in enumerate(rows))
     return text.getvalue().encode()
 
 
@@ -88,10 +88,10 @@ def _suffix(path: Path) -> str:
 
 
 def _from_npz(path: Path) -> tuple[Array, float]:
-    with np.load(path, allow_pickle=False) as found:
-        if KEY not in found:
-            _refuse_columns(path, list(found), (KEY,))
-        return found[KEY], float(found["fps"]) if "fps" in found else 0.0
+    with np.load(path, allow_pickle=False) as archive:
+        if KEY not in archive:
+            _refuse_columns(path, list(archive), (KEY,))
+        return archive[KEY], float(archive["fps"]) if "fps" in archive else 0.0
 
 
 def _from_csv(path: Path) -> tuple[list[list[str]], float]:
@@ -102,13 +102,13 @@ def _from_csv(path: Path) -> tuple[list[list[str]], float]:
 
 
 def _from_json(path: Path) -> tuple[list[list[float]], float]:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if isinstance(found, list):
-        return found, 0.0
-    if KEY not in found:
-        _refuse_columns(path, list(found), (KEY,))
-    rows = _in_order(path, found["columns"], found[KEY]) if "columns" in found else found[KEY]
-    return rows, float(found.get("fps", 0.0))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(content, list):
+        return content, 0.0
+    if KEY not in content:
+        _refuse_columns(path, list(content), (KEY,))
+    rows = _in_order(path, content["columns"], content[KEY]) if "columns" in content else content[KEY]
+    return rows, float(content.get("fps", 0.0))
 
 
 READERS = {".npz": _from_npz, ".csv": _from_csv, ".json": _from_json}
@@ -116,9 +116,9 @@ READERS = {".npz": _from_npz, ".csv": _from_csv, ".json": _from_json}
 
 def _in_order(path: Path, columns: list[str], rows: list) -> list:
     names = [SYNONYMS.get(name, name) for name in (str(each).strip().lower().replace(" ", "_") for each in columns)]
-    own = [name for name in names if name not in WITHOUT_MEANING]
-    if sorted(own) != sorted(COLUMNS):
-        _refuse_columns(path, own, COLUMNS)
+    known = [name for name in names if name not in WITHOUT_MEANING]
+    if sorted(known) != sorted(COLUMNS):
+        _refuse_columns(path, known, COLUMNS)
     return [[row[names.index(name)] for name in COLUMNS] for row in rows if len(row) == len(names)]
 
 

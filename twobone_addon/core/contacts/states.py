@@ -1,4 +1,4 @@
-"""The contact of one foot over time: as a code per frame, as a list of contacts with their frames, as rows of frames."""
+"""Contacts of a foot over time: as a state per frame, as a list of contacts with their frames, as runs of frames."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ class ContactState(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Frames in a row in which the same points of a foot stay on the ground."""
+    """Consecutive frames in which the same points of a foot are on the ground."""
 
     first: float
     """First frame on the ground."""
     last: float
-    """Last frame on the ground; the first one again for a contact of one frame."""
+    """Last frame on the ground; equal to `first` for a contact of one frame."""
     point: str
     """`HEEL`, `BALL` or `BOTH`."""
 
 
 def states_of_points(heel: Mask, ball: Mask) -> Codes:
-    """States `(F,)` from whether the heel and the ball are on the ground, both `(F,)`."""
+    """States `(F,)` of a foot from masks `(F,)` of its heel and its ball on the ground."""
     return np.asarray(heel, bool) * int(ContactState.HEEL) + np.asarray(ball, bool) * int(ContactState.BALL)
 
 
 def on_heel(states: Codes) -> Mask:
-    """`(F,)` where the heel is on the ground."""
+    """Mask `(F,)` of frames with the heel on the ground."""
     return (np.asarray(states) & ContactState.HEEL) != 0
 
 
 def on_ball(states: Codes) -> Mask:
-    """`(F,)` where the ball is on the ground."""
+    """Mask `(F,)` of frames with the ball on the ground."""
     return (np.asarray(states) & ContactState.BALL) != 0
 
 
 def contacts_of_states(states: Codes, frames: Array) -> tuple[Contact, ...]:
-    """The contacts in `states` `(F,)` at `frames` `(F,)`, in order; none for a foot that never stands."""
+    """Contacts in `states` `(F,)` at `frames` `(F,)`, in order; none for a foot that never stands."""
     states = np.asarray(states)
     if len(states) == 0:
         return ()
@@ -63,7 +63,7 @@ def contacts_of_states(states: Codes, frames: Array) -> tuple[Contact, ...]:
 
 
 def states_of_contacts(contacts: Iterable[Contact], frames: Array) -> Codes:
-    """States `(F,)` at `frames` `(F,)`; `NONE` where no contact is. Of contacts that overlap the later one counts."""
+    """States `(F,)` at `frames` `(F,)`; `NONE` outside contacts. Where contacts overlap, the later in the list counts."""
     frames = np.asarray(frames, dtype=float)
     states = np.full(len(frames), int(ContactState.NONE))
     for contact in contacts:
@@ -72,13 +72,13 @@ def states_of_contacts(contacts: Iterable[Contact], frames: Array) -> Codes:
 
 
 def runs(mask: Mask) -> list[tuple[int, int]]:
-    """First and last index of each row of true values in `mask` `(F,)`."""
+    """First and last index of each run of true values in `mask` `(F,)`."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return [(first, end - 1) for first, end in edges.reshape(-1, 2).tolist()]
 
 
 def without_gaps(mask: Mask, longest: float) -> Mask:
-    """`mask` `(F,)` with gaps of at most `longest` frames closed; what is before the first row and after the last is no gap."""
+    """`mask` `(F,)` with gaps of at most `longest` frames closed; before the first run and after the last there is no gap."""
     closed = mask.copy()
     for (_, before), (after, _) in pairwise(runs(mask)):
         if after - before - 1 <= longest:
@@ -87,7 +87,7 @@ def without_gaps(mask: Mask, longest: float) -> Mask:
 
 
 def without_short(mask: Mask, shortest: float) -> Mask:
-    """`mask` `(F,)` without rows of fewer than `shortest` frames; a row cut off by the first or the last frame stays."""
+    """`mask` `(F,)` without runs of fewer than `shortest` frames; a run at the first or last frame stays, as it may be longer."""
     kept = mask.copy()
     for first, last in runs(mask):
         if last - first + 1 < shortest and first > 0 and last < len(mask) - 1:

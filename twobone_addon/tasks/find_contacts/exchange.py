@@ -1,4 +1,4 @@
-"""Contacts from a file, and into one."""
+"""Import contacts from a file and export them to one."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .solve import FoundContacts
 from .task import FindContacts
 
 SAME_RATE = 1e-3
-"""Frames a second by which rates may differ and still be one."""
+"""Frames per second below which a difference of frame rates is ignored."""
 
 
 class ImportContacts(FindContacts):
-    """Key the contacts that a file tells."""
+    """Key the contacts in a file."""
 
     NAME = "import_contacts"
     TABLE = TABLES["import_contacts"]
@@ -47,7 +47,7 @@ class ImportContacts(FindContacts):
         labels = replace(labels, fps=settings.fps or labels.fps or rate)
         armature = find_armature(settings.armature, active)
         last = settings.frame_start + (labels.states.shape[1] - 1) * rate / labels.fps
-        start, end = _range(scene, armature)
+        start, end = _action_range(scene, armature)
         if last >= end + 1.0:
             raise RangeError(
                 'File "{file}" has contacts from frame {first:g} to {last:g}, but the action ends at {end:g}. '
@@ -57,7 +57,7 @@ class ImportContacts(FindContacts):
                 last=last,
                 end=end,
             )
-        plan = _planned(scene, settings, armature, min(last, end))
+        plan = _planned_until(scene, settings, armature, min(last, end))
         untold = None
         if settings.frame_start - start >= 1.0 or end - last >= 1.0:
             untold = note(
@@ -67,18 +67,18 @@ class ImportContacts(FindContacts):
                 start=start,
                 end=end,
             )
-        states = _of_legs(plan, labels.at((plan.frames - settings.frame_start) / rate))
+        states = _states_of_feet(plan, labels.at((plan.frames - settings.frame_start) / rate))
         return replace(plan, labels=states, untold=untold)
 
 
 class ExportContacts(FindContacts):
-    """Write the contacts that are keyed into a file."""
+    """Write the keyed contacts to a file."""
 
     NAME = "export_contacts"
     TABLE = TABLES["export_contacts"]
 
     def plan(self, scene: Scene, settings: ExportContactSettings, active: Object | None, span: Span | None) -> ContactPlan:  # type: ignore[override]
-        """What is keyed, and where it goes; raises a `TwoBoneError` where there is nothing, or a file is in the way."""
+        """Read the keyed contacts and check the path; raises a `TwoBoneError` if there are none, or a file is in the way."""
         path = _path(settings)
         labels_as_file(path, np.zeros((2, 1), int), 1.0, 1.0)
         if path.exists() and not settings.overwrite:
@@ -86,21 +86,21 @@ class ExportContacts(FindContacts):
         if not path.parent.is_dir():
             raise WriteError('There is no folder "{folder}". Make it first.', folder=str(path.parent))
         armature = find_armature(settings.armature, active)
-        plan = _planned(scene, settings, armature, _range(scene, armature)[1])
+        plan = _planned_until(scene, settings, armature, _action_range(scene, armature)[1])
         if plan.legs.found or not any(keyed.is_keyed for keyed in plan.keyed):
             raise ChainError('Armature "{armature}" has no contacts yet. Find or key them first.', armature=armature.name)
-        _of_legs(plan, np.zeros((2, 1), int))
+        _states_of_feet(plan, np.zeros((2, 1), int))
         return replace(plan, labels=np.array([keyed.states for keyed in plan.keyed]), file=(path, settings))
 
     def paths(self, plan: ContactPlan, solution: FoundContacts) -> set[tuple[Object, str]]:
-        """Nothing is keyed."""
+        """Return no paths, since nothing is keyed."""
         return set()
 
     def store(self, scene: Scene, plan: ContactPlan) -> None:
-        """Nothing is stored."""
+        """Store nothing."""
 
     def write(self, scene: Scene, plan: ContactPlan, solution: FoundContacts, begun: Any) -> FoundContacts:
-        """Write the file, at once and whole; raises `WriteError`."""
+        """Write the file, whole or not at all; raises `WriteError`."""
         if plan.file is None:
             return solution
         path, settings = plan.file
@@ -108,17 +108,17 @@ class ExportContacts(FindContacts):
         count = int((plan.frames[-1] - plan.frames[0]) / plan.rate * fps + 1e-6) + 1
         rows = np.clip(np.floor(np.arange(count) / fps * plan.rate + 0.5).astype(int), 0, len(plan.frames) - 1)
         states = np.zeros((len(SIDES), len(rows)), int)
-        for foot, own in zip(plan.feet, solution.states, strict=True):
-            states[SIDES[plan.legs.sides[foot.chain]]] = own[rows]
-        made = labels_as_file(path, states, fps, float(plan.frames[0]))
+        for foot, foot_states in zip(plan.feet, solution.states, strict=True):
+            states[SIDES[plan.legs.sides[foot.chain]]] = foot_states[rows]
+        content = labels_as_file(path, states, fps, float(plan.frames[0]))
         draft = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
             if settings.overwrite:
-                draft.write_bytes(made)
+                draft.write_bytes(content)
                 draft.replace(path)
             else:
                 with path.open("xb") as file:
-                    file.write(made)
+                    file.write(content)
         except OSError as error:
             draft.unlink(missing_ok=True)
             raise WriteError('File "{file}" cannot be written: {reason}.', file=str(path), reason=error.strerror or "") from error
@@ -131,15 +131,15 @@ def _path(settings: ContactFileSettings) -> Path:
     return absolute(settings.filepath)
 
 
-def _range(scene: Scene, armature: Object) -> tuple[float, float]:
-    """First and last frame at which the armature's action has keys other than of contacts; those of the scene without any."""
+def _action_range(scene: Scene, armature: Object) -> tuple[float, float]:
+    """Whole frames around the action's keys, except those of contacts; the range of the scene without any keys."""
     bag = curve_bag(armature)
     keyed = [curve.range() for curve in (bag.fcurves if bag else ()) if not curve.data_path.startswith("twobone.")]
     firsts, lasts = ([each[end] for each in keyed] for end in (0, 1))
     return float(np.floor(min(firsts, default=scene.frame_start))), float(np.ceil(max(lasts, default=scene.frame_end)))
 
 
-def _planned(scene: Scene, settings: ContactFileSettings, armature: Object, end: float) -> ContactPlan:
+def _planned_until(scene: Scene, settings: ContactFileSettings, armature: Object, end: float) -> ContactPlan:
     first = settings.frame_start
     if end < first:
         raise RangeError("The action ends at frame {end:g}, before the first frame, {first:g}.", end=end, first=first)
@@ -147,8 +147,8 @@ def _planned(scene: Scene, settings: ContactFileSettings, armature: Object, end:
     return plan_contacts(scene, ContactSettings(armature=armature.name, evaluation=settings.evaluation), armature, span)
 
 
-def _of_legs(plan: ContactPlan, states: Codes) -> Codes:
-    """States `(2, F)` of a left and a right foot for the feet of a plan `(C, F)`; raises `ChainError` for other feet."""
+def _states_of_feet(plan: ContactPlan, states: Codes) -> Codes:
+    """States `(C, F)` of the feet of a plan, from `states` `(2, F)` of left and right; raises `ChainError` for other feet."""
     sides = [plan.legs.sides[foot.chain] for foot in plan.feet]
     if len(set(sides)) < len(sides) or not set(sides) <= set(SIDES):
         raise ChainError(

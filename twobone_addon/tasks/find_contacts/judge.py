@@ -1,4 +1,4 @@
-"""What finding contacts tells afterwards: JSON for machines, one line for people."""
+"""Report of finding contacts: JSON for machines, one line for people."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from .solve import FoundContacts
 
 @dataclass(frozen=True, slots=True)
 class ChainContacts:
-    """One limb."""
+    """Contacts of one limb."""
 
     chain: str
     """Name of the stored chain."""
     contacts: tuple[Contact, ...]
     travel: list[float | None]
-    """Of each contact: how far its foot travels over the ground, world units; `None` where you keyed it."""
+    """Distance that the foot travels over the ground in each contact, world units; `None` where you keyed it."""
     confidence: list[float | None]
-    """Of each contact: 0 to 1, how well the motion supports it; `None` where you keyed it."""
+    """How well the motion supports each contact, 0 to 1; `None` where you keyed it."""
     kept: int
     """Frames kept as edited by hand; `kept_frames` in the JSON."""
     is_seen: bool
-    """Whether the visible limb follows the chain's bones; false for example where the rig is on IK."""
+    """Whether the visible limb follows the chain's bones; false, for example, while the rig is on IK."""
     sole: str
-    """What tells where the sole is: `MESH`, `BONE`, `MOTION`, `SET` or `REST`."""
+    """Source of the sole's position: `MESH`, `BONE`, `MOTION`, `SET` or `REST`."""
 
     @property
     def is_on_target(self) -> bool:
-        """Whether there is nothing that a person should look at."""
+        """Whether nothing needs a person's attention."""
         return self.is_seen
 
     def to_dict(self) -> dict[str, object]:
-        """As JSON has it."""
+        """The limb's contacts as in the JSON."""
         contacts = [[contact.first, contact.last, contact.point] for contact in self.contacts]
         own = {"chain": self.chain, "contacts": contacts, "travel": self.travel, "confidence": self.confidence}
         return {**own, "kept_frames": self.kept, "is_seen": self.is_seen, "sole": self.sole}
@@ -46,35 +46,35 @@ class ChainContacts:
 
 @dataclass(frozen=True, slots=True)
 class ContactReport:
-    """The contacts of one armature, and their ground."""
+    """Contacts of one armature and the ground they are on."""
 
     armature: str
     chains: Sequence[ChainContacts]
     ground: str
     """`AUTO`, `HEIGHT` or `OBJECT`."""
     ground_height: float | None
-    """World units; `None` for an object."""
+    """Height of flat ground, world units; `None` for an object."""
     ground_velocity: list[float]
-    """World units a second, along the world's axes."""
+    """World units per second, along the world's axes."""
     first_is_rest: bool
-    """Whether the first frame is a rest pose, which is left out."""
+    """Whether the first frame is a rest pose and was left out."""
     held_ground: str
-    """Name of a ground that deforms over time, of which the shape at the current frame was used; empty otherwise."""
+    """Name of a ground object that deforms over time, if its shape at the current frame was used; otherwise empty."""
     frames: int
     frame_start: float
     frame_end: float
     seconds: dict[str, float]
     evaluation: str | dict[str, str]
     units: Units
-    """Of the scene; not in the JSON, which has world units."""
+    """Units of the scene; not in the JSON, which uses world units."""
     task: str = "find_contacts"
-    """`find_contacts`, `import_contacts` or `export_contacts`; the kind of the report."""
+    """Kind of the report: `find_contacts`, `import_contacts` or `export_contacts`."""
     notes: Sequence[Sentence] = ()
-    """Sentences that a person should read."""
+    """Sentences for a person to read."""
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether there is nothing that a person should look at."""
+        """Whether nothing needs a person's attention."""
         return all(chain.is_on_target for chain in self.chains)
 
     def to_json(self) -> str:
@@ -82,7 +82,7 @@ class ContactReport:
         return json.dumps(self.to_dict())
 
     def to_dict(self) -> dict[str, object]:
-        """As JSON has it."""
+        """The report as in the JSON."""
         own = {name: value for name, value in asdict(self).items() if name not in {"chains", "units", "task"}}
         chains, notes = [chain.to_dict() for chain in self.chains], [said.text() for said in self.notes]
         return headed(self.task, {**own, "chains": chains, "notes": notes, "sentence": self.sentence()})
@@ -110,7 +110,7 @@ class ContactReport:
 
 
 def assumed_soles(points: Mapping[str, FootPoints]) -> list[Sentence]:
-    """Whose soles are nowhere to be seen, from the points of the feet by chain."""
+    """A note on soles whose position is assumed, from the contact points of the feet by chain; none if all are known."""
     assumed = [chain for chain, each in points.items() if each.source == "REST" and each.up.any()]
     if not assumed:
         return []
@@ -123,7 +123,7 @@ def assumed_soles(points: Mapping[str, FootPoints]) -> list[Sentence]:
 
 
 def ground_ends(found: FoundContacts) -> list[Sentence]:
-    """Under which feet, and from when on, a mesh that is the ground ends, in a sentence; none where it does nowhere."""
+    """A note on the feet under which a ground mesh ends, and the first frame; none if it is below all feet that stand."""
     off, plan = found.off_ground, found.plan
     if plan.surface is None or not off.any():
         return []
@@ -138,17 +138,17 @@ def ground_ends(found: FoundContacts) -> list[Sentence]:
 
 
 def not_seen(chain: str, translate: Translate) -> str:
-    """Which chain is not seen to do what its keys say."""
+    """Sentence for a chain that its visible limb does not follow."""
     return translate("{chain}: the visible limb does not follow. Use Switch to FK").format(chain=chain)
 
 
 def taken_as_it_is(ground: str, translate: Translate) -> str:
-    """That a ground changes its shape, which nobody looked at."""
+    """Sentence for a ground that deforms, while only its shape at one frame was used."""
     return translate("{ground} deforms; its shape at this frame was used").format(ground=ground)
 
 
 def steps(contacts: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """First and last frame of each time on the ground, whichever points stand in it, of those of its contacts, in order."""
+    """First and last frame of each stance, from those of its consecutive contacts, in order."""
     found: list[tuple[float, float]] = []
     for first, last in contacts:
         if found and first - found[-1][1] <= 1.0:

@@ -1,4 +1,4 @@
-"""What the overlay shows of contacts, in world space: the paths of heel and ball, and where each foot stands."""
+"""Data of the contact overlay, in world space: the paths of heel and ball, and where each foot stands."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from ...scene.keys.contact_keys import contact_curve, keyed_states
 from .plan import FootPlan, foot_plan
 
 MOST_FRAMES = 20_000
-"""Of a range that is shown; of longer ones nothing is."""
+"""Longest range that is shown, in frames."""
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """One time on the ground."""
+    """One stance of a foot."""
 
     first: float
     last: float
-    """Frames."""
+    """First and last frame."""
     ends: Array
-    """`(2, 3)` where heel and ball stand on average; of a foot that stands on one of them only, that one twice."""
+    """`(2, 3)` mean positions of heel and ball while they stand; if only one of them does, twice the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class FootPicture:
-    """One foot over the scene's range."""
+    """Paths and contacts of one foot over the scene's range."""
 
     frames: Array
     """`(F,)`"""
     ways: Array
-    """`(2, F, 3)` of heel and ball."""
+    """`(2, F, 3)` paths of heel and ball."""
     states: Codes
-    """`(F,)` as they are keyed, see `contacts.states`."""
+    """`(F,)` keyed contact states, see `core.contacts.states`."""
     prints: tuple[Footprint, ...]
 
     @property
     def length(self) -> float:
-        """Of the foot, from heel to ball."""
+        """Length of the foot from heel to ball."""
         return float(np.median(magnitude(self.ways[1] - self.ways[0])))
 
 
 def foot_pictures(scene: Scene, armature: Object) -> list[FootPicture]:
-    """The feet of all enabled chains whose contact is keyed; raises a `TwoBoneError` where such a chain is broken."""
+    """Feet of all enabled chains with contact keys; none if the range is too long. Raises `TwoBoneError` for a broken chain."""
     chains = [chain for chain in armature.twobone.chains if chain.enabled and contact_curve(armature, chain) is not None]
     frames = np.arange(scene.frame_start, scene.frame_end + 1, dtype=float)
     if not chains or not 0 < len(frames) <= MOST_FRAMES:
@@ -63,14 +63,14 @@ def foot_pictures(scene: Scene, armature: Object) -> list[FootPicture]:
 
 
 def _picture(foot: FootPlan, matrices: Array, states: Codes, frames: Array) -> FootPicture:
-    ways = np.array([posed_point(point, matrices) for point in (foot.points.heel, foot.points.ball)])
+    paths = np.array([posed_point(point, matrices) for point in (foot.points.heel, foot.points.ball)])
     prints = tuple(
-        _print(ways[:, first : last + 1], states[first : last + 1], frames[[first, last]]) for first, last in runs(states > 0)
+        _print(paths[:, first : last + 1], states[first : last + 1], frames[[first, last]]) for first, last in runs(states > 0)
     )
-    return FootPicture(frames, ways, states, prints)
+    return FootPicture(frames, paths, states, prints)
 
 
-def _print(ways: Array, states: Codes, ends: Array) -> Footprint:
+def _print(paths: Array, states: Codes, ends: Array) -> Footprint:
     stands = [on_heel(states), on_ball(states)]
-    known = [way[on].mean(axis=0) for way, on in zip(ways, stands, strict=True) if on.any()]
-    return Footprint(float(ends[0]), float(ends[1]), np.array([known[0], known[-1]]))
+    places = [way[on].mean(axis=0) for way, on in zip(paths, stands, strict=True) if on.any()]
+    return Footprint(float(ends[0]), float(ends[1]), np.array([places[0], places[-1]]))

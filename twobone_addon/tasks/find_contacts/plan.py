@@ -1,4 +1,4 @@
-"""Whose feet are meant, over which frames and on which ground: everything that can be refused is refused here."""
+"""Plan finding contacts: which feet, over which frames, on which ground. Everything that can be refused is refused here."""
 
 from __future__ import annotations
 
@@ -37,52 +37,52 @@ from .keyed import SAME_FRAME, edited_by_hand, is_keyed, states_on
 SIDES = {"LEFT": 0, "RIGHT": 1}
 
 MOST_FRAMES = 300_000
-"""Of one search: what fits into memory."""
+"""Most frames of one search that fit into memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """The limbs that may stand: chains that are stored, or limbs that were found and are stored before anything is keyed."""
+    """Limbs that may stand: stored chains, or found limbs, which are stored before anything is keyed."""
 
     armature: str
     found: tuple[LimbRecord, ...]
-    """Limbs to store; none where the list of the armature has legs."""
+    """Limbs to store; none if the armature's list has legs."""
     names: Mapping[str, ChainNames]
-    """Bones of each limb, by the name that its chain has or will have."""
+    """Bones of each limb, by the present or future name of its chain."""
     toes: Mapping[str, str]
-    """Bone of the toes of each; empty where there is none."""
+    """Toe bone of each limb; empty if it has none."""
     sides: Mapping[str, str]
-    """`LEFT`, `RIGHT`, or another word where that is not known, of each."""
+    """Side of each limb: `LEFT`, `RIGHT`, or another word if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class FootPlan:
-    """One limb that may stand."""
+    """A limb that may stand."""
 
     chain: str
     """Name of its chain."""
     rest: RestChain
     points: FootPoints
     foot: Quantity
-    """World matrices of the bone that has the points."""
+    """World matrices of the bone that carries the points."""
     hip: Quantity
     """World matrices of the upper bone."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyedContact:
-    """The contact of one limb, as it is keyed before anything is done."""
+    """Contact of one limb, as keyed before the search."""
 
     is_keyed: bool
     states: Codes
     """`(F,)`, see `core.contacts.states`."""
     by_hand: Mask
-    """`(F,)` where somebody has keyed or edited it."""
+    """`(F,)` mask of frames keyed or edited by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContactPlan:
-    """The feet of one armature."""
+    """Feet of one armature, with their frames and ground."""
 
     armature: str
     settings: ContactSettings
@@ -90,21 +90,21 @@ class ContactPlan:
     frames: Array
     """`(F,)`"""
     rate: float
-    """Of these frames a second."""
+    """Number of these frames per second."""
     feet: list[FootPlan]
     keyed: list[KeyedContact]
-    """Of each foot."""
+    """Keyed contact of each foot."""
     surface: GroundSurface | None
     held_ground: str
-    """Name of a ground that changes its shape over time, and is taken as it is at the current frame; empty otherwise."""
+    """Name of a ground object that changes shape over time, of which the shape at the current frame is used; otherwise empty."""
     source: ContactPlan | None = None
-    """The feet of another armature whose contacts these have, in the same order."""
+    """Feet of another armature, in the same order, whose contacts are taken over."""
     labels: Codes | None = None
-    """`(C, F)` contacts that are known from a file, or keyed."""
+    """`(C, F)` contact states from a file, or keyed ones to export."""
     file: tuple[Path, ExportContactSettings] | None = None
-    """Where they will be written."""
+    """Path and settings of the file to write."""
     untold: Sentence | None = None
-    """Which frames of the action a file does not tell."""
+    """Note on frames of the action that the file does not cover."""
 
     @property
     def world(self) -> Quantity:
@@ -113,11 +113,11 @@ class ContactPlan:
 
     @property
     def ground(self) -> Quantity | None:
-        """World matrices of the ground, if it is an object."""
+        """World matrices of the ground object; `None` without one."""
         return Quantity("WORLD", self.surface.name) if self.surface else None
 
     def quantities(self) -> list[Quantity]:
-        """What to sample."""
+        """Quantities to sample."""
         found = [self.world, *(quantity for foot in self.feet for quantity in (foot.foot, foot.hip))]
         found += self.source.quantities() if self.source else []
         return [*found, self.ground] if self.ground else found
@@ -128,7 +128,7 @@ def plan_contacts(
 ) -> ContactPlan:
     """Find the feet and their ground, over `span` if one is given; raises a `TwoBoneError`. Changes nothing.
 
-    reads_only : whether nothing will be keyed on them, so that they need not be writable
+    reads_only : whether nothing will be keyed, so that the armature need not be writable
     """
     armature = find_armature(settings.armature, active)
     frames = contact_frames(scene, settings, armature, span)
@@ -150,7 +150,7 @@ def plan_contacts(
 
 
 def contacts_source(scene: Scene, settings: ContactSettings, legs: Legs, span: Span) -> ContactPlan:
-    """The feet that tell when those of `legs` stand, in their order; raises a `TwoBoneError` where they do not correspond."""
+    """Plan for the source of the contacts of `legs`, its feet in their order; raises `TwoBoneError` if they do not correspond."""
     if settings.contacts_from == legs.armature:
         raise ObjectError(
             'Armature "{armature}" cannot be its own source of contacts. Choose another one.', armature=legs.armature
@@ -175,15 +175,15 @@ def contacts_source(scene: Scene, settings: ContactSettings, legs: Legs, span: S
 
 
 def keyed_contact(armature: Object, chain: str, frames: Array) -> KeyedContact:
-    """The contact of the chain of that name, as it is keyed now."""
+    """The present keyed contact of the chain of that name."""
     states, by_hand = states_on(armature, chain, frames), edited_by_hand(armature, chain, frames)
     return KeyedContact(is_keyed(armature, chain), states, by_hand)
 
 
 def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:
-    """The enabled chains that are legs; where none is known to be one, all enabled ones that are no arms.
+    """The enabled chains that are legs; if none is marked as one, all enabled chains that are not arms.
 
-    Where no enabled chain may be a leg, the limbs of the armature are looked for. Raises `ChainError` where there are none.
+    If no enabled chain may be a leg, the limbs of the armature are searched for. Raises `ChainError` if there are no legs.
     """
     enabled = [chain for chain in armature.twobone.chains if chain.enabled]
     legs = [chain for chain in enabled if chain.limb == "LEG"] or [chain for chain in enabled if chain.limb != "ARM"]
@@ -204,7 +204,7 @@ def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:
 
 
 def _may_stand(armature: Object, limb: LimbRecord, kind: str) -> bool:
-    """Whether the limb's chain is, or will be, of that kind and not switched off."""
+    """Whether the limb's chain is, or will be, enabled and of that kind."""
     if limb.is_new:
         return limb.kind == kind
     chain = armature.twobone.chains[limb.chain]
@@ -212,18 +212,18 @@ def _may_stand(armature: Object, limb: LimbRecord, kind: str) -> bool:
 
 
 def contact_range(scene: Scene, settings: ContactSettings, armature: Object, *, loops: bool = False) -> Span:
-    """First and last frame that the settings mean; of the scene's range those at which the armature's action has keys.
+    """First and last frame of the settings; the scene's range is narrowed to the keys of the armature's action.
 
-    Before its first key and after its last one an action holds its pose. Where something else may move the armature, or its
-    bones, or where contacts are keyed there, the range stays that of the scene.
+    Before its first key and after its last one an action holds its pose. If something else may move the armature or its
+    bones, the range of the scene is kept. Keys of contacts count, too.
 
-    loops : whether a cycle whose keys are not on whole frames is meant as a whole
+    loops : whether a cycle whose keys are not on whole frames is used as a whole
     """
-    own = BakeSettings(frame_range=settings.frame_range, frame_start=settings.frame_start, frame_end=settings.frame_end)
-    start, end = frame_range(scene, own)
+    bake = BakeSettings(frame_range=settings.frame_range, frame_start=settings.frame_start, frame_end=settings.frame_end)
+    start, end = frame_range(scene, bake)
     bag, data = curve_bag(armature), armature.animation_data
-    things = [armature, *armature.pose.bones]
-    if settings.frame_range != "SCENE" or bag is None or armature.parent or any(thing.constraints for thing in things):
+    animated = [armature, *armature.pose.bones]
+    if settings.frame_range != "SCENE" or bag is None or armature.parent or any(thing.constraints for thing in animated):
         return start, end
     if any(not track.mute for track in data.nla_tracks) or data.drivers or settings.ground == "OBJECT":
         return start, end
@@ -240,26 +240,26 @@ def contact_range(scene: Scene, settings: ContactSettings, armature: Object, *, 
 
 
 def is_loop(armature: Object, span: Span) -> bool:
-    """Whether the armature's action has keys from first to last of `span`, ends as it begins, and an end is not a whole frame."""
+    """Whether the armature's action has keys over just `span`, ends as it begins, and has an end that is no whole frame."""
     bag = curve_bag(armature)
     if bag is None or span[1] - span[0] < 1.0 or all(abs(end - round(end)) <= SAME_FRAME for end in span):
         return False
-    turning: dict[str, list[FCurve]] = {}
+    rotations: dict[str, list[FCurve]] = {}
     keys = [(frames[0], frames[-1]) for frames in map(read_frames, bag.fcurves) if len(frames)]
     if np.abs([min(first for first, _ in keys) - span[0], max(last for _, last in keys) - span[1]]).max() > SAME_FRAME:
         return False
     for curve in bag.fcurves:
         if curve.data_path.endswith((".rotation_quaternion", ".rotation_euler")):
-            turning.setdefault(curve.data_path, []).append(curve)
-    for curves in turning.values():
+            rotations.setdefault(curve.data_path, []).append(curve)
+    for curves in rotations.values():
         start, end = (np.array([curve.evaluate(frame) for curve in curves]) for frame in span)
         if not meets(np.stack([start, end])) and not meets(np.stack([-start, end])):
             return False
-    return bool(turning)
+    return bool(rotations)
 
 
 def contact_frames(scene: Scene, settings: ContactSettings, armature: Object, span: Span | None) -> Array:
-    """The frames `(F,)` that the settings mean; raises `RangeError` where there are too many."""
+    """Frames `(F,)` to search: those of `span`, or else of the settings; raises `RangeError` if there are too many."""
     start, end = contact_range(scene, settings, armature) if span is None else span
     if end - start >= MOST_FRAMES:
         raise RangeError(
@@ -272,12 +272,12 @@ def contact_frames(scene: Scene, settings: ContactSettings, armature: Object, sp
 
 
 def even_frames(span: Span) -> Array:
-    """Frames `(F,)` from first to last, with the same step between them, which is as near to a whole frame as can be."""
+    """Frames `(F,)` from first to last, evenly spaced, with a step as near to one frame as possible."""
     return np.round(np.linspace(*span, round(span[1] - span[0]) + 1), FRAME_DECIMALS)
 
 
 def foot_plan(armature: Object, chain: str, names: ChainNames, toe: str) -> FootPlan:
-    """The foot of a limb; raises `ChainError` where its bones are not there."""
+    """The foot of a limb; raises `ChainError` if its bones are missing."""
     rest = chain_found(armature, names).rest
     foot = foot_bone(armature, names)
     return FootPlan(

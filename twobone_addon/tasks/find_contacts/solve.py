@@ -1,4 +1,4 @@
-"""When feet stand, out of samples of their motion as seen from their ground. Numbers only."""
+"""Find contacts in sampled foot motion, relative to the ground. Numbers only."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ if TYPE_CHECKING:
     from .plan import ContactPlan
 
 ABOVE = 0.5
-"""Leg lengths over a foot from which its ground is looked for: a foot may have sunk into stairs, but not under a floor."""
+"""Leg lengths above a foot from which the ground is searched downwards: a foot may be sunk into stairs, but not below a floor."""
 
 ENDLESS = 1e30
-"""World units that are taken for infinite: Blender keeps infinity as the largest number it has."""
+"""World units that count as infinite: Blender stores infinity as its largest number."""
 
 NO_GROUND = 1e3
-"""Leg lengths that a point is over the ground where there is none."""
+"""Height of a point where there is no ground, in leg lengths."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundContacts:
-    """Contacts as they were found, before anything that was edited by hand counts."""
+    """Contacts as found, regardless of edits by hand."""
 
     plan: ContactPlan
     story: Story
-    """Of each foot of the plan."""
+    """Contacts of each foot of the plan."""
     ground_height: float | None
-    """Of a flat ground, world units; `None` for an object."""
+    """Height of flat ground, world units; `None` for an object."""
     ground_velocity: Array
-    """`(3,)` world units a second; on an object without the object's own motion."""
+    """`(3,)` world units per second; on an object, without the motion of the object."""
     evaluation: str | dict[str, str]
     off_ground: Mask
-    """`(C, F)` where feet seem to stand beside the mesh that is their ground; nowhere without one."""
+    """`(C, F)` mask of feet that seem to stand off the edge of the ground mesh; false without one."""
 
     @property
     def states(self) -> Codes:
-        """`(C, F)` of each foot of the plan, see `core.contacts.states`."""
+        """`(C, F)` contact states of the feet of the plan, see `core.contacts.states`."""
         return self.story.states
 
     def kept(self) -> Mask:
-        """Where `(C, F)` what was edited by hand stays as it is."""
+        """Mask `(C, F)` of frames whose edits by hand are kept."""
         by_hand = np.array([each.by_hand for each in self.plan.keyed])
         return by_hand if self.plan.settings.keep else np.zeros_like(by_hand)
 
     def to_key(self) -> Codes:
-        """States `(C, F)` with what was edited by hand instead of what was found."""
+        """States `(C, F)` to key: kept edits by hand, and found ones elsewhere."""
         return np.where(self.kept(), [each.states for each in self.plan.keyed], self.states)
 
 
 def solve_contacts(plan: ContactPlan, samples: Samples) -> FoundContacts:
-    """When the feet of a plan stand; raises `ObjectError` where the ground is an object that no foot is ever over.
+    """Find when the feet of a plan stand; raises `ObjectError` if no foot is ever over the ground object, or legs are not finite.
 
-    The plan of what was found has feet whose soles are where the motion tells, where nothing else does.
+    In the returned plan the motion has placed the soles for which nothing better is known.
     """
-    lengths, height = _lengths(plan, samples), plan.settings.sole_height / _scale(plan, samples)
+    lengths, height = _leg_lengths(plan, samples), plan.settings.sole_height / _scale(plan, samples)
     poses = [samples.every(foot.foot) for foot in plan.feet]
     moving = np.array([*poses, *(samples.every(foot.hip) for foot in plan.feet)])
     lost = np.flatnonzero(~np.all(np.abs(moving) < ENDLESS, axis=(0, 2, 3)))
@@ -77,22 +77,22 @@ def solve_contacts(plan: ContactPlan, samples: Samples) -> FoundContacts:
             frame=float(plan.frames[lost[0]]),
         )
     found = _found(plan, samples)
-    tells: tuple[Callable[[FootPoints, Array, Codes, float], FootPoints], ...] = (
+    refinements: tuple[Callable[[FootPoints, Array, Codes, float], FootPoints], ...] = (
         lambda points, matrices, states, _: as_it_stands(points, matrices, states),
         lambda points, *_: points.below(height) if height else points,
         as_it_rolls,
     )
-    for tell in tells:
+    for refine in refinements:
         feet = zip(found.plan.feet, poses, found.states, lengths, strict=True)
-        told = [replace(foot, points=tell(foot.points, own, states, length)) for foot, own, states, length in feet]
-        if any(new.points is not old.points for new, old in zip(told, found.plan.feet, strict=True)):
-            found = _found(replace(plan, feet=told), samples)
+        refined = [replace(foot, points=refine(foot.points, pose, states, length)) for foot, pose, states, length in feet]
+        if any(new.points is not old.points for new, old in zip(refined, found.plan.feet, strict=True)):
+            found = _found(replace(plan, feet=refined), samples)
     return found
 
 
 def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
     settings, whole = plan.settings, _feet(plan, samples)
-    # A ground that is an object may move on while the feet are held.
+    # A ground object may keep moving while the feet are held.
     rows = slice(0, len(plan.frames))
     if plan.surface is None:
         rows = moving_rows(np.concatenate([*np.swapaxes(whole.points, 0, 1), whole.hips]), whole.leg_length)
@@ -108,12 +108,12 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
         longest_gap=settings.max_gap,
     )
     if plan.source is not None:
-        told = solve_contacts(plan.source, samples).story
-        sure = [stance.confidence for foot in told.stances for stance in foot]
-        story = story_of(grounded_feet(plan, samples).feet, told.states, float(np.mean(sure)) if sure else 0.0)
+        source_story = solve_contacts(plan.source, samples).story
+        trust = [stance.confidence for foot in source_story.stances for stance in foot]
+        story = story_of(grounded_feet(plan, samples).feet, source_story.states, float(np.mean(trust)) if trust else 0.0)
     elif plan.labels is not None:
         story = story_of(grounded_feet(plan, samples).feet, plan.labels)
-    else:  # Ground that somebody names is where it is; without, feet may stand on stairs, slopes and boxes.
+    else:  # Ground that the user names is final; without, feet may stand on stairs, slopes and boxes.
         story = find_story(grounded.feet, thresholds, any_height=settings.ground == "AUTO" or grounded.is_elsewhere)
         story = story.held(rows.start, len(plan.frames) - rows.stop)
     off_ground = np.zeros((len(plan.feet), len(plan.frames)), bool)
@@ -123,22 +123,22 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
 
 @dataclass(frozen=True, slots=True)
 class GroundedFeet:
-    """Feet as seen from their ground, and what the ground is."""
+    """Feet relative to their ground, and that ground."""
 
     feet: FeetMotion
     height: float | None
-    """Of a flat ground, world units; `None` for an object."""
+    """Height of flat ground, world units; `None` for an object."""
     velocity: Array
-    """`(3,)` of the ground, world units a second; an object's own motion is not counted."""
+    """`(3,)` velocity of the ground, world units per second, without the motion of an object."""
     off_ground: Mask
-    """`(C, F)` where feet are as slow and low as if they stood, and the ground, a mesh, is not below."""
+    """`(C, F)` mask of feet slow and low enough to stand, but with no ground mesh below them."""
     is_elsewhere: bool = False
-    """Whether the feet move on another ground than the mesh that they are to stand on."""
+    """Whether the motion was made for another ground than the mesh that is set."""
 
 
 def grounded_feet(plan: ContactPlan, samples: Samples) -> GroundedFeet:
-    """The feet over their ground; raises `ObjectError` where the ground is an object that no foot is ever over."""
-    feet, off_ground, is_elsewhere = _with_heights(plan, samples, _feet(plan, samples))
+    """The feet relative to their ground; raises `ObjectError` if no foot is ever over the ground object."""
+    feet, off_ground, is_elsewhere = _over_surface(plan, samples, _feet(plan, samples))
     velocity = _velocity(plan, feet)
     feet = feet.beside(velocity)
     if plan.settings.ground == "OBJECT":
@@ -148,34 +148,34 @@ def grounded_feet(plan: ContactPlan, samples: Samples) -> GroundedFeet:
 
 
 def _feet(plan: ContactPlan, samples: Samples) -> FeetMotion:
-    """The feet over height 0 of the world."""
+    """The feet with heights over height 0 of the world."""
     points, hips, scale = [], [], _scale(plan, samples)
     for foot in plan.feet:
         matrices = samples.every(foot.foot)
         points.append([posed_point(point, matrices) for point in (foot.points.heel, foot.points.ball)])
         hips.append(samples.every(foot.hip)[:, :3, 3])
-    found = np.array(points)
+    placed = np.array(points)
     over_sole = np.array([[0.0, foot.points.ball_height * scale] for foot in plan.feet])
     return FeetMotion(
-        found, found[..., 2] - over_sole[..., None], np.array(hips), float(np.mean(_lengths(plan, samples))), plan.rate
+        placed, placed[..., 2] - over_sole[..., None], np.array(hips), float(np.mean(_leg_lengths(plan, samples))), plan.rate
     )
 
 
 def _scale(plan: ContactPlan, samples: Samples) -> float:
-    """World units in one of the armature's, upwards."""
+    """World units per armature unit along the world's Z axis."""
     return float(magnitude(samples.every(plan.world)[0, 2, :3]))
 
 
-def _lengths(plan: ContactPlan, samples: Samples) -> list[float]:
-    """Of the legs at rest, world units."""
+def _leg_lengths(plan: ContactPlan, samples: Samples) -> list[float]:
+    """Lengths of the legs at rest, world units."""
     world = samples.every(plan.world)[0, :3, :3]
     return [float(path_length(foot.rest.rest_joints() @ world.T)) for foot in plan.feet]
 
 
-def _with_heights(plan: ContactPlan, samples: Samples, feet: FeetMotion) -> tuple[FeetMotion, Mask, bool]:
-    """On an object: the heights over its surface, and all points as it carries them, in the world at the first frame.
+def _over_surface(plan: ContactPlan, samples: Samples, feet: FeetMotion) -> tuple[FeetMotion, Mask, bool]:
+    """Feet relative to the ground object, if there is one: heights over its surface, points as carried back to its first pose.
 
-    Also where `(C, F)` feet seem to stand, and the object is not below; and whether they move on another ground.
+    Also a mask `(C, F)` of feet that seem to stand with no object below, and whether the motion is for another ground.
     """
     if plan.surface is None or plan.ground is None:
         return feet, np.zeros((len(feet.points), len(plan.frames)), bool), False

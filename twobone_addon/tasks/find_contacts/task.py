@@ -1,4 +1,4 @@
-"""Find Contacts: when the feet of a character stand, keyed on its chains."""
+"""Find Contacts: find when the feet of a character stand, and key it on its chains."""
 
 from __future__ import annotations
 
@@ -32,40 +32,40 @@ class FindContacts(Task[ContactSettings, ContactPlan, FoundContacts, None]):
     TABLE = TABLES["find_contacts"]
 
     def plan(self, scene: Scene, settings: ContactSettings, active: Object | None, span: Span | None) -> ContactPlan:
-        """The feet of one armature, and their ground."""
+        """Plan for the feet of one armature and their ground."""
         return plan_contacts(scene, settings, active, span)
 
     def solve(self, plan: ContactPlan, begun: Any, look: Look) -> Steps[FoundContacts]:
-        """When they stand."""
+        """Sample the feet and find when they stand."""
         samples = yield from look(plan.quantities(), plan.frames, evaluation=plan.settings.evaluation)
         return solve_contacts(plan, samples)
 
     def store(self, scene: Scene, plan: ContactPlan) -> None:
-        """The limbs that were found, where the list of the armature had no legs."""
+        """Store the limbs that were found if the armature's list had no legs."""
         store_limbs(object_named(plan.armature), plan.legs.found)
 
     def paths(self, plan: ContactPlan, solution: FoundContacts) -> set[tuple[Object, str]]:
-        """The contacts of all chains."""
+        """Data paths of the contacts of all chains."""
         armature = object_named(plan.armature)
         return {(armature, contact_path(armature.twobone.chains[foot.chain])) for foot in plan.feet}
 
     def write(self, scene: Scene, plan: ContactPlan, solution: FoundContacts, begun: Any) -> FoundContacts:
-        """Key them, but keep what was edited by hand."""
+        """Key the contacts, but keep edits by hand if the settings say so."""
         armature = object_named(plan.armature)
         for foot, states, kept, found in zip(plan.feet, solution.to_key(), solution.kept(), solution.states, strict=True):
             write_states(armature, foot.chain, plan.frames, states, kept=kept, found=found)
         return solution
 
     def prove(self, plan: ContactPlan, solution: FoundContacts, look: Look) -> Steps[None]:
-        """There is nothing to measure: what was found is what the feet do."""
+        """Measure nothing: the found contacts are what the feet do."""
         yield from ()
 
     def report(self, outcome: Outcome[ContactPlan, FoundContacts, None]) -> ContactReport | ClipsReport:
-        """The contacts of each action."""
+        """Report on the contacts of each action."""
         return report_of_clips(outcome, self.NAME)
 
     def judge(self, scene: Scene, done: Done[ContactPlan, FoundContacts, None]) -> ContactReport:
-        """What became of one action."""
+        """Report on the contacts of one action."""
         plan, found = done.plan, done.solution
         armature, skins = object_named(plan.armature), Skins()
         chains = []
