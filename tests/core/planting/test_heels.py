@@ -1,5 +1,7 @@
 """A heel comes up about its ball as little as is needed for the leg to reach, and only where nothing else stands."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -113,3 +115,15 @@ def test_a_foot_without_a_heel_of_its_own_keeps_its_orientation():
     goals, new, _, _ = raised(needs(0.01), heel_at_ankle=True)
     assert np.array_equal(new.turns, goals.turns)
     assert np.array_equal(new.ankles, goals.ankles)
+
+
+def test_the_ball_of_a_foot_stays_while_a_scale_above_it_changes():
+    foot, goals, on_heel, _ = stance()
+    stretches = np.eye(3) * np.linspace(1.0, 1.2, COUNT)[:, None, None] * np.array([1.0, 1.0, 0.9])
+    foot = replace(foot, stretches=stretches)
+    hips = goals.ankles + np.stack([np.zeros(COUNT), np.linspace(0.0, 0.4, COUNT), np.full(COUNT, 0.8)], axis=-1)
+    reaches = np.linalg.norm(hips - goals.ankles, axis=1) - needs(0.005)
+    new = with_heels_up(foot, goals, on_heel=on_heel, hips=hips, reaches=reaches, window=WINDOW)
+    moved = new.ankles - goals.ankles + (stretches @ ((new.turns - goals.turns) @ BALL)[..., None])[..., 0]
+    assert angles_between(goals, new).max() > 0.01
+    assert np.abs(moved[np.arange(COUNT) < LEFT]).max() < 1e-12

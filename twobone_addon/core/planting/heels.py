@@ -33,16 +33,19 @@ def with_heels_up(foot: Foot, goals: FootGoals, *, on_heel: Mask, hips: Array, r
     rows = np.flatnonzero(rolls & (magnitude(goals.ankles - hips) > reaches))
     if not len(rows):
         return goals
-    balls = goals.ankles + foot.ways(goals.turns, foot.ball)
-    axes = goals.turns @ unit(np.cross(foot.ball, foot.heel))
     # The ankle circles the ball in the plane of ankle, ball and heel; it is nearest to the hip where both lie in one direction.
-    ankle, hip = (goals.ankles - balls)[rows], (hips - balls)[rows]
-    ahead, beside = dot(hip, ankle), dot(hip, np.cross(axes[rows], ankle))
+    across = unit(np.cross(foot.ball, foot.heel))
+    arms = foot.on(rows).ways(goals.turns[rows], foot.ball)
+    ankle, hip, axes = -arms, hips[rows] - goals.ankles[rows] - arms, goals.turns[rows] @ across
+    ahead, beside = dot(hip, ankle), dot(hip, np.cross(axes, ankle))
     required_dot = 0.5 * (dot(hip, hip) + dot(ankle, ankle) - reaches[rows] ** 2)
     short_of_nearest = np.arccos(np.clip(required_dot / np.maximum(np.hypot(ahead, beside), np.finfo(float).tiny), -1.0, 1.0))
     needs = np.zeros(len(hips))
     needs[rows] = np.clip(np.arctan2(beside, ahead) - short_of_nearest, 0.0, MOST)
     raised = lifts(needs, ~on_heel, window)
-    turns = about_axis(axes, raised) @ goals.turns
-    ankles = np.where(rolls[:, None], balls - foot.ways(turns, foot.ball), goals.ankles)
+    up, turns, ankles = np.flatnonzero(raised > 0.0), goals.turns.copy(), goals.ankles.copy()
+    turns[up] = about_axis(goals.turns[up] @ across, raised[up]) @ goals.turns[up]
+    pitched = up[rolls[up]]
+    part = foot.on(pitched)
+    ankles[pitched] += part.ways(goals.turns[pitched], foot.ball) - part.ways(turns[pitched], foot.ball)
     return replace(goals, ankles=ankles, turns=turns, turned=goals.turned | (raised > 0.0))
