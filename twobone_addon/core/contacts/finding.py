@@ -381,7 +381,9 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
 
 def _without_reversals(motion: Kinematics, stands: Mask) -> Mask:
     """`stands` `(C, F)` without feet that reverse in the air under a body that hangs: no foot bears it, yet it does not fall."""
-    paths = np.concatenate([motion.points[:, 1, :, :2], motion.heights.min(axis=1)[..., None]], axis=-1)
+    # Heights over one level: a foot on stairs does not go up and down with them.
+    levels = motion.points[..., 2] - np.median(motion.points[..., 2] - motion.heights, axis=-1, keepdims=True)
+    paths = np.concatenate([motion.points[:, 1, :, :2], levels.min(axis=1)[..., None]], axis=-1)
     near, lift, kept, rests = round(NEAR * motion.rate), LIFT + NOISE_TIMES * motion.noise, stands.copy(), stands.copy()
     reversals = [
         (foot, slice(first, last + 1), slice(max(first - near, 0), last + 1 + near))
