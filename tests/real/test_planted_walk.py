@@ -259,3 +259,12 @@ def test_a_dance_is_planted_within_its_reach(data_folder, empty_file, row):
     assert found["far"] == 0
     assert found["knee"] <= 1.5
     assert found["F1"] >= 0.95
+
+
+def test_a_walk_that_stands_above_the_treads_of_its_mesh_keeps_its_contacts(data_folder, empty_file):
+    """Heights over a mesh go up and down from tread to tread; the foot does not."""
+    from tests.benchmark.bench_planting import beside, measured
+
+    if not (data_folder.parent / "tools" / "feet_truth").is_dir():
+        pytest.skip("feet_truth is not there")
+    assert measured(dict(beside())["beside +10%"](), {})["F1"] >= 0.95
