@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.gui.driver import install_zip, play
 from tests.gui.noticing import differences, state
-from tests.tasks.rigs.walker import Walk, build_walker
+from tests.gui.walking import prepare_walk
 
 PATIENCE = 1000
 """Steps for a button's work."""
@@ -22,14 +22,7 @@ UNTIL_TOLD = ("bpy.ops.twobone.drag", "bpy.ops.twobone.nudge")
 
 
 def prepare():
-    bpy.data.batch_remove(list(bpy.data.objects))
-    rig, _ = build_walker(Walk(slide=0.02, frames=48))
-    for chain in rig.twobone.chains:
-        chain.limb = "LEG"
-    rig.select_set(state=True)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="POSE")
-    bpy.ops.twobone.add_target()
+    prepare_walk(48)
     bpy.context.scene.frame_set(7)
     bpy.ops.ed.undo_push(message="Made")
 

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.gui.driver import ICONS_IN_ROW, LEFT_IN_ROW, PLACE_IN_ROW, install_zip, play
 from tests.gui.noticing import differences, state
-from tests.tasks.rigs.walker import Walk, build_walker
+from tests.gui.walking import prepare_walk
 
 BESIDE = 300
 """Pixels to the left of where a dialog opens to its labels: Esc over a field is about the field."""
@@ -23,14 +23,7 @@ dialogs = []
 
 
 def prepare():
-    bpy.data.batch_remove(list(bpy.data.objects))
-    rig, _ = build_walker(Walk(slide=0.02, frames=24))
-    for chain in rig.twobone.chains:
-        chain.limb = "LEG"
-    rig.select_set(state=True)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="POSE")
-    bpy.ops.twobone.add_target()
+    prepare_walk(24)
     bpy.ops.ed.undo_push(message="Made")
 
 
