@@ -4,7 +4,18 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.tasks.checks.seen_walk import LEG, SIDES, SLIDE, SLIDE_BETWEEN, Seen, key_values, plant, quarters, whole_frames, worst_slide
+from tests.tasks.checks.seen_walk import (
+    LEG,
+    SIDES,
+    SLIDE,
+    SLIDE_BETWEEN,
+    Seen,
+    key_values,
+    plant,
+    quarters,
+    whole_frames,
+    worst_slide,
+)
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.scene.versions import curve_bag
 
@@ -119,7 +130,8 @@ def test_a_leg_that_cannot_stretch_says_so_and_is_planted(empty_file):
     bpy.ops.object.mode_set(mode="EDIT")
     bones = armature.data.edit_bones
     twist = bones.new("twist.L")
-    twist.head, twist.tail, twist.parent, twist.inherit_scale = *(bones["thigh.L"].head, bones["thigh.L"].center), bones["thigh.L"], "NONE"
+    twist.head, twist.tail = bones["thigh.L"].head, bones["thigh.L"].center
+    twist.parent, twist.inherit_scale = bones["thigh.L"], "NONE"
     bones["shin.L"].use_connect, bones["shin.L"].parent = False, twist
     bpy.ops.object.mode_set(mode="OBJECT")
     report = plant()

@@ -121,7 +121,8 @@ def _into_axes(turns: Array, vectors: Array) -> Array:
 def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array, ratios: Array) -> AimedMotion:
     """The leg's motion with its root moved by `moves` `(S, 3)`, its ankle aimed at `ankles` and its foot oriented as `turns`.
 
-    The links are scaled by `ratios` `(S,)`. All in world space. The leg's parent is translated but not rotated, so a foot that keeps its orientation needs no correction.
+    The links are scaled by `ratios` `(S,)`. All in world space. The leg's parent is translated but not rotated, so a foot that
+    keeps its orientation needs no correction.
     """
     motion, count = leg.motion, len(ankles)
     into_armature = every_row(motion.armature_from_world, count)[:, :3, :3]

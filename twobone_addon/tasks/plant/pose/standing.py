@@ -227,7 +227,8 @@ def _planted(footing: Footing, states: Sequence[Codes], calming: Array | None, c
     else:
         goals, ratios, moves = _reaching(footing, states, goals, moves)
     ankles, touched = footing.ways(goals, moves)
-    ankles = _within_reach(plan, legs, goals, ankles, moves, ratios)
+    limits = ratios * np.stack([reach_limits(leg, plan.settings, keeps_straight=True) for leg in legs])
+    ankles = _within_reach(legs, goals, ankles, moves, limits)
     changed = touched | np.stack([goal.turned for goal in goals]) | (ratios > 1.0)
     planted = [
         PlantedLeg(leg, states[number], goal, _turns(footing, leg, goal), ankles[number], changed[number], ratios[number])
@@ -298,16 +299,13 @@ def _at_samples(at_frames: Mask) -> Mask:
     return standing_samples
 
 
-def _within_reach(
-    plan: PlantingPlan, legs: Sequence[LegMotion], goals: Sequence[FootGoals], ankles: Array, moves: Array, ratios: Array
-) -> Array:
-    """Ankles `(C, S, 3)` with those that are not pinned pulled within the reach of their legs, scaled by `ratios` `(C, S)`."""
+def _within_reach(legs: Sequence[LegMotion], goals: Sequence[FootGoals], ankles: Array, moves: Array, limits: Array) -> Array:
+    """Ankles `(C, S, 3)` with those that are not pinned pulled to within `limits` `(C, S)` of their hips."""
     limited = ankles.copy()
     for number, (leg, goal) in enumerate(zip(legs, goals, strict=True)):
         hips = leg.joints[:, 0] + moves
         ways = ankles[number] - hips
-        limits = ratios[number] * reach_limits(leg, plan.settings, keeps_straight=True)
-        part = shortening(magnitude(ways), limits)
+        part = shortening(magnitude(ways), limits[number])
         far = ~goal.pinned & (part < 1.0)
         limited[number][far] = (hips + ways * part[:, None])[far]
     return limited
