@@ -18,13 +18,13 @@ from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
 from ....pipeline.keys.reducing import reduced_keys as few_keys
-from ....pipeline.motion.plan_motion import AimedMotion, PlanMotion
+from ....pipeline.motion.plan_motion import AimedMotion
 from ....pipeline.pose.solving import CurvedChain, CurveSamples, curves_of_rows, solve_chain_pose
-from ....scene.bones import rotation_path
+from ....scene.bones import rotation_path, scale_path
 from ....scene.keys.tables import ChannelKeys, Keyed, KeyTable
 from ....scene.sampling.quantities import Samples
 from ....scene.sampling.stepping import Steps, part_of
-from ..plan.feet import moved_leg
+from ..plan.feet import LegMotion, moved_leg
 from ..pose.standing import Planted, PlantedLeg
 from .keys import (
     Piece,
@@ -85,8 +85,8 @@ def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Arra
 
 def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[ChannelPieces]]:
     chain_plan = leg.before.leg.plan
-    motion = moved_leg(leg.before, moves, leg.ankles, leg.turns)
-    present = _present(chain_plan, leg.before.motion)
+    motion = moved_leg(leg.before, moves, leg.ankles, leg.turns, leg.ratios)
+    present = _present(leg.before)
     solved = []
     for pieces in _solved_at_once(changed_pieces(leg.changed, whole_range=_is_whole(plan))):
         yield pieces[0][0] / len(plan.frames)
@@ -99,6 +99,7 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
             start, end = end, end + len(rows)
             part, part_motion = _at_samples(chain_plan, motion, rows)
             curves = curves_of_rows(_held_beside(part, present, piece), part_motion, pose, np.arange(start, end))
+            curves += _scale_curves(leg, rows)
             # Keys are reduced piece by piece; without reduction, pieces with the same channels are keyed together.
             channels = tuple((curve.path, curve.index) for curve in curves)
             by_channels.setdefault((channels, piece if plan.settings.keys == "REDUCE" else None), []).append((piece, curves))
@@ -154,8 +155,20 @@ def _samples_of(pieces: Sequence[Piece]) -> Indices:
     return np.concatenate([np.arange(rows.start, rows.stop) for rows in map(piece_samples, pieces)])
 
 
-def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
-    """Current values and keys of a leg's rotation channels."""
+def _scale_curves(leg: PlantedLeg, rows: Indices) -> list[CurveSamples]:
+    """Curves of the scales that stretch the leg at samples `rows`; none where it keeps its length."""
+    if np.all(leg.ratios[rows] == 1.0):
+        return []
+    curves = []
+    for (bone, power), scales in zip(leg.before.leg.scaled, leg.before.scales, strict=True):
+        values, present = scales[rows] * leg.ratios[rows, None] ** power, scales[rows]
+        curves += [CurveSamples(scale_path(bone), axis, bone.name, values[:, axis], present[:, axis]) for axis in range(3)]
+    return curves
+
+
+def _present(leg: LegMotion) -> dict[Channel, Present]:
+    """Current values and keys of a leg's channels."""
+    plan, motion = leg.leg.plan, leg.motion
     pairs = [(plan.rest.bones[index], motion.rotation_values[index]) for index in plan.rest.turning]
     if plan.end_bone is not None and motion.end_rotation_values is not None:
         pairs.append((plan.end_bone, motion.end_rotation_values))
@@ -164,6 +177,10 @@ def _present(plan: ChainPlan, motion: PlanMotion) -> dict[Channel, Present]:
         for index in range(4):
             channel = rotation_path(bone), index
             present[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
+    for (bone, _), scales in zip(leg.leg.scaled, leg.scales, strict=False):  # Without stretch there are no scales.
+        for axis in range(3):
+            channel = scale_path(bone), axis
+            present[channel] = Present(scales[:, axis], plan.keyed[channel])
     return present
 
 

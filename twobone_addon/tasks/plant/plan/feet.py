@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,11 @@ from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.planting.ground import Ground
 from ....core.planting.pins import Foot
 from ....core.rig.limb_normals import Hinges
-from ....core.rig.posing import joints_of, pose_path
+from ....core.rig.posing import joints_of, pose_path, stretched
 from ....core.rig.rotations import nearest_rotation
 from ....pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
 from ....pipeline.pose.limb_plane import hinges_of
-from ....scene.sampling.quantities import Samples
+from ....scene.sampling.quantities import Quantity, Samples
 
 if TYPE_CHECKING:
     from .planning import LegPlan
@@ -42,6 +43,8 @@ class LegMotion:
     """Height of the ball above the sole at rest, world units."""
     hinges: Hinges | None
     """Bend axes of the leg at its samples; `None` if it is straight at all of them."""
+    scales: Sequence[Array] = ()
+    """Present scales `(S, 3)` of the bones in `LegPlan.scaled`; empty if the leg may not stretch."""
 
     @property
     def length(self) -> float:
@@ -79,7 +82,13 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
         foot = Foot(joints[:, -1], np.tile(np.eye(3), (count, 1, 1)), np.zeros(3), np.zeros(3))
     size = float(np.cbrt(np.abs(np.linalg.det(world[0, :3, :3]))))
     height = leg.points.ball_height * size
-    return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges_of(plan, motion))
+    scales = _scales(leg, samples.on(plan.frames)) if leg.stretch > 1.0 else ()
+    return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges_of(plan, motion), scales)
+
+
+def _scales(leg: LegPlan, samples: Samples) -> list[Array]:
+    channels = (Quantity("CHANNELS", leg.plan.names.armature, bone.name) for bone, _ in leg.scaled)
+    return [every_row(samples[each], len(leg.plan.frames))[:, 7:] for each in channels]
 
 
 def at_frames(foot: Foot) -> Foot:
@@ -109,10 +118,11 @@ def _into_axes(turns: Array, vectors: Array) -> Array:
     return (np.swapaxes(turns, -1, -2) @ vectors[..., None])[..., 0]
 
 
-def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> AimedMotion:
+def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array, ratios: Array) -> AimedMotion:
     """The leg's motion with its root moved by `moves` `(S, 3)`, its ankle aimed at `ankles` and its foot oriented as `turns`.
 
-    All in world space. The leg's parent is translated but not rotated, so a foot that keeps its orientation needs no correction.
+    The links are scaled by `ratios` `(S,)`. All in world space. The leg's parent is translated but not rotated, so a foot that
+    keeps its orientation needs no correction.
     """
     motion, count = leg.motion, len(ankles)
     into_armature = every_row(motion.armature_from_world, count)[:, :3, :3]
@@ -133,5 +143,7 @@ def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array) -> Aime
             corrections = leg.foot.stretches @ corrections @ np.linalg.inv(leg.foot.stretches)
         end_pose = every_row(end_pose, count).copy()
         end_pose[:, :3, :3] = into_armature @ corrections @ world @ end_pose[:, :3, :3]
-    moved = replace(motion, chain=replace(motion.chain, parent_pose=parent), end_pose=end_pose)
-    return aimed(moved, targets)
+    chain = replace(motion.chain, parent_pose=parent)
+    if np.any(ratios != 1.0):
+        chain = stretched(leg.leg.plan.rest, chain, ratios)
+    return aimed(replace(motion, chain=chain, end_pose=end_pose), targets)

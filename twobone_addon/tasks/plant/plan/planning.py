@@ -11,16 +11,19 @@ from ....core.array_types import Array
 from ....core.contacts.points import FootPoints
 from ....core.curves.frames import subframe_grid
 from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....core.rig.bones import RestBone
+from ....core.rig.posing import NOT_INHERITED, bone_that_stops_stretch, scale_carriers
 from ....errors import ChainError, RangeError
 from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.plan.completing import names_of
 from ....pipeline.plan.frame_choice import frame_range
-from ....pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain
+from ....pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from ....pipeline.report.units import Units, units_of
 from ....pipeline.task import Span
-from ....said import Sentence
+from ....said import Sentence, note
 from ....scene.blender_types import Object, Scene
-from ....scene.bones import ChainNames
+from ....scene.bones import ChainNames, scale_path
+from ....scene.keys.guarding import refuse_unwritable
 from ....scene.lookup import find_armature
 from ....scene.rig.rest_reading import foot_bone, loose_foot, read_foot_points
 from ....scene.sampling.quantities import Quantity
@@ -34,6 +37,9 @@ MOST_FRAMES = 300_000
 
 LEAST_FRAMES = 2
 
+MOST_STRETCH = 1.015
+"""Largest factor by which a planted leg is scaled, if its chain may stretch: more would be visible."""
+
 
 @dataclass(frozen=True, slots=True)
 class LegPlan:
@@ -46,6 +52,15 @@ class LegPlan:
     points: FootPoints
     has_foot: bool
     """Whether a bone at the tip can be rotated; without one, the foot is the tip itself."""
+    stretch: float = 1.0
+    """Largest factor by which the leg may be scaled to reach."""
+
+    @property
+    def scaled(self) -> list[tuple[RestBone, int]]:
+        """The bones whose scale stretches the leg, each with the power of the factor: the foot, -1, keeps its size."""
+        rest, foot = self.plan.rest, self.plan.end_bone
+        keeps_size = [(foot, -1)] if foot is not None and foot.inherit_scale not in NOT_INHERITED else []
+        return [*((rest.bones[index], 1) for index in scale_carriers(rest)), *keeps_size]
 
 
 OwnSettings = TypeVar("OwnSettings", bound=RootSettings)
@@ -198,4 +213,19 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: R
     rows = np.arange(0, len(samples), SAMPLES_PER_FRAME)
     plan = replace(plan, frames=samples, report_rows=rows, animated_settings={}, stretched_before=stretched)
     points = read_foot_points(armature, names, plan.rest, wanted.toe)
-    return LegPlan(wanted.chain, plan, points, foot is not None)
+    leg = LegPlan(wanted.chain, plan, points, foot is not None)
+    return leg if follows else _with_stretch(armature, leg, settings)
+
+
+def _with_stretch(armature: Object, leg: LegPlan, settings: RootSettings) -> LegPlan:
+    """The leg with the stretch that its chain's Reach allows, and the keys of the scales that stretching changes."""
+    chain, plan = armature.twobone.chains.get(leg.chain), leg.plan
+    if chain is None or chain.reach != "STRETCH" or getattr(settings, "priority", "") != "FEET":
+        return leg
+    stops = bone_that_stops_stretch(plan.rest)
+    if stops is not None:
+        reason = note('Bone "{bone}" does not inherit scale, so "{chain}" cannot stretch.', bone=stops.name, chain=leg.chain)
+        return replace(leg, plan=replace(plan, notes=(*plan.notes, reason)))
+    paths = [scale_path(bone) for bone, _ in leg.scaled]
+    refuse_unwritable(armature, paths, settings.destination, is_motion=True)
+    return replace(leg, plan=with_keyed(plan, armature, paths), stretch=min(chain.stretch_max, MOST_STRETCH))

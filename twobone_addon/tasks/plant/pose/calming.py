@@ -65,8 +65,8 @@ def _largest_bend(leg: PlantedLeg, rate: float) -> float:
 
 def _knee_angles(leg: PlantedLeg, moves: Array, more: Array | float = 0.0) -> Array:
     """Knee angles `(F,)` with the root moved by `moves` `(S, 3)`, and the ankle by an additional `more` `(F, 3)`."""
-    joints = leg.before.joints[::SAMPLES_PER_FRAME]
-    return knee_angles((leg.ankles - moves)[::SAMPLES_PER_FRAME] + more - joints[:, 0], links_of(joints))
+    joints, ratios = leg.before.joints[::SAMPLES_PER_FRAME], leg.ratios[::SAMPLES_PER_FRAME]
+    return knee_angles((leg.ankles - moves)[::SAMPLES_PER_FRAME] + more - joints[:, 0], links_of(joints) * ratios[:, None])
 
 
 def with_calm_root(footing: Footing, planted: Planted) -> Steps[Planted]:

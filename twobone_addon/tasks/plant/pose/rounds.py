@@ -48,7 +48,8 @@ class ManyRounds:
         middle, goals = self.samples.middle, leg.goals
         goals = FootGoals(middle(goals.ankles), middle(goals.turns), middle(goals.pinned), middle(goals.turned))
         states, pins = self.frames.middle(leg.states), list(self._pins(leg.pins))
-        return PlantedLeg(before, states, goals, middle(leg.turns), middle(leg.ankles), middle(leg.changed), pins)
+        turns, ankles, changed, ratios = (middle(each) for each in (leg.turns, leg.ankles, leg.changed, leg.ratios))
+        return PlantedLeg(before, states, goals, turns, ankles, changed, ratios, pins)
 
     def _pins(self, pins: Sequence[Pin]) -> Iterator[Pin]:
         last_row = self.frames.count - 1

@@ -63,6 +63,8 @@ class PlantedLeg:
     """`(S, 3)` ankle positions, world space."""
     changed: Mask
     """`(S,)` where the leg does more than follow the root."""
+    ratios: Array
+    """`(S,)` by which the leg's links are scaled."""
     pins: Sequence[Pin] = ()
     """All pins of the foot, set once it is solved; rows are frames."""
 
@@ -205,7 +207,7 @@ def _carries_along(leg: PlantedLeg, carried: Mask) -> bool:
 
 def _unchanged_where_still(held: PlantedLeg, before: PlantedLeg, moves: Array) -> PlantedLeg:
     """The leg with stances that needed no correction marked as changed only while the root moves, `moves` `(S, 3)`."""
-    unchanged = held.goals.pinned & ~before.goals.pinned & (magnitude(moves) <= settled(held.before))
+    unchanged = held.goals.pinned & ~before.goals.pinned & (held.ratios == 1.0) & (magnitude(moves) <= settled(held.before))
     return replace(held, changed=held.changed & ~unchanged)
 
 
@@ -216,36 +218,47 @@ def _planted(footing: Footing, states: Sequence[Codes], calming: Array | None, c
     goals = [footing.goals(leg, each, foot, carried) for leg, each, foot in zip(legs, states, lying, strict=True)]
     calming = np.zeros(len(plan.samples)) if calming is None else calming
     rise = footing.rise(lying, states)[:, None] * -DOWN if footing.moves_root else np.zeros((len(plan.samples), 3))
-    moves = calming[:, None] * DOWN + rise
+    moves, ratios = calming[:, None] * DOWN + rise, np.ones((len(legs), len(plan.samples)))
     if footing.ground.is_new:
         # Elsewhere feet in the air follow the root and stay within reach; on new ground the root moves so that they reach too.
         if footing.moves_root:
             ankles, wanted = footing.ways(goals, moves)
             moves = smoothed_moves(plan, root_needs(plan, legs, ankles, wanted, base=moves)) + moves
     else:
-        goals, moves = _with_heels_up(footing, states, goals, moves)
+        goals, ratios, moves = _reaching(footing, states, goals, moves)
     ankles, touched = footing.ways(goals, moves)
-    ankles = _within_reach(plan, legs, goals, ankles, moves)
+    limits = ratios * np.stack([reach_limits(leg, plan.settings, keeps_straight=True) for leg in legs])
+    ankles = _within_reach(legs, goals, ankles, moves, limits)
+    changed = touched | np.stack([goal.turned for goal in goals]) | (ratios > 1.0)
     planted = [
-        PlantedLeg(leg, states[number], goal, _turns(footing, leg, goal), ankles[number], touched[number] | goal.turned)
+        PlantedLeg(leg, states[number], goal, _turns(footing, leg, goal), ankles[number], changed[number], ratios[number])
         for number, (leg, goal) in enumerate(zip(legs, goals, strict=True))
     ]
     return Planted(planted, moves)
 
 
-def _with_heels_up(
+def _reaching(
     footing: Footing, states: Sequence[Codes], goals: list[FootGoals], base: Array
-) -> tuple[list[FootGoals], Array]:
-    """Goals with heels raised before the root goes down further than `base` `(S, 3)`, and the root's moves `(S, 3)` with them."""
+) -> tuple[list[FootGoals], Array, Array]:
+    """Goals with heels raised, ratios `(C, S)` of stretched legs, and the root's moves `(S, 3)` on from `base` `(S, 3)`.
+
+    Where only the ball stands the heel comes up first, then a leg that may stretch does; the root makes up for what is left.
+    """
     plan, legs = footing.plan, footing.legs
     pinned, heels = np.stack([goal.pinned for goal in goals]), np.stack([_at_samples(on_heel(each)) for each in states])
+    ratios = np.ones(pinned.shape)
+
+    def ankles() -> Array:
+        return np.stack([footing.ground.out_of(goal.ankles) for goal in goals])
 
     def needs(wanted: Mask, base: Array) -> Array:
-        ankles = np.stack([footing.ground.out_of(goal.ankles) for goal in goals])
-        return root_needs(plan, legs, ankles, wanted, base=base) if footing.moves_root else np.zeros(len(base))
+        return root_needs(plan, legs, ankles(), wanted, base=base, ratios=ratios) if footing.moves_root else np.zeros(len(base))
 
     if plan.settings.priority == "HEIGHTS":  # Feet only move vertically, so there is no pin to pitch about.
-        return goals, base + smoothed_moves(plan, needs(pinned, base))
+        return goals, ratios, base + smoothed_moves(plan, needs(pinned, base))
+    can_stretch = any(leg.leg.stretch > 1.0 for leg in legs)
+    if can_stretch:
+        ratios = _stretches(plan, legs, ankles(), pinned & heels, base)
     least = needs(pinned & heels, base)
     moves = base + smoothed_moves(plan, least)
     before = goals
@@ -255,16 +268,27 @@ def _with_heels_up(
             goal,
             on_heel=on,
             hips=footing.ground.into(leg.joints[:, 0] + moves),
-            reaches=reach_limits(leg, plan.settings, keeps_straight=True),
+            reaches=ratio * reach_limits(leg, plan.settings, keeps_straight=True),
             window=max(1, footing.turning.least * 2 // 3),  # Averaging adds half as many samples: in all, the ease.
         )
-        for leg, goal, on in zip(legs, goals, heels, strict=True)
+        for leg, goal, on, ratio in zip(legs, goals, heels, ratios, strict=True)
     ]
-    if all(new is old for new, old in zip(goals, before, strict=True)):
-        return goals, moves
-    # The root makes up for what raised heels do not.
+    if can_stretch:
+        ratios = np.maximum(ratios, _stretches(plan, legs, ankles(), pinned, moves))
+    elif all(new is old for new, old in zip(goals, before, strict=True)):
+        return goals, ratios, moves
     least = np.where(needs(pinned, moves) != 0.0, needs(pinned, base), least)
-    return goals, base + smoothed_moves(plan, least)
+    return goals, ratios, base + smoothed_moves(plan, least)
+
+
+def _stretches(plan: PlantingPlan, legs: Sequence[LegMotion], ankles: Array, wanted: Mask, moves: Array) -> Array:
+    """Ratios `(C, S)`, at least 1 and smooth, by which legs stretch to reach `ankles` `(C, S, 3)` where `wanted` `(C, S)`."""
+    ratios = []
+    for leg, ankle, each in zip(legs, ankles, wanted, strict=True):
+        needs = magnitude(ankle - leg.joints[:, 0] - moves) / reach_limits(leg, plan.settings, keeps_straight=True) - 1.0
+        needs = np.where(each & (needs > NOTHING), np.minimum(needs, leg.leg.stretch - 1.0), 0.0)
+        ratios.append(1.0 + smooth_moves(needs, smoothing_window(plan)))
+    return np.stack(ratios)
 
 
 def _at_samples(at_frames: Mask) -> Mask:
@@ -275,16 +299,13 @@ def _at_samples(at_frames: Mask) -> Mask:
     return standing_samples
 
 
-def _within_reach(
-    plan: PlantingPlan, legs: Sequence[LegMotion], goals: Sequence[FootGoals], ankles: Array, moves: Array
-) -> Array:
-    """Ankles `(C, S, 3)` with those that are not pinned pulled within the reach of their legs."""
+def _within_reach(legs: Sequence[LegMotion], goals: Sequence[FootGoals], ankles: Array, moves: Array, limits: Array) -> Array:
+    """Ankles `(C, S, 3)` with those that are not pinned pulled to within `limits` `(C, S)` of their hips."""
     limited = ankles.copy()
     for number, (leg, goal) in enumerate(zip(legs, goals, strict=True)):
         hips = leg.joints[:, 0] + moves
         ways = ankles[number] - hips
-        limits = reach_limits(leg, plan.settings, keeps_straight=True)
-        part = shortening(magnitude(ways), limits)
+        part = shortening(magnitude(ways), limits[number])
         far = ~goal.pinned & (part < 1.0)
         limited[number][far] = (hips + ways * part[:, None])[far]
     return limited
@@ -302,12 +323,14 @@ def root_needs(
     wanted: Mask,
     *,
     base: Array | float = 0.0,
+    ratios: Array | float = 1.0,
     keeps_straight: bool = True,
     direction: Array = DOWN,
 ) -> Array:
     """Downward moves `(S,)` of the root that let legs reach `ankles` `(C, S, 3)`, world space, where `wanted` `(C, S)`.
 
     base : (S, 3) moves of the root to start from
+    ratios : (C, S) by which the legs are scaled
     keeps_straight : whether a leg that is straighter than the reserve allows may stay so
     direction : (3,) unit vector of the moves
     """
@@ -315,7 +338,7 @@ def root_needs(
     hips = np.stack([leg.joints[:, 0] for leg in legs]) + base
     length = max(leg.length for leg in legs)
     most, least = farthest_moves(settings, length)
-    reaches = np.stack([reach_limits(leg, settings, keeps_straight=keeps_straight) for leg in legs])
+    reaches = ratios * np.stack([reach_limits(leg, settings, keeps_straight=keeps_straight) for leg in legs])
     needs = needed_moves(ankles - hips, reaches, wanted, direction, least=-least, most=most).moves
     return np.where(np.abs(needs) > NOTHING * length, needs, 0.0)
 

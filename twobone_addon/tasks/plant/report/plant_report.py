@@ -104,6 +104,8 @@ class LegReport:
     """With Keep Targets: name of the pole; empty otherwise."""
     max_round_trip: float | None = None
     """Largest distance by which baking with target and pole moves a joint, world units."""
+    max_stretch: float = 1.0
+    """Largest factor by which the leg is scaled to reach, if its Reach is Stretch."""
 
     @property
     def is_on_target(self) -> bool:

@@ -58,7 +58,7 @@ def plant_report(
     chains, track_pairs, places, after = [], [], [], proof.samples
     for leg, visible in zip(planted.legs, proof.visible, strict=True):
         leg_plan = leg.before.leg
-        paths = set(leg_plan.plan.rotation_paths())
+        paths = {path for path, _ in leg_plan.plan.keyed}
         written = [channel for channel in keys if channel.pieces[0].path in paths]
         later = ground_after(footing.ground, travel)
         old, new = track(leg_plan, before.on(plan.samples)), None if after is None else track(leg_plan, after)
@@ -118,8 +118,21 @@ def _leg_report(
         penetration_after=now.penetration if now else None,
         knee_acceleration_before=then.knee_acceleration,
         knee_acceleration_after=now.knee_acceleration if now else None,
-        notes=[*leg_plan.plan.notes, *_without_ground(footing, leg_plan.chain, leg.pins), *_inside_ground(footing, leg)],
+        notes=[
+            *leg_plan.plan.notes,
+            *_stretched(leg),
+            *_without_ground(footing, leg_plan.chain, leg.pins),
+            *_inside_ground(footing, leg),
+        ],
+        max_stretch=float(leg.ratios.max()),
     )
+
+
+def _stretched(leg: PlantedLeg) -> list[Sentence]:
+    percent = 100.0 * (float(leg.ratios.max()) - 1.0)
+    if not percent:
+        return []
+    return [note('"{chain}" stretches by up to {percent:.2g} %.', chain=leg.before.leg.chain, percent=percent)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +198,7 @@ def _inside_ground(footing: Footing, leg: PlantedLeg) -> list[Sentence]:
 
 def _missed(leg: PlantedLeg, moves: Array) -> Array:
     """Mask `(F,)` of the frames at which the leg does not reach its ankle goal."""
-    extensions = leg.before.extensions_for(leg.ankles - leg.before.joints[:, 0] - moves)
+    extensions = leg.before.extensions_for(leg.ankles - leg.before.joints[:, 0] - moves) / leg.ratios
     return (extensions > 1.0 + REACHED)[::SAMPLES_PER_FRAME]
 
 
