@@ -160,9 +160,10 @@ def _scale_curves(leg: PlantedLeg, rows: Indices) -> list[CurveSamples]:
     if np.all(leg.ratios[rows] == 1.0):
         return []
     curves = []
-    for (bone, power), scales in zip(leg.before.leg.scaled, leg.before.scales, strict=True):
-        values, present = scales[rows] * leg.ratios[rows, None] ** power, scales[rows]
-        curves += [CurveSamples(scale_path(bone), axis, bone.name, values[:, axis], present[:, axis]) for axis in range(3)]
+    for each in leg.before.scales:
+        path, name, present = scale_path(each.bone), each.bone.name, each.present[rows]
+        values = present * leg.ratios[rows, None] ** each.power
+        curves += [CurveSamples(path, axis, name, values[:, axis], present[:, axis]) for axis in range(3)]
     return curves
 
 
@@ -177,10 +178,10 @@ def _present(leg: LegMotion) -> dict[Channel, Present]:
         for index in range(4):
             channel = rotation_path(bone), index
             present[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
-    for (bone, _), scales in zip(leg.leg.scaled, leg.scales, strict=False):  # Without stretch there are no scales.
+    for each in leg.scales:
         for axis in range(3):
-            channel = scale_path(bone), axis
-            present[channel] = Present(scales[:, axis], plan.keyed[channel])
+            channel = scale_path(each.bone), axis
+            present[channel] = Present(each.present[:, axis], plan.keyed[channel])
     return present
 
 

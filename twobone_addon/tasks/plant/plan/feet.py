@@ -13,6 +13,7 @@ from ....core.arrays import every_row, magnitude, path_length
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.planting.ground import Ground
 from ....core.planting.pins import Foot
+from ....core.rig.bones import RestBone
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.posing import joints_of, pose_path, stretched
 from ....core.rig.rotations import nearest_rotation
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
 
 UNEVEN = 1e-5
 """Smallest difference of a foot's stretch from uniform, relative to its size, that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoneScale:
+    """The scale of a bone that changes when its leg stretches."""
+
+    bone: RestBone
+    power: int
+    """Power of the factor by which the leg is stretched, see `LegPlan.scaled`."""
+    present: Array
+    """`(S, 3)` present scales."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +55,8 @@ class LegMotion:
     """Height of the ball above the sole at rest, world units."""
     hinges: Hinges | None
     """Bend axes of the leg at its samples; `None` if it is straight at all of them."""
-    scales: Sequence[Array] = ()
-    """Present scales `(S, 3)` of the bones in `LegPlan.scaled`; empty if the leg may not stretch."""
+    scales: Sequence[BoneScale] = ()
+    """Scales that stretch the leg; empty if it may not stretch."""
 
     @property
     def length(self) -> float:
@@ -86,9 +98,12 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges_of(plan, motion), scales)
 
 
-def _scales(leg: LegPlan, samples: Samples) -> list[Array]:
-    channels = (Quantity("CHANNELS", leg.plan.names.armature, bone.name) for bone, _ in leg.scaled)
-    return [every_row(samples[each], len(leg.plan.frames))[:, 7:] for each in channels]
+def _scales(leg: LegPlan, samples: Samples) -> list[BoneScale]:
+    scales = []
+    for bone, power in leg.scaled:
+        channels = samples[Quantity("CHANNELS", leg.plan.names.armature, bone.name)]
+        scales.append(BoneScale(bone, power, every_row(channels, len(leg.plan.frames))[:, 7:]))
+    return scales
 
 
 def at_frames(foot: Foot) -> Foot:
