@@ -33,16 +33,16 @@ def test_values_between_on_beside_and_outside_keys_are_blenders_own(scene, spaci
     beside = frames + chance.uniform(-2e-4, 2e-4, 60)
     times = np.concatenate([chance.uniform(-3, frames[-1] + 3, 500), frames, beside]).astype(np.float32)
     for some in np.array_split(chance.permutation(times), 19):
-        np.testing.assert_array_equal(keyed_values(fcurve, some.tolist()), [fcurve.evaluate(time) for time in some.tolist()])
+        np.testing.assert_array_equal(keyed_values(fcurve, some), [fcurve.evaluate(time) for time in some.tolist()])
 
 
 def test_few_keys_that_are_not_linear_are_left_to_blender(scene):
-    assert keyed_values(keyed(range(10), np.sin(range(10)), SMOOTH), np.linspace(-3, 14, 50).tolist()) is None
+    assert keyed_values(keyed(range(10), np.sin(range(10)), SMOOTH), np.linspace(-3, 14, 50)) is None
 
 
 @pytest.mark.parametrize("change", ["a modifier", "samples", "going on"])
 def test_other_curves_are_left_to_blender(scene, change):
-    fcurve, times = keyed(range(10), np.sin(range(10))), np.linspace(-3, 14, 50).tolist()
+    fcurve, times = keyed(range(10), np.sin(range(10))), np.linspace(-3, 14, 50)
     assert keyed_values(fcurve, times) is not None
     if change == "a modifier":
         fcurve.modifiers.new("CYCLES")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..array_types import Array, Mask
-from ..contacts.states import runs
+from ..rows import in_parts
 
 
 def lifts(needs: Array, free: Mask, window: int) -> Array:
@@ -17,36 +17,33 @@ def lifts(needs: Array, free: Mask, window: int) -> Array:
     The lift is a running maximum of the needs, averaged over half its width with Hann weights: every value in the average is
     at least the need at its centre.
     """
-    lifted = np.zeros(len(needs))
     required = np.where(free, np.maximum(needs, 0.0), 0.0)
-    width = 2 * (window + window // 2)
-    touched = free & (np.convolve(required > 0.0, np.ones(width + 1), mode="full")[width // 2 :][: len(free)] > 0.0)
-    for first, last in runs(free):
-        count, near = last - first + 1, np.flatnonzero(touched[first : last + 1])
-        if not len(near):
-            continue
-        rows = np.arange(count)
-        left = rows + 1 if first else np.full(count, window)
-        right = count - rows if last + 1 < len(needs) else np.full(count, window)
-        room = np.minimum(window, np.minimum(left, right))[near]
-        by_reach = [(reach, near[room == reach]) for reach in np.unique(room).tolist()]
-        padded, highest = np.pad(required[first : last + 1], window), np.zeros(count)
-        for reach, at in by_reach:
-            highest[at] = sliding_window_view(padded, 2 * reach + 1)[at + window - reach].max(axis=1)
-        maxima = np.pad(highest, window, mode="edge")
-        for reach, at in by_reach:
-            weights = np.hanning(2 * (reach // 2) + 3)[1:-1]
-            lifted[first + at] = sliding_window_view(maxima, len(weights))[at + window - reach // 2] @ weights / weights.sum()
+    if not required.any():
+        return required
+    rows = np.flatnonzero(free & (_distances(required > 0.0) <= window + window // 2))
+    reaches = np.minimum(_distances(~free)[rows], window)
+    offsets, by_reach = np.abs(np.arange(-window, window + 1)), np.arange(window + 1)[:, None]
+    inside, half = offsets <= by_reach, by_reach // 2 + 1
+    weights = np.where(offsets < half, 0.5 + 0.5 * np.cos(np.pi * offsets / half), 0.0)
+    weights /= weights.sum(axis=1, keepdims=True)
+    highest, lifted = np.zeros(len(needs)), np.zeros(len(needs))
+    near = sliding_window_view(np.pad(required, window), len(offsets))
+    highest[rows] = in_parts(lambda part: np.where(inside[reaches[part]], near[rows[part]], 0.0).max(axis=1), len(rows))
+    maxima = sliding_window_view(np.pad(highest, window, mode="edge"), len(offsets))
+    lifted[rows] = in_parts(lambda part: (maxima[rows[part]] * weights[reaches[part]]).sum(axis=1), len(rows))
     return lifted
 
 
 def far_from(standing: Mask, window: int) -> Array:
     """Ramp `(S,)` from 0 where a foot is `standing` `(S,)` to 1 at `window` samples or more from there, linear in between."""
-    rows, stands = np.arange(len(standing)), np.flatnonzero(standing)
-    if not len(stands):
-        return np.ones(len(standing))
-    after = np.searchsorted(stands, rows)
-    nearest = np.minimum(
-        np.abs(rows - stands[np.minimum(after, len(stands) - 1)]), np.abs(rows - stands[np.maximum(after - 1, 0)])
-    )
-    return np.minimum(1.0, nearest / window)
+    return np.minimum(1.0, _distances(standing) / window)
+
+
+def _distances(marked: Mask) -> Array:
+    """Samples `(S,)` from each to the nearest `marked` `(S,)` one; infinitely many if there is none."""
+    rows, places = np.arange(len(marked)), np.flatnonzero(marked)
+    if not len(places):
+        return np.full(len(marked), np.iinfo(int).max)
+    after = np.searchsorted(places, rows)
+    before = places[np.maximum(after - 1, 0)]
+    return np.minimum(np.abs(rows - places[np.minimum(after, len(places) - 1)]), np.abs(rows - before))

@@ -162,8 +162,10 @@ def _turns(foot: Foot, pins: Pins, ease: Ease) -> tuple[Array, Mask]:
         turns[rows], flat[rows] = stand.turn, True
     if not flat.any():
         return turns, flat
-    angles, axes = to_axis_angle(to_quaternion(turns @ np.swapaxes(foot.turns, -1, -2)))
-    corrections, turned = eased(flat, angles[:, None] * axes, ease)
+    angles, axes = to_axis_angle(to_quaternion(turns[flat] @ np.swapaxes(foot.turns[flat], -1, -2)))
+    known = np.zeros((len(flat), 3))
+    known[flat] = angles[:, None] * axes
+    corrections, turned = eased(flat, known, ease)
     free = turned & ~flat
     turns[free] = about_axis(unit(corrections[free]), magnitude(corrections[free])) @ foot.turns[free]
     return turns, turned

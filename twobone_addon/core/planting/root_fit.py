@@ -88,6 +88,14 @@ def _envelope(needs: Array, window: int) -> Array:
         return needs
     half = window // 2
     padded = np.pad(needs, 2 * half, mode="edge")
-    highest = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).max(axis=-1)
+    highest = _running_maxima(padded, 2 * half + 1)
     weights = np.hanning(2 * half + 3)[1:-1]
     return np.convolve(highest, weights / weights.sum(), mode="valid")
+
+
+def _running_maxima(values: Array, width: int) -> Array:
+    """Maxima `(n - width + 1,)` of each `width` consecutive ones of values `(n,)`, from those of half as many."""
+    reach = 1
+    while 2 * reach <= width:
+        values, reach = np.maximum(values[:-reach], values[reach:]), 2 * reach
+    return np.maximum(values[: len(values) - (width - reach)], values[width - reach :])

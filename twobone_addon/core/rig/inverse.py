@@ -253,6 +253,6 @@ def _is_uneven(reference: Reference) -> Mask:
     found = np.zeros(reference.joints.shape[:-2], dtype=bool)
     for inherited in reference.inherited:
         squares = np.swapaxes(inherited, -1, -2) @ inherited
-        even = np.trace(squares, axis1=-2, axis2=-1)[..., None, None] / 3.0 * np.eye(3)
-        found |= np.any(np.abs(squares - even) > UNEVEN * even.max(axis=(-2, -1), keepdims=True), axis=(-2, -1))
+        even = np.trace(squares, axis1=-2, axis2=-1)[..., None, None] / 3.0
+        found |= np.any(np.abs(squares - even * np.eye(3)) > UNEVEN * even, axis=(-2, -1))
     return found

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..array_types import Array
-from ..arrays import across, cross, magnitude
+from ..arrays import across, cross, dot, magnitude
 from .bones import bend_area, limb_lines
 from .rotations import unit
 
@@ -82,7 +82,7 @@ def has_plane(frames: Array) -> Array:
 
 def in_plane(frames: Array, vectors: Array) -> Array:
     """Coordinates `(..., F, 2)` along u and v of vectors `(..., F, 3)` in armature space."""
-    return np.einsum("...ij,...i->...j", frames[..., :2], vectors)
+    return np.stack([dot(frames[..., axis], vectors) for axis in range(2)], axis=-1)
 
 
 def out_of_plane(frames: Array, vectors: Array) -> Array:

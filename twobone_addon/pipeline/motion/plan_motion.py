@@ -175,8 +175,9 @@ def _refuse_not_finite(plan: ChainPlan, samples: Samples) -> None:
     followed = {plan.target_world, plan.pole_world, plan.plane_world, plan.animated_settings.get("bend")}
     for quantity in motion_quantities(plan):
         values = samples[quantity]
-        lost = ~(np.abs(values) < LARGEST).all(axis=tuple(range(1, values.ndim)))
-        if quantity not in followed and lost.any():
+        known = np.abs(values) < LARGEST
+        if quantity not in followed and not known.all():
+            lost = ~known.all(axis=tuple(range(1, values.ndim)))
             bone = Sentence('bone "{bone}"', {"bone": quantity.bone})
             raise ObjectError(
                 'Armature "{armature}", {what}: the keys at frame {frame:g} do not give a finite number. Correct or delete '

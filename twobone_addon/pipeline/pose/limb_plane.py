@@ -49,7 +49,7 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
     """
     rest, inherited = plan.rest, reference.inherited[0]
     upper = _upper_bone(plan, motion)
-    joints = posed_joints(plan, motion)
+    joints = reference.joints if plan.settings.reference == "POSE" else posed_joints(plan, motion)
     posed, hinges = limb_normals(rest, joints, upper, plan.hinges)
     carried = inherited @ np.linalg.inv(rest.upper.rest[:3, :3])
     at_rest = np.broadcast_to(carried_normal(rest_normal(rest), carried), targets.shape)
@@ -83,12 +83,13 @@ def posed_normals(plan: ChainPlan, motion: PlanMotion, joints: Array) -> Array:
     return limb_normals(plan.rest, joints, _upper_bone(plan, motion))[0]
 
 
-def hinges_of(plan: ChainPlan, motion: PlanMotion, rows: Indices | None = None) -> Hinges | None:
+def hinges_of(plan: ChainPlan, motion: PlanMotion, rows: Indices | None = None, joints: Array | None = None) -> Hinges | None:
     """Hinge axes of the limb over the frames of the plan; frames in which it is straight take them from the others.
 
     rows : rows of the frames to use, in order of time; `None` for all as they are
+    joints : (F, n + 1, 3), the `posed_joints`, if known
     """
-    joints, upper = posed_joints(plan, motion), _upper_bone(plan, motion)
+    joints, upper = posed_joints(plan, motion) if joints is None else joints, _upper_bone(plan, motion)
     if rows is not None:
         joints, upper = (every_row(values, len(plan.frames))[rows] for values in (joints, upper))
     return limb_hinges(plan.rest, joints, upper)

@@ -51,8 +51,8 @@ class Animation:
         """Whether anything animates the property at this path."""
         return self.mixed or path in self.curves or path in self.doubtful
 
-    def values(self, path: str, still: Array, times: list[float]) -> Array | None:
-        """Values `(F, k)` of a property at the animation's `times`; a single row if it does not change, even with flat curves.
+    def values(self, path: str, still: Array, times: Array) -> Array | None:
+        """Values `(F, k)` of a property at the animation's `times` `(F,)`; one row if it does not change, even with flat curves.
 
         `still` `(k,)` has the values of components without a curve. `None` where curves alone do not tell.
         """
@@ -73,7 +73,7 @@ class Animation:
         values = np.repeat(still[None], len(times) if moving else 1, axis=0)
         for component, fcurve in moving.items():
             read = keyed_values(fcurve, times) if path.rpartition(".")[2] in REAL_NUMBERS else None
-            values[:, component] = list(map(fcurve.evaluate, times)) if read is None else read
+            values[:, component] = list(map(fcurve.evaluate, times.tolist())) if read is None else read
         return values
 
 
@@ -110,8 +110,8 @@ def is_flat(fcurve: FCurve) -> bool:
     return all(np.all(values == points[0].co[1]) for values in heights)
 
 
-def keyed_values(fcurve: FCurve, times: list[float]) -> Array | None:
-    """Values `(F,)` of a curve of real numbers, bit-identical to Blender's: those of its keys, interpolated between linear ones.
+def keyed_values(fcurve: FCurve, times: Array) -> Array | None:
+    """Values `(F,)` of a curve of real numbers at `times` `(F,)`, bit-identical to Blender's: its keys' or between linear ones.
 
     A recording has a key at every frame: to let Blender evaluate each takes twenty times as long, so it evaluates only the
     other frames. `None` for a curve that only Blender can evaluate, or one with few keys.
@@ -122,7 +122,7 @@ def keyed_values(fcurve: FCurve, times: list[float]) -> Array | None:
     if not straight and len(fcurve.keyframe_points) * RARE_KEYS < len(times):
         return None
     frames, heights = key_numbers(fcurve, "co").T
-    lengths, at = np.diff(frames), np.array(times, dtype=np.float32)
+    lengths, at = np.diff(frames), times.astype(np.float32, copy=False)
     if not len(lengths) or np.any(lengths < APART):
         return None
     before = np.clip(np.searchsorted(frames, at, side="right") - 1, 0, len(lengths) - 1)

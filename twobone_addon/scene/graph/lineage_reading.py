@@ -30,12 +30,13 @@ MOST_LIMITS = 3.4e38
 
 
 class LineageReader:
-    """Reads links at given animation times; reads each datablock only once."""
+    """Reads links at given animation times `(F,)`; reads each datablock, and each bone's channels, only once."""
 
-    def __init__(self, times: list[float]) -> None:
+    def __init__(self, times: Array) -> None:
         self.times = times
         self._graph = RigGraph()
         self._constrained_names: dict[str, set[str] | None] = {}
+        self._bone_channels: dict[tuple[str, str], ChannelValues | None] = {}
 
     def parents(self, name: str) -> list[Object]:
         """An object and its ancestors, outermost first."""
@@ -74,10 +75,13 @@ class LineageReader:
 
     def channels(self, armature: Object, bone: PoseBone) -> ChannelValues | None:
         """Values of a bone's own channels, whatever its constraints."""
-        animation, path = self._graph.animation(armature), _bone_path(bone)
-        if animation.moves(f"{path}rotation_mode"):
-            return None
-        return self._channels(bone, animation, path, rotation_channel(bone.rotation_mode))
+        place = armature.name, bone.name
+        if place not in self._bone_channels:
+            animation, path = self._graph.animation(armature), _bone_path(bone)
+            is_known = not animation.moves(f"{path}rotation_mode")
+            turn = rotation_channel(bone.rotation_mode)
+            self._bone_channels[place] = self._channels(bone, animation, path, turn) if is_known else None
+        return self._bone_channels[place]
 
     def value(self, thing: Object, path: str) -> Array | None:
         """A number of an object at a data path, `(F,)` or `(1,)`."""

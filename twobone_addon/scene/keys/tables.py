@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...core.array_types import Array, Mask
+from ...core.array_types import Array, Indices, Mask
 from ...core.curves.frames import NEAR_FRAME
 from ..blender_types import FCurve
 
@@ -181,11 +181,12 @@ def are_within_any(frames: Array, spans: Iterable[tuple[float, float]]) -> Mask:
     return np.cumsum(begun[:-1]) > 0
 
 
-def some_keys(table: KeyTable, which: object) -> KeyTable:
+def some_keys(table: KeyTable, which: Mask | Indices | slice) -> KeyTable:
     """The keys selected by a mask, a slice or row numbers."""
-    if isinstance(which, np.ndarray) and which.dtype == bool and not which.any():
-        return NO_KEYS
-    return {name: values[which] for name, values in table.items()}
+    if isinstance(which, slice):
+        return {name: values[which] for name, values in table.items()}
+    rows = np.flatnonzero(which) if which.dtype == bool else which
+    return {name: values.take(rows, axis=0) for name, values in table.items()}  # a fourth of the time of indexing
 
 
 def joined_keys(*tables: KeyTable) -> KeyTable:

@@ -21,6 +21,7 @@ from .replaced import Channel, Ledger, Span, Writing, Written, given_back, note,
 from .tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
+    HANDLES,
     INTERPOLATION,
     KEY_GENERATED,
     NO_KEYS,
@@ -29,6 +30,7 @@ from .tables import (
     are_within,
     are_within_any,
     joined_keys,
+    key_numbers,
     lasting_keys,
     new_keys,
     put_keys,
@@ -243,11 +245,10 @@ def _restore_handles(fcurve: FCurve, merged: KeyTable, kept: Mask) -> None:
     """Restore the handles of the `kept` keys `(K,)`: `update` recalculates automatic and aligned ones."""
     if not kept.any():
         return
-    now = read_keys(fcurve)
-    if len(now["co"]) != len(merged["co"]):
+    if len(fcurve.keyframe_points) != len(merged["co"]):
         return  # The user's kept keys were so close together that `update` merged them.
-    for name in ("handle_left", "handle_right"):
-        values = np.where(kept[:, None], merged[name], now[name])
+    for name in HANDLES:
+        values = np.where(kept[:, None], merged[name], key_numbers(fcurve, name))
         fcurve.keyframe_points.foreach_set(name, values.ravel())
 
 

@@ -217,12 +217,12 @@ def _read_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[tupl
                 read(row)
 
 
-def animation_times(scene: Scene, frames: Array) -> list[float]:
-    """Times at which F-curves are evaluated at `frames` `(F,)`: with time remapping, in Blender's single precision."""
+def animation_times(scene: Scene, frames: Array) -> Array:
+    """Times `(F,)` at which F-curves are evaluated at `frames` `(F,)`: with time remapping, in Blender's single precision."""
     whole = np.floor(frames)
     at = whole.astype(np.float32) + (frames - whole).astype(np.float32)
     remapping = np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new)
-    return (at * remapping).tolist()
+    return at * remapping
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def axes_over_time(
     frames = _key_moments(above)
     if frames is None:
         return None
-    reader = LineageReader(frames.tolist())
+    reader = LineageReader(frames)
     motion = CurveMotion(reader)
     chain = _chain_motion(armature, rest, reader, motion)
     normals = None if chain is None else _normals(settings, names, chain, motion)

@@ -229,10 +229,10 @@ def contact_range(scene: Scene, settings: ContactSettings, armature: Object, *, 
         return start, end
     if any(curve.modifiers or curve.extrapolation != "CONSTANT" for curve in bag.fcurves):
         return start, end
-    keys = np.concatenate([np.zeros(0), *(read_frames(curve) for curve in bag.fcurves)])
-    if not len(keys):
+    keyed = np.array([curve.range() for curve in bag.fcurves if curve.keyframe_points])
+    if not len(keyed):
         return start, end
-    whole = float(keys.min()), float(keys.max())
+    whole = round(float(keyed.min()), FRAME_DECIMALS), round(float(keyed.max()), FRAME_DECIMALS)
     if loops and start < whole[0] + 1.0 and whole[1] - 1.0 < end and is_loop(armature, whole):
         return whole
     first, last = max(start, math.floor(whole[0])), min(end, math.ceil(whole[1]))

@@ -15,10 +15,10 @@ from ....core.planting.ground import Ground
 from ....core.planting.pins import Foot
 from ....core.rig.bones import RestBone
 from ....core.rig.limb_normals import Hinges
-from ....core.rig.posing import joints_of, pose_path, stretched
+from ....core.rig.posing import pose_path, stretched
 from ....core.rig.rotations import nearest_rotation
 from ....pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
-from ....pipeline.pose.limb_plane import hinges_of
+from ....pipeline.pose.limb_plane import hinges_of, posed_joints
 from ....scene.sampling.quantities import Quantity, Samples
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     motion = plan_motion(plan, samples)
     count = len(plan.frames)
     world = every_row(motion.world_from_armature, count)
-    poses = [every_row(pose, count) for pose in pose_path(plan.rest, motion.chain)]
-    inside = joints_of(plan.rest, poses)
+    inside = posed_joints(plan, motion)
     joints = np.stack([points(world, inside[:, index]) for index in range(inside.shape[1])], axis=1)
-    linear = world[:, :3, :3] @ (every_row(motion.end_pose, count) if motion.end_pose is not None else poses[-1])[:, :3, :3]
+    carrier = pose_path(plan.rest, motion.chain)[-1] if motion.end_pose is None else motion.end_pose
+    linear = world[:, :3, :3] @ carrier[:, :3, :3]
     if leg.has_foot:
         foot = _foot(joints[:, -1], linear, (leg.points.heel, leg.points.ball))
     else:
@@ -95,7 +95,8 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     size = float(np.cbrt(np.abs(np.linalg.det(world[0, :3, :3]))))
     height = leg.points.ball_height * size
     scales = _scales(leg, samples.on(plan.frames)) if leg.stretch > 1.0 else ()
-    return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges_of(plan, motion), scales)
+    hinges = hinges_of(plan, motion, joints=inside)
+    return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges, scales)
 
 
 def _scales(leg: LegPlan, samples: Samples) -> list[BoneScale]:

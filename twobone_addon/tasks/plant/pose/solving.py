@@ -59,9 +59,9 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
         return _calm_and_clear(footing, planted)
     states = shortened(standing.states)
     if footing.ground.surface is None and not any(each.any() for each in by_hand):
-        as_it_is = stand_still(replace(footing, slack=UNSEEN_SLIDE), states)
-        if not any(leg.goals.pinned.any() for leg in as_it_is.legs):
-            return as_it_is
+        as_it_is = replace(footing, slack=UNSEEN_SLIDE)
+        if not any(as_it_is.goals(leg, each).pinned.any() for leg, each in zip(footing.legs, states, strict=True)):
+            return stand_still(as_it_is, states)
         yield 0.2
     if footing.plan.settings.priority == "BODY":
         footing = replace(footing, slack=HARDLY_SEEN_SLIDE)

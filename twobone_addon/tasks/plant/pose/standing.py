@@ -144,7 +144,7 @@ class Footing:
         foot, heights = (self.foot(leg), None) if lying is None else (lying.foot, lying.height)
         return find_pins(at_frames(foot), on_heel(states), on_ball(states), heights).pins
 
-    def goals(self, leg: LegMotion, states: Codes, lying: LaidFoot | None, carried: Mask | None) -> FootGoals:
+    def goals(self, leg: LegMotion, states: Codes, lying: LaidFoot | None = None, carried: Mask | None = None) -> FootGoals:
         """Goals of a foot in the space of the ground; see `foot_goals`."""
         near, on = max(settled(leg), self.slack * leg.length), (on_heel(states), on_ball(states))
         if lying is None:

@@ -91,7 +91,7 @@ def knee_acceleration(leg_track: Track, frames_per_second: float) -> Array:
 
 def slides(leg_track: Track, frames: tuple[float, float], place: Array, *, is_ball: bool) -> tuple[float, float]:
     """Largest distances of a point from its pin `place` `(3,)`: at the frames of a contact, and at all its sampled subframes."""
-    rows = (leg_track.frames >= frames[0]) & (leg_track.frames <= frames[1])
+    rows = slice(np.searchsorted(leg_track.frames, frames[0]), np.searchsorted(leg_track.frames, frames[1], side="right"))
     away = magnitude((leg_track.balls if is_ball else leg_track.heels)[rows] - place)
     whole = leg_track.frames[rows] % 1.0 == frames[0] % 1.0
     return float(away[whole].max(initial=0.0)), float(away.max(initial=0.0))
