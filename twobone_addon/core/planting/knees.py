@@ -90,7 +90,9 @@ def _is_near(sudden: Mask, row: int, near: int) -> bool:
     return bool(sudden[max(row - near, 0) : row + near + 1].any())
 
 
-def calming_moves(angles: AnglesOf, start: Array, limits: Array, watched: Mask, *, low: Array, high: Array) -> Array:
+def calming_moves(
+    angles: AnglesOf, start: Array, limits: Array, watched: Mask, *, low: Array, high: Array, solves_again: bool = True
+) -> Array:
     """Small moves `(F,)` in leg lengths that keep the acceleration of all knees within limits as far as possible.
 
     angles : maps moves `(F,)`, such as the root's, to the angles of all knees `(C, F)`
@@ -98,6 +100,7 @@ def calming_moves(angles: AnglesOf, start: Array, limits: Array, watched: Mask, 
     limits : (C,) largest second difference of each knee angle
     watched : (C, F) where the limit applies
     low, high : (F,) bounds of the moves
+    solves_again : whether moves beside those held at a bound are solved again; else they are only clipped
 
     Gauss-Newton steps around the sudden bends minimise the sum of squared moves plus a penalty on accelerations beyond the
     limit, whose weight grows until none is left.
@@ -119,7 +122,7 @@ def calming_moves(angles: AnglesOf, start: Array, limits: Array, watched: Mask, 
             rows = slice(first, last + 1)
             system, right_side = _normal_equations(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows])
             nearest = np.maximum(low[rows], moves[rows] - LONGEST_STEP), np.minimum(high[rows], moves[rows] + LONGEST_STEP)
-            moves[rows] = _bounded_solution(system, right_side, *nearest)
+            moves[rows] = _bounded_solution(system, right_side, *nearest, BOUNDED_STEPS if solves_again else 0)
     return moves
 
 
@@ -141,14 +144,14 @@ def _normal_equations(moves: Array, bends: Array, slopes: Array, weights: Array)
     return system, right_side
 
 
-def _bounded_solution(system: Array, right_side: Array, low: Array, high: Array) -> Array:
+def _bounded_solution(system: Array, right_side: Array, low: Array, high: Array, steps: int) -> Array:
     """The solution `(n,)` of a positive definite system, or the nearest to it, by its own measure, between `low` and `high`.
 
     Projected Newton steps (Bertsekas 1982): values at a bound that would go beyond it are held, and the rest solved again.
     """
     values = np.clip(np.linalg.solve(system, right_side), low, high)
     held = np.zeros(len(values), dtype=bool)
-    for _ in range(BOUNDED_STEPS):
+    for _ in range(steps):
         rises = system @ values - right_side
         held, before = ((values <= low) & (rises > 0.0)) | ((values >= high) & (rises < 0.0)), held
         if np.array_equal(held, before):

@@ -135,7 +135,7 @@ def _with_calm_ease(plan: PlantingPlan, leg: PlantedLeg, root_moves: Array, *, o
         return _knee_angles(leg, root_moves, (moves * free[whole] * length)[:, None] * along[whole] + arc)[None]
 
     limits = np.array([CALM * _largest_bend(leg, plan.frames_per_second)])
-    calmer = calming_moves(angles, np.zeros(len(low)), limits, leg.changed[None, whole], low=low, high=high)
+    calmer = calming_moves(angles, np.zeros(len(low)), limits, leg.changed[None, whole], low=low, high=high, solves_again=False)
     if not calmer.any():
         return leg
     on_samples = np.interp(plan.samples, plan.frames, calmer * free[whole])
