@@ -110,7 +110,7 @@ def with_calm_ease(plan: PlantingPlan, planted: Planted, *, only_up: bool = Fals
 def _with_calm_ease(plan: PlantingPlan, leg: PlantedLeg, root_moves: Array, *, only_up: bool) -> PlantedLeg:
     whole, foot, length = slice(None, None, SAMPLES_PER_FRAME), leg.before.foot, leg.before.length
     ways = leg.ankles - root_moves - leg.before.joints[:, 0]
-    reaches = (1.0 - STRAIGHT) * leg.before.lengths[whole]
+    reaches = (1.0 - STRAIGHT) * (leg.ratios * leg.before.lengths)[whole]
     free, along, axes = leg.changed & ~leg.goals.pinned, unit(ways), leg.turns @ unit(np.cross(foot.ball, foot.heel))
     room = np.maximum(reaches - magnitude(ways[whole]), 0.0) / length
     low = -FOOT_GIVES * free[whole]
