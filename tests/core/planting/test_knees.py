@@ -28,6 +28,10 @@ def test_a_leg_without_a_shin_is_straight():
     assert knee_angles(np.array([[0.0, 0.0, -0.5]]), np.array([[0.5, 0.0]]))[0] == 0.0
 
 
+def bounds(count, most=0.01):
+    return {"low": np.full(count, -most), "high": np.full(count, most)}
+
+
 def test_a_shaken_knee_is_calmed_by_moves_smaller_than_the_shaking():
     angles = np.full(60, 0.5)
     ways = ways_of(angles)
@@ -37,7 +41,7 @@ def test_a_shaken_knee_is_calmed_by_moves_smaller_than_the_shaking():
         return knee_angles(ways + moves[:, None] * np.array([0.0, 0.0, 1.0]), LINKS)[None]
 
     limit = np.abs(np.diff(bent(np.zeros(60))[0], 2)).max() / 3.0
-    moves = calming_moves(bent, 60, np.array([limit]), np.ones((1, 60), bool), most=0.01)
+    moves = calming_moves(bent, np.zeros(60), np.array([limit]), np.ones((1, 60), bool), **bounds(60))
     assert np.abs(np.diff(bent(moves)[0], 2)).max() <= limit
     # To take back two thirds of the shake where it is would do as well.
     assert 0.0 < np.sum(moves**2) < (0.01 * 2.0 / 3.0) ** 2
@@ -55,7 +59,7 @@ def test_two_knees_that_shake_at_different_times_are_both_calmed():
 
     # What calms one of them shakes the other one by as much.
     limits = 0.6 * np.abs(np.diff(bent(np.zeros(60)), 2)).max(axis=1)
-    calmed = bent(calming_moves(bent, 60, limits, np.ones((2, 60), bool), most=0.01))
+    calmed = bent(calming_moves(bent, np.zeros(60), limits, np.ones((2, 60), bool), **bounds(60)))
     assert (np.abs(np.diff(calmed, 2)).max(axis=1) <= limits).all()
 
 
@@ -75,9 +79,34 @@ def smallest_moves(angles, limit):
 def test_no_moves_that_calm_a_knee_are_much_smaller():
     angles = 0.5 + 0.003 * np.sin(np.arange(40.0)) * (np.abs(np.arange(40.0) - 20.0) < 4.0)
     limit = 0.5 * np.abs(np.diff(angles, 2)).max()
-    moves = calming_moves(lambda moves: (angles + moves)[None], 40, np.array([limit]), np.ones((1, 40), bool), most=0.01)
+    moves = calming_moves(
+        lambda moves: (angles + moves)[None], np.zeros(40), np.array([limit]), np.ones((1, 40), bool), **bounds(40)
+    )
     assert np.abs(np.diff(angles + moves, 2)).max() <= limit
     assert np.sum(moves**2) < 1.3 * np.sum(smallest_moves(angles, limit) ** 2)
+
+
+def test_moves_that_do_not_suffice_are_used_as_far_as_they_go():
+    shake, most = 0.01, 0.002
+    angles = 0.5 + shake * (np.arange(40) == 20)
+
+    def bent(moves):
+        return (angles + moves)[None]
+
+    moves = calming_moves(bent, np.zeros(40), np.array([1e-4]), np.ones((1, 40), bool), **bounds(40, most))
+    assert np.abs(moves).max() <= most
+    # At best the shaken frame goes down, both frames beside it go up, and the bend there is smaller by four moves.
+    assert np.abs(np.diff(bent(moves)[0], 2)).max() == pytest.approx(2.0 * shake - 4.0 * most, rel=1e-3)
+
+
+def test_moves_that_may_only_go_one_way_do():
+    angles = 0.5 + 0.003 * (np.arange(40) == 20)
+    limit, low = np.array([0.003]), np.full(40, -0.01)
+    moves = calming_moves(
+        lambda moves: (angles + moves)[None], np.zeros(40), limit, np.ones((1, 40), bool), low=low, high=np.zeros(40)
+    )
+    assert moves.max() <= 0.0
+    assert np.abs(np.diff(angles + moves, 2)).max() <= 0.003
 
 
 def test_where_nobody_looks_nothing_is_calmed():
@@ -86,7 +115,7 @@ def test_where_nobody_looks_nothing_is_calmed():
     def bent(moves):
         return knee_angles(ways + moves[:, None] * np.array([0.0, 0.0, 1.0]), LINKS)[None]
 
-    moves = calming_moves(bent, 60, np.array([0.01]), np.zeros((1, 60), bool), most=0.01)
+    moves = calming_moves(bent, np.zeros(60), np.array([0.01]), np.zeros((1, 60), bool), **bounds(60))
     assert not moves.any()
 
 

@@ -33,15 +33,11 @@ def with_heels_up(foot: Foot, goals: FootGoals, *, on_heel: Mask, hips: Array, r
     rows = np.flatnonzero(rolls & (magnitude(goals.ankles - hips) > reaches))
     if not len(rows):
         return goals
-    # The ankle circles the ball in the plane of ankle, ball and heel; it is nearest to the hip where both lie in one direction.
     across = unit(np.cross(foot.ball, foot.heel))
     arms = foot.on(rows).ways(goals.turns[rows], foot.ball)
-    ankle, hip, axes = -arms, hips[rows] - goals.ankles[rows] - arms, goals.turns[rows] @ across
-    ahead, beside = dot(hip, ankle), dot(hip, np.cross(axes, ankle))
-    required_dot = 0.5 * (dot(hip, hip) + dot(ankle, ankle) - reaches[rows] ** 2)
-    short_of_nearest = np.arccos(np.clip(required_dot / np.maximum(np.hypot(ahead, beside), np.finfo(float).tiny), -1.0, 1.0))
+    least, _ = pitches_within_reach(-arms, goals.turns[rows] @ across, hips[rows] - goals.ankles[rows] - arms, reaches[rows])
     needs = np.zeros(len(hips))
-    needs[rows] = np.clip(np.arctan2(beside, ahead) - short_of_nearest, 0.0, MOST)
+    needs[rows] = np.clip(least, 0.0, MOST)
     raised = lifts(needs, ~on_heel, window)
     up, turns, ankles = np.flatnonzero(raised > 0.0), goals.turns.copy(), goals.ankles.copy()
     turns[up] = about_axis(goals.turns[up] @ across, raised[up]) @ goals.turns[up]
@@ -49,3 +45,20 @@ def with_heels_up(foot: Foot, goals: FootGoals, *, on_heel: Mask, hips: Array, r
     part = foot.on(pitched)
     ankles[pitched] += part.ways(goals.turns[pitched], foot.ball) - part.ways(turns[pitched], foot.ball)
     return replace(goals, ankles=ankles, turns=turns, turned=goals.turned | (raised > 0.0))
+
+
+def pitches_within_reach(ankles: Array, axes: Array, hips: Array, reaches: Array) -> tuple[Array, Array]:
+    """The smallest and the largest pitch `(n,)` about a point of the foot with which the ankle is within reach of the hip.
+
+    ankles, hips : (n, 3) from the point
+    axes : (n, 3) unit vectors, perpendicular to `ankles`
+    reaches : (n,) largest distance of the ankle from the hip
+
+    Where no pitch suffices, both are the one that brings the ankle nearest to the hip.
+    """
+    # The ankle circles the point in the plane of ankle, ball and heel; it is nearest to the hip where both lie in one direction.
+    ahead, beside = dot(hips, ankles), dot(hips, np.cross(axes, ankles))
+    required_dot = 0.5 * (dot(hips, hips) + dot(ankles, ankles) - reaches**2)
+    from_nearest = np.arccos(np.clip(required_dot / np.maximum(np.hypot(ahead, beside), np.finfo(float).tiny), -1.0, 1.0))
+    nearest = np.arctan2(beside, ahead)
+    return nearest - from_nearest, nearest + from_nearest

@@ -21,6 +21,13 @@ CALMING_STEPS, FIRST_WEIGHT, WEIGHT_GROWTH = 40, 1e-4, 1.6
 """Most Gauss-Newton steps, first penalty weight, and its growth per step, for moves in leg lengths and angles in radians: the
 first weight hardly moves anything, the last one leaves no sudden bend."""
 
+MOST_GROWTH, LARGEST_WEIGHT = 3.0, 1e7
+"""The growth is raised to the bend's multiple of its limit, so that where moves do not suffice the largest bends become equal: at
+most to this power, and up to this weight, with which the system can still be solved for nearly straight knees."""
+
+BOUNDED_STEPS = 20
+"""Most changes of the set of moves that are held at their bounds."""
+
 LONGEST_STEP = 1e-3
 """Largest step of the root or a foot per iteration, leg lengths: for nearly straight knees the linearisation holds no farther."""
 
@@ -83,38 +90,47 @@ def _is_near(sudden: Mask, row: int, near: int) -> bool:
     return bool(sudden[max(row - near, 0) : row + near + 1].any())
 
 
-def calming_moves(angles: AnglesOf, count: int, limits: Array, watched: Mask, *, most: float) -> Array:
+def calming_moves(
+    angles: AnglesOf, start: Array, limits: Array, watched: Mask, *, low: Array, high: Array, solves_again: bool = True
+) -> Array:
     """Small moves `(F,)` in leg lengths that keep the acceleration of all knees within limits as far as possible.
 
     angles : maps moves `(F,)`, such as the root's, to the angles of all knees `(C, F)`
+    start : (F,) moves to start from, within their bounds; they stay where no bend nearby is sudden
     limits : (C,) largest second difference of each knee angle
     watched : (C, F) where the limit applies
-    most : largest move, leg lengths
+    low, high : (F,) bounds of the moves
+    solves_again : whether moves beside those held at a bound are solved again; else they are only clipped
 
     Gauss-Newton steps around the sudden bends minimise the sum of squared moves plus a penalty on accelerations beyond the
     limit, whose weight grows until none is left.
     """
-    moves = np.zeros(count)
+    moves = start.copy()
     weights = np.zeros(watched.shape)
     for _ in range(CALMING_STEPS):
         now = angles(moves)
         bends = np.stack([accelerations(each) for each in now])
-        sudden = watched & (np.abs(bends) > limits[:, None])
+        multiples = np.abs(bends) / limits[:, None]
+        sudden = watched & (multiples > 1.0)
         if not sudden.any():
             break
-        weights = np.where(sudden, np.maximum(weights * WEIGHT_GROWTH, FIRST_WEIGHT), weights)
+        growth = WEIGHT_GROWTH ** np.minimum(multiples, MOST_GROWTH)
+        weights = np.where(sudden, np.clip(weights * growth, FIRST_WEIGHT, LARGEST_WEIGHT), weights)
         slopes = (angles(moves + DIFFERENCE_STEP) - now) / DIFFERENCE_STEP
         free = _neighbourhood(np.any(weights > 0.0, axis=0))
         for first, last in runs(free):
             rows = slice(first, last + 1)
-            solved = _calmed_moves(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows])
-            step = np.clip(solved - moves[rows], -LONGEST_STEP, LONGEST_STEP)
-            moves[rows] = np.clip(moves[rows] + step, -most, most)
+            system, right_side = _normal_equations(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows])
+            nearest = np.maximum(low[rows], moves[rows] - LONGEST_STEP), np.minimum(high[rows], moves[rows] + LONGEST_STEP)
+            moves[rows] = _bounded_solution(system, right_side, *nearest, BOUNDED_STEPS if solves_again else 0)
     return moves
 
 
-def _calmed_moves(moves: Array, bends: Array, slopes: Array, weights: Array) -> Array:
-    """Gauss-Newton step: moves `(n,)` of a stretch, from second differences `bends` and slopes of the angles, both `(C, n)`."""
+def _normal_equations(moves: Array, bends: Array, slopes: Array, weights: Array) -> tuple[Array, Array]:
+    """System `(n, n)` and right side `(n,)` of a Gauss-Newton step for the moves `(n,)` of a stretch.
+
+    From second differences `bends` and slopes of the angles, both `(C, n)`.
+    """
     count = len(moves)
     second = np.zeros((count, count))
     inside = np.arange(1, count - 1)
@@ -125,7 +141,25 @@ def _calmed_moves(moves: Array, bends: Array, slopes: Array, weights: Array) -> 
         change = second * slope
         system += change.T @ (weight[:, None] * change)
         right_side -= change.T @ (weight * (bend - change @ moves))
-    return np.linalg.solve(system, right_side)
+    return system, right_side
+
+
+def _bounded_solution(system: Array, right_side: Array, low: Array, high: Array, steps: int) -> Array:
+    """The solution `(n,)` of a positive definite system, or the nearest to it, by its own measure, between `low` and `high`.
+
+    Projected Newton steps (Bertsekas 1982): values at a bound that would go beyond it are held, and the rest solved again.
+    """
+    values = np.clip(np.linalg.solve(system, right_side), low, high)
+    held = np.zeros(len(values), dtype=bool)
+    for _ in range(steps):
+        rises = system @ values - right_side
+        held, before = ((values <= low) & (rises > 0.0)) | ((values >= high) & (rises < 0.0)), held
+        if np.array_equal(held, before):
+            break
+        rows = np.flatnonzero(~held)
+        left = right_side[rows] - system[rows][:, held] @ values[held]
+        values[rows] = np.clip(np.linalg.solve(system[np.ix_(rows, rows)], left), low[rows], high[rows])
+    return values
 
 
 def _neighbourhood(rows: Mask) -> Mask:

@@ -11,10 +11,11 @@ from ....core.array_types import Array, Mask
 from ....core.arrays import magnitude
 from ....core.contacts.states import ContactState
 from ....core.planting.goals import SAMPLES_PER_FRAME
+from ....core.planting.heels import pitches_within_reach
 from ....core.planting.knees import accelerations, calming_moves, knee_angles, links_of
 from ....core.rig.rotations import about_axis, unit
 from ....scene.sampling.stepping import Steps
-from .standing import DOWN, Footing, Planted, PlantedLeg, stand_still
+from .standing import DOWN, STRAIGHT, Footing, Planted, PlantedLeg, stand_still
 
 if TYPE_CHECKING:
     from ..plan.planning import PlantingPlan
@@ -77,63 +78,72 @@ def with_calm_root(footing: Footing, planted: Planted) -> Steps[Planted]:
     plan, legs = footing.plan, planted.legs
     length = max(leg.before.length for leg in legs)
     limits = np.array([CALM * _largest_bend(leg, plan.frames_per_second) for leg in legs])
-    calming = np.zeros(len(plan.frames))
+    calming, gives = np.zeros(len(plan.frames)), np.full(len(plan.frames), ROOT_GIVES)
     for _ in range(ROUNDS):
         yield 1.0
-        base = planted
-        pinned = np.stack([leg.goals.pinned[::SAMPLES_PER_FRAME] for leg in base.legs])
+        pinned = np.stack([leg.goals.pinned[::SAMPLES_PER_FRAME] for leg in planted.legs])
+        # A foot on its ball pitches for its own knee, see `with_calm_ease`.
+        watched = pinned & np.stack([leg.states != ContactState.BALL for leg in planted.legs])
 
-        def angles(moves: Array, base: Planted = base, pinned: Mask = pinned) -> Array:
-            up = (moves * pinned * length)[..., None] * -DOWN
+        def angles(moves: Array, base: Planted = planted, pinned: Mask = pinned, already: Array = calming) -> Array:
+            up = ((moves - already) * pinned * length)[..., None] * -DOWN
             return np.stack([_knee_angles(leg, base.moves, more) for leg, more in zip(base.legs, up, strict=True)])
 
-        calmer = calming_moves(angles, len(plan.frames), limits, pinned, most=ROOT_GIVES)
-        if not calmer.any():
+        calmer = calming_moves(angles, calming, limits, watched, low=-gives, high=gives)
+        if np.array_equal(calmer, calming):
             break
-        calming = np.clip(calming + calmer * length, -ROOT_GIVES * length, ROOT_GIVES * length)
-        on_samples = np.interp(plan.samples, plan.frames, calming)
+        calming = calmer
+        on_samples = np.interp(plan.samples, plan.frames, calming * length)
         planted = stand_still(footing, [leg.states for leg in legs], on_samples)
     return planted
 
 
-def with_calm_ease(plan: PlantingPlan, planted: Planted) -> Planted:
-    """Planted legs with feet moved slightly where knees bend too suddenly.
+def with_calm_ease(plan: PlantingPlan, planted: Planted, *, only_up: bool = False) -> Planted:
+    """Planted legs with feet moved slightly, within reach, where knees bend too suddenly.
 
-    Feet in an ease to or from a contact move towards the hip or away from it; feet that stand on heel or ball alone pitch about
-    that point.
+    Feet in an ease to or from a contact move towards the hip or away from it, with `only_up` only towards it; feet that stand on
+    heel or ball alone pitch about that point.
     """
-    legs = []
-    for leg in planted.legs:
-        foot, pinned = leg.before.foot, leg.goals.pinned
-        ways = leg.ankles - planted.moves - leg.before.joints[:, 0]
-        along = unit(ways)[::SAMPLES_PER_FRAME]
-        free = leg.changed & ~pinned
-        can_move = free[::SAMPLES_PER_FRAME].copy()
-        axes, rolls = leg.turns @ unit(np.cross(foot.ball, foot.heel)), []
-        for state, point in ((ContactState.HEEL, foot.heel), (ContactState.BALL, foot.ball)):
-            on_it = pinned[::SAMPLES_PER_FRAME] & (leg.states == state)
-            tangents = np.cross(axes, -foot.ways(leg.turns, point))[::SAMPLES_PER_FRAME]
-            along[on_it] = unit(tangents[on_it])
-            can_move |= on_it & np.any(tangents, axis=1)
-            rolls.append((point, on_it / np.maximum(magnitude(tangents), np.finfo(float).tiny)))
-        along *= leg.before.length
+    return Planted([_with_calm_ease(plan, leg, planted.moves, only_up=only_up) for leg in planted.legs], planted.moves)
 
-        def angles(moves: Array, leg: PlantedLeg = leg, along: Array = along, can_move: Mask = can_move) -> Array:
-            return _knee_angles(leg, planted.moves, (moves * can_move)[:, None] * along)[None]
 
-        limits = np.array([CALM * _largest_bend(leg, plan.frames_per_second)])
-        calmer = calming_moves(angles, len(plan.frames), limits, leg.changed[None, ::SAMPLES_PER_FRAME], most=FOOT_GIVES)
-        calmer = calmer * can_move
-        if not calmer.any():
-            legs.append(leg)
-            continue
-        on_samples = np.interp(plan.samples, plan.frames, calmer * free[::SAMPLES_PER_FRAME])
-        ankles, turns = leg.ankles + (on_samples * free)[:, None] * unit(ways) * leg.before.length, leg.turns
-        for point, per_length in rolls:
-            pitches = np.interp(plan.samples, plan.frames, calmer * per_length * leg.before.length)
-            if pitches.any():
-                before = foot.ways(turns, point)
-                turns = np.where((pitches != 0.0)[:, None, None], about_axis(axes, pitches) @ turns, turns)
-                ankles = ankles + before - foot.ways(turns, point)
-        legs.append(replace(leg, ankles=ankles, turns=turns))
-    return Planted(legs, planted.moves)
+def _with_calm_ease(plan: PlantingPlan, leg: PlantedLeg, root_moves: Array, *, only_up: bool) -> PlantedLeg:
+    whole, foot, length = slice(None, None, SAMPLES_PER_FRAME), leg.before.foot, leg.before.length
+    ways = leg.ankles - root_moves - leg.before.joints[:, 0]
+    reaches = (1.0 - STRAIGHT) * (leg.ratios * leg.before.lengths)[whole]
+    free, along, axes = leg.changed & ~leg.goals.pinned, unit(ways), leg.turns @ unit(np.cross(foot.ball, foot.heel))
+    room = np.maximum(reaches - magnitude(ways[whole]), 0.0) / length
+    low = -FOOT_GIVES * free[whole]
+    high = np.zeros(len(low)) if only_up else np.minimum(room, FOOT_GIVES) * free[whole]
+    # Rodrigues' formula: the ankle goes along `tangents` by the sine of the pitch, and along `inwards` by 1 minus its cosine.
+    tangents, inwards, rolls = np.zeros((len(low), 3)), np.zeros((len(low), 3)), []
+    for state, point in ((ContactState.HEEL, foot.heel), (ContactState.BALL, foot.ball)):
+        on_it = leg.goals.pinned[whole] & (leg.states == state)
+        arms, around = -foot.ways(leg.turns, point)[whole][on_it], axes[whole][on_it]
+        tangents[on_it], inwards[on_it] = np.cross(around, arms), np.cross(around, np.cross(around, arms))
+        per_length = np.zeros(len(low))
+        per_length[on_it] = length / np.maximum(magnitude(tangents[on_it]), np.finfo(float).tiny)
+        reached = pitches_within_reach(arms, around, arms - ways[whole][on_it], reaches[on_it])
+        least, most = (each / per_length[on_it] for each in reached)
+        low[on_it], high[on_it] = np.clip(least, -FOOT_GIVES, 0.0), np.clip(most, 0.0, FOOT_GIVES)
+        rolls.append((point, per_length))
+    per_pitch = np.sum([per_length for _, per_length in rolls], axis=0)
+
+    def angles(moves: Array) -> Array:
+        pitches = (moves * per_pitch)[:, None]
+        arc = np.sin(pitches) * tangents + (1.0 - np.cos(pitches)) * inwards
+        return _knee_angles(leg, root_moves, (moves * free[whole] * length)[:, None] * along[whole] + arc)[None]
+
+    limits = np.array([CALM * _largest_bend(leg, plan.frames_per_second)])
+    calmer = calming_moves(angles, np.zeros(len(low)), limits, leg.changed[None, whole], low=low, high=high, solves_again=False)
+    if not calmer.any():
+        return leg
+    on_samples = np.interp(plan.samples, plan.frames, calmer * free[whole])
+    ankles, turns = leg.ankles + (on_samples * free)[:, None] * along * length, leg.turns
+    for point, per_length in rolls:
+        pitches = np.interp(plan.samples, plan.frames, calmer * per_length)
+        if pitches.any():
+            before = foot.ways(turns, point)
+            turns = np.where((pitches != 0.0)[:, None, None], about_axis(axes, pitches) @ turns, turns)
+            ankles = ankles + before - foot.ways(turns, point)
+    return replace(leg, ankles=ankles, turns=turns)

@@ -65,12 +65,14 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
         yield 0.2
     if footing.plan.settings.priority == "BODY":
         footing = replace(footing, slack=HARDLY_SEEN_SLIDE)
-    return _calm_and_clear(footing, (yield from _calm(footing, states, shortened)))
+    return (yield from _calm(footing, states, shortened))
 
 
 def _calm_and_clear(footing: Footing, planted: Planted) -> Planted:
-    """Lift feet in the air clear of the ground, calm the knees that this bends, and clear the feet again."""
-    return with_clear_ways(footing, with_calm_ease(footing.plan, with_clear_ways(footing, planted)))
+    """Lift feet in the air clear of the ground and calm the knees that this bends, at last by moves towards the hip alone."""
+    for only_up in (False,) if footing.ground.is_new else (False, True):
+        planted = with_calm_ease(footing.plan, with_clear_ways(footing, planted), only_up=only_up)
+    return with_clear_ways(footing, planted)
 
 
 def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequence[Codes]], list[Codes]]) -> Steps[Planted]:
@@ -85,7 +87,7 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
 
     def calmed(planted: Planted) -> Steps[Planted]:
         rooted = (yield from with_calm_root(footing, planted)) if footing.moves_root else planted
-        return with_calm_ease(footing.plan, rooted)
+        return _calm_and_clear(footing, with_calm_ease(footing.plan, rooted))
 
     whole = planted = stand_still(footing, states)
     for number in range(MOST_SHORTENED_BEFORE):
