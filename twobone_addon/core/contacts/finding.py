@@ -183,6 +183,10 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
     swung = motion.speeds[..., -round(NEAR / 2 * motion.rate) :].min(axis=1).max(axis=-1) > SWINGING * tolerances.speed[:, -1]
     calm = _evidence(motion.calmer(), tolerances, any_height=any_height).max(axis=1)
     landed = swung & (calm[:, -2:].min(axis=1) > LANDED)
+    if motion.belt.any() and not (given.enter_speed or given.leave_speed):
+        ahead = _evidence(motion.ahead_of_belt(tolerances.speed), tolerances, any_height=any_height).max(axis=1) > 0.0
+        reaching = [_confirmed_runs(on | also, on) for on, also in zip(estimate.stands, ahead, strict=True)]
+        estimate = replace(estimate, stands=np.array(reaching))
     stands = _tidied(motion, estimate, landed, given)
     states = _points_of(motion, estimate.evidence, stands, given.lift / feet.leg_length or LIFT, tolerances.noise)
     states, stands, best = (each[:, inside] for each in (states, stands, best))
