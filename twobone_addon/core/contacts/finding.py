@@ -61,6 +61,9 @@ LEAVE = 1.25
 """Ratio of leave to enter thresholds, of speed and height, where only the latter are given."""
 LIFT = 0.012
 """Leg lengths (1 cm of a leg) by which heel or ball is raised when a foot no longer lies flat."""
+STILL_HIGH = 2.0 * LIFT
+"""Leg lengths over its place above which a foot that comes down has not landed: soles right below the ankle are up to 1.8 % of the
+leg too high when a heel strikes."""
 ROLL = 0.02
 """Cost of a change between heel, both and ball, in seconds of evidence; doubled for changes towards the heel."""
 LEAST_IN_SECONDS = 0.06
@@ -368,6 +371,8 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
                 is_lifted = lowest[foot, start : end + 1].max() - level > LOW / 2 + NOISE_TIMES * motion.noise
                 if is_inside and is_lifted and magnitude(ball[end + 1] - ball[start - 1]) > MOST_SLIDE:
                     foot_stands[start : end + 1] = False
+        for first, last in runs(foot_stands) if not (given.enter_height or given.leave_height) else ():
+            foot_stands[first : first + _frames_coming_down(motion, foot, first, last)] = False
         for first, last in runs(foot_stands):
             if estimate.may_glide[foot] and _glides(ball[first : last + 1], motion.body[first : last + 1], motion.rate):
                 foot_stands[first : last + 1] = False
@@ -381,6 +386,19 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
             if last_rows == [(1, 1)]:
                 foot_stands[-1] = False
     return kept
+
+
+def _frames_coming_down(motion: Kinematics, foot: int, first: int, last: int) -> int:
+    """Number of frames from `first` in which the `foot` still comes down to where it stands until `last`; 0 at the first frame.
+
+    A foot that lowers itself slowly is low and slow, but ground does not give way. On a slope heel and ball stand at
+    different heights, so each is compared with its own, as exactly as the foot keeps it.
+    """
+    heights = motion.heights[foot, :, first : last + 1]
+    above = (heights - np.median(heights, axis=-1, keepdims=True)).min(axis=0)
+    unsteady = max(motion.noise, float(np.median(np.abs(above - np.median(above)))))
+    lands = (above <= STILL_HIGH + NOISE_TIMES * unsteady) | (np.diff(above, append=np.inf) > 0.0)
+    return int(np.argmax(lands)) if first else 0
 
 
 def _without_reversals(motion: Kinematics, stands: Mask) -> Mask:
