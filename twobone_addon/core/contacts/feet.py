@@ -158,7 +158,7 @@ class Kinematics:
         return replace(self, speeds=self.calmer_speeds, rises=self.calmer_rises)
 
     def ahead_of_belt(self, slow: Array) -> Kinematics:
-        """The kinematics with speeds along the belt made as `slow` `(C, F)` as they are slow for the belt.
+        """The kinematics with speeds along the belt scaled down, so that the belt's own speed becomes `slow` `(C, F)`.
 
         A foot swings against its belt, and in the air nothing drives it the other way; but stylised feet that land are faster
         than the ground that they share.

@@ -371,8 +371,9 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
                 is_lifted = lowest[foot, start : end + 1].max() - level > LOW / 2 + NOISE_TIMES * motion.noise
                 if is_inside and is_lifted and magnitude(ball[end + 1] - ball[start - 1]) > MOST_SLIDE:
                     foot_stands[start : end + 1] = False
-        for first, last in runs(foot_stands) if not (given.enter_height or given.leave_height) else ():
-            foot_stands[first : first + _frames_coming_down(motion, foot, first, last)] = False
+        for first, last in runs(foot_stands):
+            if not (given.enter_height or given.leave_height or motion.belt.any()):
+                foot_stands[first : first + _frames_coming_down(motion, foot, first, last)] = False
         for first, last in runs(foot_stands):
             if estimate.may_glide[foot] and _glides(ball[first : last + 1], motion.body[first : last + 1], motion.rate):
                 foot_stands[first : last + 1] = False
@@ -392,7 +393,8 @@ def _frames_coming_down(motion: Kinematics, foot: int, first: int, last: int) ->
     """Number of frames from `first` in which the `foot` still comes down to where it stands until `last`; 0 at the first frame.
 
     A foot that lowers itself slowly is low and slow, but ground does not give way. On a slope heel and ball stand at
-    different heights, so each is compared with its own, as exactly as the foot keeps it.
+    different heights, so each is compared with its own, as exactly as the foot keeps it. Not for a belt: there stylised
+    feet bear the body before they are level.
     """
     heights = motion.heights[foot, :, first : last + 1]
     above = (heights - np.median(heights, axis=-1, keepdims=True)).min(axis=0)
