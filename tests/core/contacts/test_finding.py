@@ -287,6 +287,57 @@ def test_a_flat_foot_that_turns_on_the_spot_stands_on_what_it_turns_about(about,
     assert set(states[0, (times < 0.9) | (times > seconds + 1.1)]) | set(states[1]) == {HEEL | BALL}
 
 
+@each_rate
+@pytest.mark.parametrize("length", [0.9, 90.0])
+def test_a_foot_that_slowly_comes_down_stands_only_once_it_is_down(length, rate):
+    """The ball all but halts for a quarter of a second at 5 % of the leg, right above its place, while the heel comes down."""
+    times = np.arange(3 * rate) / rate
+    points, hips = np.zeros((2, 2, len(times), 3)), np.ones((2, len(times), 3)) * [0.0, 0.0, 0.9]
+    points[1, :, :, 0], points[:, 1, :, 1] = 0.2, 0.2
+    points[0, 0, :, 2] = np.interp(times, [0.0, 0.8, 1.0, 1.2], [0.45, 0.45, 0.12, 0.0])
+    points[0, 1, :, 2] = np.interp(times, [0.0, 0.8, 1.0, 1.25, 1.35], [0.3, 0.3, 0.055, 0.045, 0.0])
+    feet = FeetMotion(points * length, points[..., 2] * length, hips * length, length, float(rate))
+    states = find_states(feet, Thresholds())
+    assert not states[0, points[0, :, :, 2].min(axis=0) > 0.03].any()
+    assert states[0, times > 1.4].all()
+    assert states[1].all()
+
+
+@each_rate
+@pytest.mark.parametrize("grade", [-0.15, -0.3])
+def test_downhill_a_heel_that_lands_stands_above_the_ball(grade, rate):
+    feet = feet_of(WALK, rate=rate)
+    points, hips = feet.points.copy(), feet.hips.copy()
+    for places in (points, hips):
+        places[..., 2] += grade * places[..., 1]
+    states, *_ = found(replace(feet, points=points, hips=hips))
+    assert f1(states > 0, feet.states > 0) >= CLEAN
+    lands = feet.states == HEEL
+    lands[:, 0] = False
+    assert np.mean(states[lands] > 0) >= 0.75, "but for the frame in which it arrives"
+
+
+@each_rate
+def test_on_a_belt_a_stance_begins_where_a_stylised_foot_lands_and_runs_ahead_of_its_ground(rate):
+    """At first nearly twice as fast as the belt, as fast as that within 0.15 seconds, and low all the time."""
+    pace, slowing = 0.9 * WALK.speed, 0.15
+    feet = on_belt(feet_of(WALK, rate=rate), [0.0, -pace, 0.0])
+    points = feet.points.copy()
+    lands = np.zeros(feet.states.shape, bool)
+    for side, states in enumerate(feet.states):
+        for first, last in runs(states > 0):
+            if first:
+                landed = (np.arange(first, last + 1) - first) / rate
+                ahead = 0.9 * pace * slowing / 2.0 * np.clip(1.0 - landed / slowing, 0.0, 1.0) ** 2
+                points[side, :, first : last + 1, 1] += ahead[:, None].T
+                swing = np.flatnonzero(states[:first] > 0)[-1] if (states[:first] > 0).any() else 0
+                points[side, :, swing:first, 1] += ahead[0] * np.linspace(0.0, 1.0, first - swing)
+                lands[side, first : first + round(slowing * rate)] = True
+    states, velocity, _ = found(replace(feet, points=points))
+    assert np.linalg.norm(velocity - [0.0, -pace, 0.0]) <= 0.1 * pace
+    assert np.mean(states[lands] > 0) >= 0.75
+
+
 def test_a_raised_foot_that_is_held_still_does_not_stand():
     points = np.zeros((2, 2, 60, 3))
     points[1, :, :, 2] = 0.4

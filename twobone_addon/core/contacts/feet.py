@@ -7,7 +7,7 @@ duration (Savitzky-Golay filter of degree 1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class FeetMotion:
     """Length of a stretched leg, in the units of the points."""
     rate: float
     """Frames per second."""
+    belt: Array = field(default_factory=lambda: np.zeros(3))
+    """`(3,)` velocity of the ground, beside which the points are, units per second; 0 for ground at rest."""
 
     def over(self, height: float) -> FeetMotion:
         """The feet with heights over flat ground at `height`."""
@@ -55,7 +57,7 @@ class FeetMotion:
     def beside(self, velocity: Array) -> FeetMotion:
         """The feet as seen from ground that moves at `velocity` `(3,)`, units per second."""
         travel = np.arange(self.points.shape[-2])[:, None] * (velocity / self.rate)
-        return replace(self, points=self.points - travel, hips=self.hips - travel)
+        return replace(self, points=self.points - travel, hips=self.hips - travel, belt=self.belt + velocity)
 
     def since(self, first: int) -> FeetMotion:
         """The feet from frame index `first` on."""
@@ -125,6 +127,8 @@ class Kinematics:
     noise: float
     """Standard deviation of a component of positions, leg lengths."""
     rate: float
+    belt: Array
+    """`(3,)` velocity of the ground beside which the points are."""
 
     @classmethod
     def of(cls, feet: FeetMotion) -> Kinematics:
@@ -146,11 +150,23 @@ class Kinematics:
             calmer_rises=rises.min(axis=0),
             noise=noise_of(points, steps_in(NOISE_STEP, feet)),
             rate=feet.rate,
+            belt=feet.belt / feet.leg_length,
         )
 
     def calmer(self) -> Kinematics:
         """The kinematics with the lesser of the speeds before and after each frame."""
         return replace(self, speeds=self.calmer_speeds, rises=self.calmer_rises)
+
+    def ahead_of_belt(self, slow: Array) -> Kinematics:
+        """The kinematics with speeds along the belt scaled down, so that the belt's own speed becomes `slow` `(C, F)`.
+
+        A foot swings against its belt, and in the air nothing drives it the other way; but stylised feet that land are faster
+        than the ground that they share.
+        """
+        pace = float(magnitude(self.belt))
+        along = np.maximum(self.velocities @ (self.belt / pace), 0.0) / np.maximum(magnitude(self.velocities), pace * HELD)
+        ratio = np.minimum(slow / pace, 1.0)[:, None]
+        return replace(self, speeds=self.speeds * np.sqrt(1.0 - along**2 * (1.0 - ratio**2)))
 
     def noise_of_speeds(self, noise: float) -> float:
         """Standard deviation of a velocity component if a position component has `noise`."""

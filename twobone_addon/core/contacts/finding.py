@@ -61,6 +61,9 @@ LEAVE = 1.25
 """Ratio of leave to enter thresholds, of speed and height, where only the latter are given."""
 LIFT = 0.012
 """Leg lengths (1 cm of a leg) by which heel or ball is raised when a foot no longer lies flat."""
+STILL_HIGH = 2.0 * LIFT
+"""Leg lengths over its place above which a foot that comes down has not landed: soles right below the ankle are up to 1.8 % of
+the leg too high when a heel strikes."""
 ROLL = 0.02
 """Cost of a change between heel, both and ball, in seconds of evidence; doubled for changes towards the heel."""
 LEAST_IN_SECONDS = 0.06
@@ -183,6 +186,7 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
     swung = motion.speeds[..., -round(NEAR / 2 * motion.rate) :].min(axis=1).max(axis=-1) > SWINGING * tolerances.speed[:, -1]
     calm = _evidence(motion.calmer(), tolerances, any_height=any_height).max(axis=1)
     landed = swung & (calm[:, -2:].min(axis=1) > LANDED)
+    estimate = replace(estimate, stands=_from_landing(motion, estimate, given, any_height=any_height))
     stands = _tidied(motion, estimate, landed, given)
     states = _points_of(motion, estimate.evidence, stands, given.lift / feet.leg_length or LIFT, tolerances.noise)
     states, stands, best = (each[:, inside] for each in (states, stands, best))
@@ -348,6 +352,37 @@ def _confirmed_runs(stands: Mask, sure: Mask) -> Mask:
     for first, last in runs(stands):
         kept[first : last + 1] = sure[first : last + 1].any()
     return kept
+
+
+def _from_landing(motion: Kinematics, estimate: StanceEstimate, given: Thresholds, *, any_height: bool) -> Mask:
+    """Stances `(C, F)` that begin when the foot is down, unless thresholds say when.
+
+    On a belt stylised feet bear the body before they are as fast as the ground: there a stance reaches to where it lands.
+    """
+    stands, tolerances = estimate.stands.copy(), estimate.tolerances
+    if motion.belt.any() and not (given.enter_speed or given.leave_speed):
+        ahead = _evidence(motion.ahead_of_belt(tolerances.speed), tolerances, any_height=any_height).max(axis=1) > 0.0
+        stands = np.array([_confirmed_runs(on | also, on) for on, also in zip(stands, ahead, strict=True)])
+    elif not (motion.belt.any() or given.enter_height or given.leave_height):
+        for foot, foot_stands in enumerate(stands):
+            for first, last in runs(foot_stands):
+                # Nothing is known before the first frame.
+                if first:
+                    inside = slice(first, last + 1)
+                    foot_stands[first : first + _frames_coming_down(motion.heights[foot, :, inside], motion.noise)] = False
+    return stands
+
+
+def _frames_coming_down(heights: Array, noise: float) -> int:
+    """Number of first frames of a stance in which its heel and ball, at `heights` `(2, F)`, still come down to their places.
+
+    A foot that lowers itself slowly is low and slow, but ground does not give way. On a slope heel and ball stand at
+    different heights, so each is compared with its own, as exactly as the foot keeps it.
+    """
+    above = (heights - np.median(heights, axis=-1, keepdims=True)).min(axis=0)
+    unsteady = max(noise, float(np.median(np.abs(above - np.median(above)))))
+    lands = (above <= STILL_HIGH + NOISE_TIMES * unsteady) | np.append(np.diff(above) > 0.0, True)
+    return int(np.argmax(lands))
 
 
 def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: Thresholds) -> Mask:
