@@ -82,14 +82,12 @@ def with_calm_root(footing: Footing, planted: Planted) -> Steps[Planted]:
     for _ in range(ROUNDS):
         yield 1.0
         pinned = np.stack([leg.goals.pinned[::SAMPLES_PER_FRAME] for leg in planted.legs])
-        # A foot on its ball pitches for its own knee, see `with_calm_ease`.
-        watched = pinned & np.stack([leg.states != ContactState.BALL for leg in planted.legs])
 
         def angles(moves: Array, base: Planted = planted, pinned: Mask = pinned, already: Array = calming) -> Array:
             up = ((moves - already) * pinned * length)[..., None] * -DOWN
             return np.stack([_knee_angles(leg, base.moves, more) for leg, more in zip(base.legs, up, strict=True)])
 
-        calmer = calming_moves(angles, calming, limits, watched, low=-gives, high=gives)
+        calmer = calming_moves(angles, calming, limits, pinned, low=-gives, high=gives)
         if np.array_equal(calmer, calming):
             break
         calming = calmer
