@@ -70,10 +70,11 @@ def _knee_angles(leg: PlantedLeg, moves: Array, more: Array | float = 0.0) -> Ar
     return knee_angles((leg.ankles - moves)[::SAMPLES_PER_FRAME] + more - joints[:, 0], links_of(joints) * ratios[:, None])
 
 
-def with_calm_root(footing: Footing, planted: Planted) -> Steps[Planted]:
+def with_calm_root(footing: Footing, planted: Planted, *, leaves_balls: bool) -> Steps[Planted]:
     """Planted legs with the root moved slightly where knees bend too suddenly.
 
     In a recording that shakes the whole body, feet included, pinning the feet would leave the knees to absorb the shaking.
+    With `leaves_balls`, knees are not watched while their foot is on its ball alone: it pitches for them, see `with_calm_ease`.
     """
     plan, legs = footing.plan, planted.legs
     length = max(leg.before.length for leg in legs)
@@ -82,12 +83,13 @@ def with_calm_root(footing: Footing, planted: Planted) -> Steps[Planted]:
     for _ in range(ROUNDS):
         yield 1.0
         pinned = np.stack([leg.goals.pinned[::SAMPLES_PER_FRAME] for leg in planted.legs])
+        left = np.stack([leg.states == ContactState.BALL for leg in planted.legs]) & leaves_balls
 
         def angles(moves: Array, base: Planted = planted, pinned: Mask = pinned, already: Array = calming) -> Array:
             up = ((moves - already) * pinned * length)[..., None] * -DOWN
             return np.stack([_knee_angles(leg, base.moves, more) for leg, more in zip(base.legs, up, strict=True)])
 
-        calmer = calming_moves(angles, calming, limits, pinned, low=-gives, high=gives)
+        calmer = calming_moves(angles, calming, limits, pinned & ~left, low=-gives, high=gives)
         if np.array_equal(calmer, calming):
             break
         calming = calmer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -85,8 +86,8 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
         same = all(np.array_equal(new, leg.states) for new, leg in zip(shorter_states, planted.legs, strict=True))
         return None if same else stand_still(footing, shorter_states)
 
-    def calmed(planted: Planted) -> Steps[Planted]:
-        rooted = (yield from with_calm_root(footing, planted)) if footing.moves_root else planted
+    def calmed(planted: Planted, *, leaves_balls: bool) -> Steps[Planted]:
+        rooted = (yield from with_calm_root(footing, planted, leaves_balls=leaves_balls)) if footing.moves_root else planted
         return _calm_and_clear(footing, with_calm_ease(footing.plan, rooted))
 
     whole = planted = stand_still(footing, states)
@@ -97,14 +98,16 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
             break
         planted = shorter
     tried: list[Planted] = []
-    # Where shorter stances have only moved a pop to another frame, moves of root and free feet may suffice with the longer ones.
-    for start in (planted,) if planted is whole else (planted, whole):
-        calm = yield from calmed(start)
+    # Where shorter stances have only moved a pop to another frame, moves of root and free feet may suffice with the longer ones;
+    # and a root that leaves feet on their balls to themselves has more room for the others.
+    starts = (planted,) if planted is whole else (planted, whole)
+    for leaves_balls, start in product((False, True) if footing.moves_root else (False,), starts):
+        calm = yield from calmed(start, leaves_balls=leaves_balls)
         for _ in range(MOST_SHORTENED_AFTER):
             shorter = gentle(calm, [sudden_bends(leg, calm.moves, rate, POPS) for leg in calm.legs])
             if shorter is None:
                 break
-            calm = yield from calmed(shorter)
+            calm = yield from calmed(shorter, leaves_balls=leaves_balls)
         if worst_bend(calm, rate) <= POPS:
             return calm
         tried.append(calm)
