@@ -246,7 +246,7 @@ def program_tests(session: nox.Session) -> None:
 @nox.session
 def window_tests(session: nox.Session) -> None:
     """Install the zip in a real Blender, the program in BLENDER or on PATH, and drive its window."""
-    # Simulated events may come before the window has drawn what they are for: such a scenario is played once more, and named.
+    # What a simulated event does depends on what the window shows by then: a scenario that fails is played once more, and named.
     again = ["--reruns", "1", "-rR"]
     test_with_program(session, PROGRAM_TESTS[1], [*ON_SCREENS_OF_THEIR_OWN, *again], "pytest-rerunfailures>=15")
 

@@ -38,7 +38,7 @@ MOST_FRAMES = 300_000
 LEAST_FRAMES = 2
 
 MOST_STRETCH = 1.015
-"""Largest factor by which a planted leg is scaled, if its chain may stretch: more would be visible."""
+"""Largest factor by which a planted leg is scaled, if its chain may stretch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,8 @@ def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, 
     wanted = [_ChainRequest(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
     needs_root = bool(settings.root)
     plan = _plan(scene, settings, armature, wanted, span=span, use_root=settings.use_root, needs_root=needs_root)
+    if settings.priority == "FEET":
+        plan = replace(plan, legs=[_with_stretch(armature, leg, settings.destination) for leg in plan.legs])
     return PlantPlan(**{entry.name: getattr(plan, entry.name) for entry in fields(plan)}, contacts=contacts)
 
 
@@ -213,19 +215,18 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: R
     rows = np.arange(0, len(samples), SAMPLES_PER_FRAME)
     plan = replace(plan, frames=samples, report_rows=rows, animated_settings={}, stretched_before=stretched)
     points = read_foot_points(armature, names, plan.rest, wanted.toe)
-    leg = LegPlan(wanted.chain, plan, points, foot is not None)
-    return leg if follows else _with_stretch(armature, leg, settings)
+    return LegPlan(wanted.chain, plan, points, foot is not None)
 
 
-def _with_stretch(armature: Object, leg: LegPlan, settings: RootSettings) -> LegPlan:
+def _with_stretch(armature: Object, leg: LegPlan, destination: str) -> LegPlan:
     """The leg with the stretch that its chain's Reach allows, and the keys of the scales that stretching changes."""
     chain, plan = armature.twobone.chains.get(leg.chain), leg.plan
-    if chain is None or chain.reach != "STRETCH" or getattr(settings, "priority", "") != "FEET":
+    if chain is None or chain.reach != "STRETCH":
         return leg
     stops = bone_that_stops_stretch(plan.rest)
     if stops is not None:
         reason = note('Bone "{bone}" does not inherit scale, so "{chain}" cannot stretch.', bone=stops.name, chain=leg.chain)
         return replace(leg, plan=replace(plan, notes=(*plan.notes, reason)))
     paths = [scale_path(bone) for bone, _ in leg.scaled]
-    refuse_unwritable(armature, paths, settings.destination, is_motion=True)
+    refuse_unwritable(armature, paths, destination, is_motion=True)
     return replace(leg, plan=with_keyed(plan, armature, paths), stretch=min(chain.stretch_max, MOST_STRETCH))
