@@ -73,6 +73,7 @@ def test_a_leg_that_may_stretch_reaches_without_lower_hips(empty_file):
     assert sizes["leg"][0] == pytest.approx(1.0, abs=1e-6)
     assert sizes["foot"] == pytest.approx((1.0, 1.0), abs=1e-5)
     assert max(chain["max_stretch"] for chain in report["chains"]) == pytest.approx(sizes["leg"][1], abs=1e-4)
+    assert report["sentence"].endswith(f"; legs stretched by up to {100.0 * (sizes['leg'][1] - 1.0):.2g} %")
     assert len(scale_curves(armature)) > scales
 
 

@@ -210,6 +210,9 @@ class PlantReport:
             parts.append(taken_as_it_is(self.held_ground, translate))
         if self.root is not None:
             parts += self.root.said(self.lengths, translate)
+        stretch = max(chain.max_stretch for chain in self.chains)
+        if stretch > 1.0:
+            parts.append(wording.stretched(stretch, translate))
         return "; ".join(parts)
 
     def _planted(self, standing: Sequence[LegReport], translate: Translate) -> list[str]:

@@ -53,6 +53,11 @@ def root_motion(bone: str, distance: str, *, is_added: bool, translate: Translat
     return translate("root motion of {distance} removed from {bone}").format(distance=distance, bone=bone)
 
 
+def stretched(factor: float, translate: Translate) -> str:
+    """Largest factor by which legs are scaled, as what they gain."""
+    return translate("legs stretched by up to {percent:.2g} %").format(percent=100.0 * (factor - 1.0))
+
+
 def moved(bone: str, distance: str, translate: Translate) -> str:
     """Largest move of the root that lets legs reach."""
     return translate("{bone} moved by up to {distance}").format(bone=bone, distance=distance)
